@@ -1,5 +1,5 @@
-//! What agents and workflows of a workspace ask a person, whether their room is running or at rest, and the way of an
-//! answer that was given without a window: from its file through the door, as the decision that a window would send.
+//! The approvals of a workspace's agents and workflows, whether or not its room is running, and how an answer given
+//! without a window reaches the room: from its file through the door, as the same decision that a window would send.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What agents and elements of a room are called, for whoever says in words what happened there.
+//! The names of a room's agents and elements, for code that describes events.
 
 use bevy::ecs::prelude::*;
 

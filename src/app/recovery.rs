@@ -1,5 +1,5 @@
-//! Bringing a room back to where it was last recorded to, from the best of what can be read of its history. What was
-//! used, what was not and what that means is said.
+//! Restores a room to its last recorded state from the best readable part of its history, and reports what was used,
+//! what was not, and the consequences.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Lives a past run again, without a model, and compares it with what was.
+//! Replays a past run without a model, and compares it with the recorded one.
 
 use thiserror::Error;
 

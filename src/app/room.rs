@@ -1,4 +1,4 @@
-//! Opening a workspace as a living room, and closing it: everything on disk around one world.
+//! Opens a workspace as a running room, and closes it: everything on disk around one world.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

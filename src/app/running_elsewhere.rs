@@ -1,5 +1,5 @@
-//! What somebody sees of a room that another process has open: who has it, whether it has taken in the files as they
-//! are, what goes on in it and what it asks. Nothing is written.
+//! A view of a room that another process has open: which process, whether it has loaded the current files, what is
+//! running and what it asks. Nothing is written.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! What of a workspace's work is unfinished, whether its rooms are running or at rest: what it is, what it cost so far,
-//! and what it waits for; and what its agents say to each other.
+//! The unfinished work of a workspace, whether or not its rooms are running: what it is, its cost so far, and what it
+//! waits for; and the communication between its agents.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The workflows of a workspace and their runs, looked at while no room is open.
+//! The workflows of a workspace and their runs, viewed while no room is open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! What a person says on the command line to something that is asked.
+//! The result of answering an approval on the command line.
 
 use crate::base::AllowScope;
 use crate::workspace::answer_files::Answer;

@@ -1,4 +1,4 @@
-//! What is going on, a line per event worth telling, for a person at a terminal. Quiet in a pipe.
+//! The event feed for a person at a terminal: a line per notable event. Silent in a pipe.
 
 use std::time::{Duration, Instant};
 

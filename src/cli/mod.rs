@@ -1,4 +1,4 @@
-//! The subcommands of `workshop`: what a person types, what is printed, and with which exit code it ends.
+//! The subcommands of `workshop`: their arguments, output and exit codes.
 
 mod acp;
 mod agent;

@@ -1,5 +1,5 @@
-//! One step of a daemon beside whoever has the room open: it does not act. Whoever has the room takes in what stands in
-//! the files; this waits until that is done, as long as is sensible, and says what goes on and what waits for a person.
+//! One step of a daemon while another process has the room open: it does not act. The other process loads the files;
+//! this one waits for that within reason, and reports what is running and what waits for a person.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

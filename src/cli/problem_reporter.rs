@@ -1,4 +1,4 @@
-//! Problems of a running room on standard error: each once, when it comes up, on a terminal and in a pipe alike.
+//! Reports problems of a running room on standard error: each once, when it appears, on a terminal and in a pipe alike.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What a run says when it is over: the result on standard output, everything else on standard error, or all of it as
+//! The report at the end of a run: the result on standard output and everything else on standard error, or all of it as
 //! one JSON object.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! What was done in one step of a daemon, for programs: who called which tool or ended its work, with what result, and
-//! which files changed by it.
+//! What was done in one step of a daemon, for programs: which agent called which tool or ended its work, with what
+//! result, and which files changed.
 
 use std::collections::BTreeMap;
 

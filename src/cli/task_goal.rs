@@ -1,4 +1,4 @@
-//! The task of the command line, from the giving to the end of everything that it set going.
+//! The task of the command line, from its start to the end of everything that it started.
 
 use bevy::ecs::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A run of a workflow as what a command line waits for, from its beginning to its end.
+//! A workflow run that a command line waits for, from its start to its end.
 
 use bevy::ecs::prelude::*;
 

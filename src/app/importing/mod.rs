@@ -1,5 +1,6 @@
-//! What people have already comes into a workspace: agents of other products, skills, rules, scenes and files. First
-//! a [`Plan`] says what would come in and what not, then it is carried out. Nothing is written over, no link followed.
+//! Imports existing content into a workspace: agents of other products, skills, rules, scenes and files. First a
+//! [`Plan`] lists what would be imported and what not, then it is carried out. Nothing is overwritten, no link is
+//! followed.
 
 mod plan;
 mod scan;

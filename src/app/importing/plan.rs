@@ -1,4 +1,4 @@
-//! What an import would bring: what each file is to the workspace, and where it goes.
+//! The plan of an import: what each file is in the workspace, and where it goes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Runs the window's background jobs: threads that do jobs in the order in which they were pushed, so that no frame
-//! waits for a disk, a network or a computation, with a bounded queue to them and a bounded queue of results back.
+//! The window's background threads: each does its jobs in order, so that no frame waits for a disk, a network or a
+//! computation, with bounded queues for jobs and results.
 
 use std::convert::Infallible;
 use std::io;

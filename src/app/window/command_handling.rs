@@ -1,4 +1,4 @@
-//! Does what a person asked for in the window: the only place where commands change anything.
+//! Carries out commands of the window: the only place where commands change anything.
 
 use std::path::PathBuf;
 

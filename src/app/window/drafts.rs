@@ -1,5 +1,5 @@
-//! What was written into files and is not saved outlives the window: it lies in the workspace's `.workshop` folder
-//! until it is saved or thrown away.
+//! Drafts: unsaved text of files is kept in the workspace's `.workshop` folder until it is saved or discarded, even if
+//! the window closes.
 
 use std::io;
 use std::path::{Path, PathBuf};

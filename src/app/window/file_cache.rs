@@ -1,6 +1,6 @@
-//! The window's cache of files, versions, runs, sessions and prompts, which a background thread reads, so that no
-//! frame waits for the disk. Panes say what they want in every frame; what nobody wants for a while is forgotten. What
-//! was read once is read again only when the file service or the log tells that it changed.
+//! The window's cache of files, versions, runs, sessions and prompts, read by a background thread, so that no frame
+//! waits for the disk. Panes request what they need in every frame; entries that are not requested for a while are
+//! dropped. Cached entries are only read again when the file service or the log reports a change.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;

@@ -1,4 +1,4 @@
-//! The line of jobs with files, which are done beside the frames. What came of them is handled by a later frame.
+//! The queue of file jobs, which run in the background. Their results are handled by a later frame.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Jobs with files that no frame waits for, as data: imports, drops, new scenes and exports, and what came of them.
+//! File jobs for which no frame waits, as data: imports, drops, new scenes and exports, and their results.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What happens where no window can be shown: the reason in words, what to do instead, and nothing lost.
+//! Handles errors where no window can be shown: the reason, what to do instead, and saving the room.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,7 @@
-//! What a command comes to in the room as it is: the acts that it is made of, the ids that new things get, and what
-//! takes it back.
+//! The effect of a command on the current room: the acts that it consists of, the ids of new things, and its inverse.
 //!
-//! Panels know the room as it was drawn. What takes an act back is worked out here, from what the world holds and
-//! from what waits at its door, so that taking back restores exactly what was there.
+//! Panels know the room as it was drawn. The inverse of an act is computed here, from the world's state and from
+//! pending inputs, so that undo restores exactly what was there.
 
 use std::collections::{BTreeMap, BTreeSet};
 

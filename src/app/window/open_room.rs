@@ -1,4 +1,4 @@
-//! The room that is open in the window, and what the screen keeps of it between frames.
+//! The room that is open in the window, and what the screen keeps about it between frames.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

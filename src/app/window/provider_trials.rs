@@ -1,4 +1,4 @@
-//! Trying providers out: a small question beside the room, and what came of it.
+//! Tests providers with a small request outside the room, and shows the result.
 
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
 use serde_json::Value;

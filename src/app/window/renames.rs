@@ -1,5 +1,5 @@
-//! Files that are being given another path: what was known of a file goes along when it has happened, and stays where it
-//! is when it has not. The doing, the undoing and the doing again are alike.
+//! Files that are being renamed: what was known about a file moves with it once the rename has succeeded. Doing,
+//! undoing and redoing work the same way.
 
 use crate::base::Id;
 use crate::ui::commands::RoomAct;

@@ -1,4 +1,4 @@
-//! A picture of the window, drawn on the processor: the same room, panels and all, with no display and no GPU.
+//! Screenshots of the window, drawn on the CPU: the same room and panels, without a display or a GPU.
 
 use std::collections::BTreeSet;
 use std::path::Path;

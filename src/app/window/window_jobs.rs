@@ -1,5 +1,5 @@
-//! Jobs of the window itself that take too long for a frame: writing down what is to be remembered, looking which
-//! providers are set up, keeping a key, allowing MCP servers, finding fonts, and drawing pictures of the window.
+//! Jobs of the window itself that take too long for a frame: saving its state, checking which providers are set up,
+//! saving a key, allowing MCP servers, finding fonts, and taking screenshots.
 
 use std::collections::BTreeMap;
 use std::io;

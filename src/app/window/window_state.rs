@@ -1,6 +1,6 @@
-//! What the window remembers of a workspace from one day to the next: how it looks, what is open, from where each
-//! scene was seen. It is the person's, so it lies in the person's config folder, one readable file for each
-//! workspace; how the window looks is also taken along to workspaces that were never open.
+//! What the window remembers about a workspace: its layout, what is open, and the view of each scene. It belongs to the
+//! person, so it is stored in the person's config folder, one readable file per workspace; the layout also applies to
+//! workspaces that were never opened.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! A workspace copied for a moment: for a picture of a room that lives on a little without the workspace knowing.
+//! A temporary copy of a workspace: for a screenshot of a room that continues for a while without changing the
+//! workspace.
 
 use std::fs::{self, OpenOptions};
 use std::io;

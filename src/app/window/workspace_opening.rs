@@ -1,5 +1,5 @@
-//! Opening another workspace: by a job beside the frames, while the present one stays open and goes on. It is closed
-//! when the other is there, and never where that cannot be opened.
+//! Opens another workspace in the background, while the current one stays open and continues. The current one is closed
+//! when the other is ready, and never if that cannot be opened.
 
 use std::path::Path;
 

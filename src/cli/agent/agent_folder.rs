@@ -1,4 +1,4 @@
-//! Which agent is meant by a path, in which workspace it lives, and where what it was told is kept.
+//! Which agent a path means, in which workspace it lives, and where its chats are stored.
 
 use std::path::{Path, PathBuf};
 

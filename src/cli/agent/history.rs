@@ -1,5 +1,5 @@
-//! What was said in a session with one agent, as a JSON list in `sessions/ID/history.json`: what a person said, what the
-//! agent said, which tools it called with what result.
+//! The history of a session with one agent, as a JSON list in `sessions/ID/history.json`: the person's messages, the
+//! agent's answers, and tool calls with their results.
 
 use std::fs;
 use std::io::ErrorKind;

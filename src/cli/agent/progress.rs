@@ -1,4 +1,4 @@
-//! How far an agent is with its answer: what is new since the last look at the room, as events and as history.
+//! The progress of an agent's answer: what is new since the room was last checked, as events and as history.
 
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;

@@ -1,4 +1,4 @@
-//! What a person types that begins with a slash: commands about the talk, not words to the agent.
+//! Input that begins with a slash: commands about the chat, not messages to the agent.
 
 use super::super::Complaint;
 use super::history::{parse_session, sessions_in};

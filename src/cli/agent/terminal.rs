@@ -1,4 +1,4 @@
-//! The terminal of a talk: a line with history and completion, and what an agent says and does as it comes.
+//! The terminal of a chat: an input line with history and completion, and the agent's streamed output.
 
 use std::path::PathBuf;
 

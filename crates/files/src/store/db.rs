@@ -1,4 +1,4 @@
-//! The database file: one writer at a time, the format brought up to date, what is damaged set aside.
+//! The database file: one writer at a time, with format upgrades; damaged files are set aside.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};

@@ -1,5 +1,5 @@
-//! The store as the room sees it: hands records to one thread that writes, and never waits for it in a tick
-//! as long as whoever drives the clock looks at [`Store::has_room`] first.
+//! The store as the room sees it: passes records to a writer thread. A tick never waits for that thread, as long as the
+//! driver of the clock checks [`Store::has_room`] first.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Opens the database for whoever writes; what is damaged is set aside first.
+//! Opens the database for writing; a damaged one is set aside first.
 
 use std::path::Path;
 

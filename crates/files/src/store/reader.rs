@@ -1,4 +1,4 @@
-//! Reading the log beside whoever writes it: runs, inputs, events, snapshots.
+//! Reads the log while another thread or process writes it: runs, inputs, events, snapshots.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

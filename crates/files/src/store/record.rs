@@ -1,4 +1,4 @@
-//! What is handed to the log besides single events: the start of a run, a tick, a snapshot.
+//! What is written to the log besides single events: the start of a run, a tick, a snapshot.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! From where a room can go on after it was closed or cut off, whatever became of its history meanwhile: several
-//! points, the best first, each read with the question whether it is what was written.
+//! The points from which a room can continue after it was closed or interrupted, even with a damaged history: the best
+//! first, each verified when it is read.
 
 use rusqlite::named_params;
 

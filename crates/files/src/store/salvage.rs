@@ -1,5 +1,5 @@
-//! What can still be read of a damaged database, row by row, copied into a new one. Where rows are missing, nothing
-//! that leans on them is taken for whole: a run is never played across inputs that were lost.
+//! Copies the readable rows of a damaged database into a new one. If rows are missing, nothing that depends on them
+//! counts as complete: a run is never replayed across lost inputs.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params, params_from_iter};

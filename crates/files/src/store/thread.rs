@@ -1,4 +1,4 @@
-//! The thread that writes: gathers what waits into one transaction, and tries again where that fails.
+//! The writer thread: collects waiting data into one transaction, and retries if it fails.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

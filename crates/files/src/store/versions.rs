@@ -1,5 +1,5 @@
-//! The versions of the workspace's files: a connection of its own beside the log's, for the one thread that writes
-//! files. Knows texts, numbers and authors; what they mean is its user's business.
+//! The versions of the workspace's files: a separate connection next to the log's, for the thread that writes files. It
+//! stores texts, numbers and authors; their meaning is up to the caller.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

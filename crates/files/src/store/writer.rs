@@ -1,4 +1,4 @@
-//! Turns what is handed over into transactions: a batch is written whole or not at all, in order, once.
+//! Turns queued data into transactions: each batch is written completely or not at all, in order, once.
 
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 use serde_json::Value;

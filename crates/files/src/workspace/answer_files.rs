@@ -1,8 +1,8 @@
-//! Answers of a person to what agents ask, left as files in `.workshop/answers/` by whoever has no window: a room that
-//! is running takes them in within a moment, for the workspace's watcher looks there too, and one that is at rest when it
-//! is opened next. Agents may not write there.
+//! Answers of a person to approvals, stored as files in `.workshop/answers/` by commands without a window: a running
+//! room applies them within a moment, because the workspace's watcher also watches this folder, and a closed one when
+//! it is next opened. Agents may not write there.
 //!
-//! A file stays until what it did is on disk, so that a kill in between does not lose the answer.
+//! A file is kept until the effect of the answer is on disk, so that a kill in between does not lose the answer.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};

@@ -1,6 +1,5 @@
-//! A workspace as one zip file that opens identically elsewhere: every file that a person would miss, and the
-//! history with where everybody stood. Secrets, links, locks and earlier archives stay behind, and what stayed behind
-//! is said.
+//! A workspace as one zip file that opens identically elsewhere: all files that a person would miss, and the history
+//! with all positions. Secrets, links, locks and earlier archives are left out and listed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

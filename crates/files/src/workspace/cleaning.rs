@@ -1,5 +1,5 @@
-//! A workspace as it was before anybody worked in it: the room's own records and what comes and goes are put aside, and
-//! files that agents wrote stand again as they were before. Nothing is deleted.
+//! Resets a workspace to its state before anybody worked in it: the room's records and temporary files are moved aside,
+//! and files changed by agents are restored. Nothing is deleted.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};

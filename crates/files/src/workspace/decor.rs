@@ -1,4 +1,4 @@
-//! What a room is furnished with: the entries under `decor` of a scene.
+//! The furniture of a room: the entries under `decor` in a scene.
 
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The files of the workspace as the world knows them, and the news when one changes on disk.
+//! The files of the workspace as the world knows them, and messages about changes on disk.
 
 use std::collections::BTreeMap;
 

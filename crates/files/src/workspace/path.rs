@@ -1,5 +1,5 @@
-//! The one door for paths: a [`WorkspacePath`] can only be made by normalising what was given, and what was given
-//! is refused where it would land elsewhere, on this machine or on another that the workspace may be carried to.
+//! Workspace paths: a [`WorkspacePath`] can only be created by normalising a given path. Paths that would lead
+//! elsewhere, on this machine or on another to which the workspace may be copied, are rejected.
 
 use std::borrow::Borrow;
 use std::fmt;

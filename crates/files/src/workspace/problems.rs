@@ -1,4 +1,4 @@
-//! What is wrong in the workspace at the moment, by where it was found.
+//! The current problems of the workspace, by where they were found.
 
 use std::collections::BTreeMap;
 

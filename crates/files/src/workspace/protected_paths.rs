@@ -1,8 +1,8 @@
-//! The places of a workspace that mean something to the workshop, and what an agent may do there. The one list for all
-//! who judge a change: the gate (tools of agents), the file service, and the confinement of programs.
+//! Places in a workspace with a special meaning, and what an agent may do there. This list is shared by everything that
+//! checks changes: the gate (tools of agents), the file service, and the sandbox for programs.
 //!
-//! What an agent may not change unasked, a program that it runs may not change at all: nobody could ask a person, and
-//! what a program writes would arrive as the person's own change.
+//! What an agent may not change without approval, a program that it runs may not change at all: nobody could ask a
+//! person at that moment, and the change would look like the person's own.
 
 use crate::base::text_normalization::folded;
 

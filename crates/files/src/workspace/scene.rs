@@ -1,4 +1,4 @@
-//! The scene file as data: what stands where, what a person changed in it, and what is to be written to it.
+//! A scene as data: where things are, what a person changed, and what is to be written.
 
 use bevy::ecs::message::Message;
 use bevy::math::Vec2;

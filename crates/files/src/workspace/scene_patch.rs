@@ -1,8 +1,8 @@
-//! Writing into a scene's text without touching the rest of it: comments, order, style and unknown keys stand.
+//! Changes a scene's text without touching the rest of it: comments, order, style and unknown keys are kept.
 //!
-//! The writes are applied to the data first; then the text is changed at exactly the values that differ. What
-//! comes out is read again and compared with the data; if a rare piece of YAML defeats the small change, the
-//! entry is written anew, and only if that fails too the whole file.
+//! The changes are applied to the data first; then the text is changed at exactly the values that differ. The result is
+//! parsed again and compared with the data; if an unusual piece of YAML prevents the small change, the entry is
+//! rewritten, and only if that fails too, the whole file.
 
 use std::ops::Range;
 

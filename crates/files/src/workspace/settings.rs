@@ -1,4 +1,4 @@
-//! `settings.yaml`: each domain keeps its numbers in one struct with defaults, a section of the file.
+//! `settings.yaml`: each domain has its settings in one struct with defaults, a section of the file.
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;

@@ -1,5 +1,5 @@
-//! Changing `settings.yaml` from within: what a person chooses in the window enters as an input, stands in the
-//! text of the file at exactly that key, counts at once, and reaches the disk like every other change.
+//! Changes `settings.yaml` from within the program: a setting chosen in the window enters as an input, is written into
+//! the text of the file at exactly that key, applies at once, and is saved like every other change.
 
 use bevy::ecs::message::{Message, MessageCursor, Messages};
 use bevy::ecs::prelude::*;

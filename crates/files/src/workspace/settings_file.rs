@@ -1,5 +1,5 @@
-//! Settings as people write them: `settings.yaml` by section, the scene's `settings:` above it. What does not fit
-//! is named and left out; everything else counts.
+//! Reads settings as people write them: `settings.yaml` by section, overridden by `settings:` in the scene. Invalid
+//! settings are reported and ignored; everything else applies.
 
 use std::collections::BTreeMap;
 

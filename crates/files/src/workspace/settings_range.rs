@@ -1,5 +1,4 @@
-//! In which range a number in the settings makes sense: said by its section where it matters, else by its unit, which
-//! stands at the end of its name.
+//! The valid range of a number in the settings: given by its section, or derived from the unit at the end of its name.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! The starter kit: the repository's own agents and scenes, carried in the binary and written out by `init`.
+//! The starter kit: the repository's own agents and scenes, embedded in the binary and written by `init`.
 
 use std::fs;
 use std::io::{ErrorKind, Write};

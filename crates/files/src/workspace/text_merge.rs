@@ -1,9 +1,9 @@
-//! The one merge of texts: two that grew from the same one are made into one again, line by line. What only one side
-//! changed is taken over; what both changed differently is left to a person ([`TextMerge`]), or, where nobody can be
-//! asked, both of it stays ([`merge_keeping_both`]). Nothing is thrown away unasked.
+//! Three-way merge of texts, line by line; the only one in the program. Changes by only one side are applied; lines
+//! that both sides changed differently are left to a person ([`TextMerge`]) or, if nobody can be asked, both versions
+//! are kept ([`merge_keeping_both`]). Nothing is discarded without asking.
 //!
-//! The differences are found by `similar`; libraries that join as well (`diffy`) answer with marks within the text, and
-//! not with the places that a person is to be asked about.
+//! Differences are computed by `similar`; libraries that also merge (`diffy`) return conflict markers within the text
+//! instead of the places about which a person is to be asked.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! What the room changed and is not on disk yet, as far as the world knows: enough to join it with what a person
-//! makes of the saved file meanwhile. Part of the saved world, because what comes of an edit depends on it.
+//! Changes of the room that are not on disk yet, as far as the world knows: enough to merge them with external edits of
+//! the saved file. Part of the saved world, because the result of an edit depends on it.
 
 use std::collections::{BTreeMap, HashSet};
 

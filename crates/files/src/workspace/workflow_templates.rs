@@ -1,5 +1,5 @@
-//! Workflows to begin with: the repository's own, carried in the binary, and written into a workspace with the agents of
-//! the starter kit that they name, where it has none of these.
+//! Workflow templates: embedded in the binary, and written into a workspace together with the starter-kit agents that
+//! they name, if the workspace lacks them.
 
 use std::path::Path;
 

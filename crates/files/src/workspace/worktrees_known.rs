@@ -1,4 +1,4 @@
-//! What the room knows of agents' own copies of the workspace: the changes in each that are not in the workspace yet.
+//! What the room knows about agents' worktrees: the changes in each that are not in the workspace yet.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! YAML text to plain data and back: the one place that knows the parser, what it is spared, and how we write.
+//! Converts YAML text to plain data and back: the only place that uses the parser and defines how YAML is written.
 
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
-//! Where things stand in a YAML text: a parse tree of byte ranges, so that one value can be changed, and a line
-//! named, without touching anything else. Understands what people write in scene and settings files; a text
-//! with rarer YAML (complex keys, several documents) has no outline, and its readers do without.
+//! The structure of a YAML text: a parse tree of byte ranges, so that one value can be changed, or a line named,
+//! without touching anything else. It covers what people write in scene and settings files; a text with rarer YAML
+//! (complex keys, several documents) has no outline, and readers work without one.
 
 /// Deeper nesting than this has no outline, and is refused by the readers of scenes and settings.
 const MAX_DEPTH: usize = 64;

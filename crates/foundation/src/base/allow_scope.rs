@@ -1,4 +1,4 @@
-//! How far a person's permission reaches.
+//! How far a permission given by a person reaches.
 
 use serde::{Deserialize, Serialize};
 

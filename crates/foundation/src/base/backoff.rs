@@ -1,4 +1,4 @@
-//! How long to wait before something that failed is tried again: one rule for whatever is.
+//! The delay before a failed operation is retried: one rule for all retries.
 
 /// No wait is doubled more often.
 const DOUBLINGS_AT_MOST: u32 = 16;

@@ -1,4 +1,4 @@
-//! What an agent does when nothing calls: a word that scene files, profiles and the room share.
+//! What an agent does when it has nothing to do: a word shared by scene files, profiles and the room.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Hashes that mean the same on every machine: of content, and of the whole world.
+//! Hashes of content and of the whole world that are the same on every machine.
 
 use std::io;
 

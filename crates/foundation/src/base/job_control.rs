@@ -1,4 +1,4 @@
-//! What slow work and whoever waits for it have in common: how far it is, and whether it is to be given up.
+//! The state shared by a slow job and its caller: its progress, and whether it should be cancelled.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

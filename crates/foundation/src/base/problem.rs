@@ -1,4 +1,4 @@
-//! Something wrong that a person can fix: where it is, what it is, and what to do about it.
+//! A problem that a person can fix: where it is, what it is, and what to do about it.
 
 use std::fmt;
 

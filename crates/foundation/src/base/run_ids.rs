@@ -1,5 +1,5 @@
-//! Ids of what is made while a room runs. Each contains the run that it was made in, so that two runs which begin from
-//! the same room and do the same never give one id twice.
+//! Ids of things created while a room runs. Each contains the run in which it was created, so that two runs that start
+//! from the same room and do the same never create the same id.
 
 use std::fmt;
 

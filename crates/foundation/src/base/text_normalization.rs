@@ -1,4 +1,5 @@
-//! Spelling: the one normal form of a text, and the forms in which two texts are the same word for a disk or an eye.
+//! Normalization of text: the canonical form, and the forms in which two texts are equal to a file system or to a
+//! reader.
 
 use std::borrow::Cow;
 

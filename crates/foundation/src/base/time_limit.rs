@@ -1,5 +1,5 @@
-//! Until when a permission holds, as a person says it: for some hours, until a time of the day, until a date. It becomes
-//! a date of the room when the permission is given; nothing here looks at a clock.
+//! Until when a permission holds, as a person writes it: for some hours, until a time of day, or until a date. It is
+//! converted to a date of the room when the permission is given; nothing here reads a clock.
 
 use std::fmt;
 use std::str::FromStr;

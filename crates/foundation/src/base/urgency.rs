@@ -1,5 +1,4 @@
-//! How soon something wants to be done: one order for what wakes agents, for their queues and for whom a model
-//! answers first.
+//! Urgency: one order for what wakes agents, for their queues and for access to models.
 
 use serde::{Deserialize, Serialize};
 

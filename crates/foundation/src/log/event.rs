@@ -1,4 +1,4 @@
-//! One record of the event log: as it is written, and as it is kept.
+//! One record of the event log, as it is written and as it is stored.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is found on disk under a name.
+//! What exists on disk under a name.
 
 /// What a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,4 +1,4 @@
-//! The clock of the room: counts ticks, knows nothing of wall time.
+//! The clock of the room, which counts ticks and knows nothing of wall time.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;

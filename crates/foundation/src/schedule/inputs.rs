@@ -1,9 +1,10 @@
-//! The one door: whatever was not computed inside the world enters here, in [`WorkshopSystems::Ingest`],
-//! stamped with its tick and recorded, so that the same start and the same inputs make the same world.
+//! The only entry point for input: everything that was not computed inside the world enters here, in
+//! [`WorkshopSystems::Ingest`], stamped with its tick and recorded, so that the same start and the same inputs give the
+//! same world.
 //!
-//! A kind of input is a message type that implements [`Input`]. Whoever hears from the outside puts the
-//! value into its [`InputQueue`]; the next tick admits it as a message. Systems inside the world may write the
-//! same message directly, without the door: what the world computes is computed again on replay.
+//! A kind of input is a message type that implements [`Input`]. Code that receives something from outside puts the
+//! value into its [`InputQueue`]; the next tick admits it as a message. Systems inside the world may write the same
+//! message directly, without the door: what the world computes is computed again on replay.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Chance that replays: one small generator per agent, all from the room's seed.
+//! Replayable random numbers: one small generator per agent, all seeded from the room's seed.
 
 use bevy::ecs::prelude::*;
 use bevy::math::{Vec2, ops};

@@ -1,4 +1,4 @@
-//! What one memory is: what an agent knows, where it comes from, and how it hangs together with others.
+//! A memory: its content, its source, and its relations to other memories.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What a document says.
+//! The content of a document.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

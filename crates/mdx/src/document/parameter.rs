@@ -1,4 +1,4 @@
-//! What a tool takes: its JSON schema, and whether the arguments of a call fit it.
+//! The parameters of a tool: its JSON schema, and whether the arguments of a call match it.
 
 use serde_json::{Map, Value, json};
 

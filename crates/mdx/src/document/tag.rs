@@ -1,4 +1,4 @@
-//! One element as JSX writes it: `<Tool name="x" description='y' strict={true}>`, over as many lines as it takes.
+//! Parses one element in JSX syntax: `<Tool name="x" description='y' strict={true}>`, over any number of lines.
 
 use serde_json::Value;
 

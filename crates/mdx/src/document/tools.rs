@@ -1,4 +1,4 @@
-//! Puts the tools of a document together from its tags and its code blocks.
+//! Assembles the tools of a document from its tags and code blocks.
 
 use std::collections::BTreeSet;
 

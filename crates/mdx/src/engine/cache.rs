@@ -1,4 +1,4 @@
-//! Code whose types were taken out already.
+//! A cache of code whose types were already removed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

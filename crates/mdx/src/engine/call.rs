@@ -1,4 +1,4 @@
-//! One call of a tool, on a thread of its own, and how whoever started it follows it.
+//! One call of a tool, on its own thread, and how its caller follows it.
 
 use std::sync::Arc;
 use std::thread;

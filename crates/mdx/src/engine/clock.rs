@@ -1,4 +1,4 @@
-//! How long a call has run and waited, and whether it is to stop.
+//! How long a call has run and waited, and whether it should stop.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};

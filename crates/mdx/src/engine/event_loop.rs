@@ -1,4 +1,4 @@
-//! Drives the code of a runtime: runs what is ready, rings its timers, hands it the host's answers, and stops it at its
+//! The event loop of a runtime: runs ready code, fires timers, delivers the host's answers, and stops the code at its
 //! limits.
 
 use std::cell::Cell;

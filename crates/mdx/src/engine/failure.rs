@@ -1,4 +1,4 @@
-//! What code threw, in words, with the lines of the document.
+//! Errors thrown by code, as text with lines of the document.
 
 use rquickjs::{Array, Ctx, Function, Object, Value};
 

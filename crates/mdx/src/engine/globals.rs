@@ -1,4 +1,4 @@
-//! What stands in a tool's world: the functions that its globals are made of.
+//! The globals of a tool's code: the functions that implement them.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What code may ask of the outside, as data: whoever started a call judges, answers and records it.
+//! Requests of code to the outside, as data: the caller checks, answers and records them.
 
 use serde::{Deserialize, Serialize};
 

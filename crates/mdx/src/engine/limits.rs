@@ -1,4 +1,4 @@
-//! How much a call of a tool may use.
+//! The limits of a tool call.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
-//! A module in a runtime of its own, which stays as long as the module does, on a thread of its own.
+//! A module in its own runtime, which exists as long as the module, on its own thread.
 //!
-//! Every order has the limits of a call. A module that exceeds one is gone: its runtime cannot be trusted any more, and
-//! whatever is ordered of it afterwards says so. Between orders its timers and the answers of the host go on, each as
-//! long as a call may run.
+//! Every order has the limits of a call. A module that exceeds one is ended: its runtime cannot be trusted any more,
+//! and later orders fail. Between orders, its timers and the host's answers are processed, each with the time limit of
+//! a call.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What comes of a call.
+//! The outcome of a call.
 
 use std::time::Duration;
 

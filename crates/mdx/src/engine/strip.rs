@@ -1,4 +1,4 @@
-//! TypeScript without its types: JavaScript that keeps its lines, or knows where they stood.
+//! Removes the types from TypeScript: the resulting JavaScript keeps its lines, or knows their original numbers.
 
 use std::sync::{Arc, Mutex};
 use std::thread;

@@ -1,4 +1,5 @@
-//! Triggers as people write them: "Every morning at 09:00", "Every Monday at 8:30", "every 15 minutes", "0 9 * * 1-5".
+//! Parses triggers as people write them: "Every morning at 09:00", "Every Monday at 8:30", "every 15 minutes", "0 9 * *
+//! 1-5".
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The modules of an agent, loaded one beside the other, and ended in reverse order.
+//! The modules of an agent, loaded independently, and ended in reverse order.
 
 use super::folder::ModuleFolder;
 use crate::engine::{

@@ -1,4 +1,4 @@
-//! The skills of a folder, from the paths and texts of its files.
+//! Indexes the skills of a folder from the paths and texts of its files.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a model reads of skills: the listing in its prompt, and the text that a person's `/skill:name` stands for.
+//! What a model reads of skills: the listing in its prompt, and the text that replaces a person's `/skill:name`.
 
 use super::index::{Skill, SkillIndex};
 

@@ -1,4 +1,4 @@
-//! Splits a text into its YAML front matter and what stands below, without changing a byte of either.
+//! Splits a text into its YAML front matter and the rest, without changing a byte of either.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! From a byte of a text to its line and column.
+//! Converts a byte offset of a text to its line and column.
 
 /// A place in a text as editors show it: both are counted from 1, the column in characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]

@@ -1,4 +1,4 @@
-//! A text that a person wrote: where things stand in it, what is wrong with it, and its front matter.
+//! A text written by a person: its structure, its problems, and its front matter.
 
 mod front_matter;
 mod lines;

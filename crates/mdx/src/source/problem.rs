@@ -1,4 +1,4 @@
-//! Something wrong with a text that a person can fix: where it stands, what it is, and what to do about it.
+//! A problem in a text that a person can fix: where it is, what it is, and what to do about it.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
-//! Where a provider is asked, who said so, and whether the person's key may go there. Pure.
+//! The address of a provider, who set it, and whether the person's key may be sent there. Pure.
 //!
-//! A key goes to its vendor's own host, or to an address that the person named (in the environment or in the config
-//! folder) or allowed for this workspace; never without TLS beyond this computer. An address that only the workspace
-//! names is asked without a key on this computer, and not at all elsewhere.
+//! A key is only sent to its vendor's own host, or to an address that the person set (in the environment or the config
+//! folder) or allowed for this workspace; never without TLS beyond this computer. An address that is only set by the
+//! workspace is used without a key on this computer, and not at all elsewhere.
 
 use serde::{Deserialize, Serialize};
 

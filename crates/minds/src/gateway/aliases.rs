@@ -1,5 +1,5 @@
-//! Names of models in agents' files that stand for others: `sonnet` means what `gateway.models` says, and `inherit`
-//! the workspace's own model. Pure, but for the one note to the person.
+//! Model names in agents' files that are mapped to others: `sonnet` means what `gateway.models` says, and `inherit` the
+//! workspace's own model. Pure, except for the one note to the person.
 
 use std::collections::{BTreeMap, BTreeSet};
 

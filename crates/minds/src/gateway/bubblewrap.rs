@@ -1,5 +1,5 @@
-//! The words with which bubblewrap starts a program: what it sees of this computer, of the person's home and of the
-//! workspace, and what of it it may write. Pure, but for looking at what is there.
+//! The arguments with which bubblewrap starts a program: what the program sees of this computer, the person's home and
+//! the workspace, and what it may write. Pure, except for checking what exists.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

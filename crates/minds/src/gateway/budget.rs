@@ -1,4 +1,4 @@
-//! The caps on what models may use: section `budget` of `settings.yaml`. Absent caps do not cap.
+//! The limits on model usage: section `budget` of `settings.yaml`. An absent limit does not limit anything.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

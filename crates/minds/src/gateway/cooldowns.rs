@@ -1,5 +1,5 @@
-//! Until when providers are to be left alone: by the wall clock, at every speed of the room. One place for everyone
-//! who asks them.
+//! Until when each provider must not be called, by the wall clock, at every speed of the room: one place for all
+//! callers.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;

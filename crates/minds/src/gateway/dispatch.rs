@@ -1,4 +1,4 @@
-//! The gateway in the world: takes questions in order, sends what may be sent, and settles answers.
+//! The gateway in the world: admits requests in order, sends those that may be sent, and settles answers.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What went wrong with a provider, as words for a person: which kind, what and where, and what to do. No keys.
+//! Provider failures, described for a person: the kind, what and where, and what to do. Never contains keys.
 
 use super::acp;
 use super::keys::Keys;

@@ -1,8 +1,8 @@
-//! The only place that names genai: asks, and lets nothing through that a server must not be trusted with.
+//! The only code that uses genai: sends requests, and lets nothing through for which a server must not be trusted.
 //!
-//! What genai 0.7.2 leaves open and this closes: it grows a vector to the index a server names and merges
-//! calls that share one (own assembly, see [`super::tool_call_assembly`]); a connection that closes early looks like
-//! an end; an error does not end the stream; the status of a refused stream hides inside another error.
+//! Gaps of genai 0.7.2 that are closed here: it grows a vector to the index that a server names and merges calls that
+//! share one (own assembly, see [`super::tool_call_assembly`]); a connection that closes early looks like an end; an
+//! error does not end the stream; the status of a refused stream is hidden inside another error.
 
 mod embedding;
 

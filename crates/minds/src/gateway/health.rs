@@ -1,5 +1,5 @@
-//! Which providers fail, why, since when, how often, and what to do about it: judged by every answer that comes into
-//! the room, so that a replay judges the same.
+//! Which providers fail, why, since when, how often, and what to do: derived from the answers that enter the room, so
+//! that a replay derives the same.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Watches how providers do, answer by answer, and tells it once when one begins to fail and when it works again.
+//! Watches the answers of providers, and reports once when one starts to fail and once when it works again.
 
 use bevy::ecs::message::{Message, MessageReader};
 use bevy::ecs::prelude::*;

@@ -1,4 +1,4 @@
-//! Keys to providers: from the environment first, then from the user's `keys.env`.
+//! Keys of providers: from the environment first, then from the person's `keys.env`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,5 +1,5 @@
-//! What models have used and may still use: reserved before each call, settled after it, per agent, per
-//! activation, per kind of call, per hour and per run. Pure; time comes in as minutes.
+//! The ledger of model usage and limits: reserved before each call and settled after it, per agent, activation, kind of
+//! call, hour and run. Pure; time is passed in as minutes.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,5 +1,5 @@
-//! What models are saying and which tools they are calling at this moment, for the screen only: neither saved nor
-//! part of the world.
+//! Replies that are currently streaming and the tools being called, for the screen only: not saved and not part of the
+//! world.
 
 use std::collections::BTreeMap;
 

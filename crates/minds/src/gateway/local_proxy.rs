@@ -1,9 +1,9 @@
-//! The relay on this computer through which every question to a vendor goes: it counts what comes back and ends a
-//! connection over which more comes than an answer, or an explanation of an error, may hold. The libraries that read
-//! answers read until the end, however far that is.
+//! The local relay through which every request to a vendor goes: it counts the bytes of the response and closes the
+//! connection when there are more than an answer, or an error message, may have. The libraries that read answers would
+//! read until the end, however long that takes.
 //!
-//! It is a proxy in the sense of HTTP (RFC 9110), for one client: what goes to `https` passes through it encrypted.
-//! It lives as long as one question, and takes only who knows a word that is made up for it.
+//! It is an HTTP proxy (RFC 9110) for one client: traffic to `https` passes through it encrypted. It exists for one
+//! request, and only accepts a client that knows a secret created for it.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};

@@ -1,4 +1,4 @@
-//! What the world and the worker tell each other.
+//! Messages between the world and the worker.
 
 use crossbeam_channel::Sender;
 

@@ -1,4 +1,4 @@
-//! What of a URL decides who is talked to, and whether that is near. Pure.
+//! The part of a URL that decides which server is contacted, and whether that server is local. Pure.
 
 use std::net::IpAddr;
 

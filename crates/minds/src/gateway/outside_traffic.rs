@@ -1,4 +1,4 @@
-//! What goes on outside for calls of tools, by name: programs that run, and questions to servers of the web.
+//! External activity of tool calls, by name: running programs, and web requests.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};

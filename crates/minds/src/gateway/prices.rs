@@ -1,4 +1,4 @@
-//! What tokens cost: by the person's `prices:`, else by the embedded list; nothing on this computer and its network;
+//! Token prices: from the person's `prices:`, otherwise from the embedded list; zero on this computer and its network;
 //! unknown elsewhere. In millionths of a dollar, rounded up, so that sums are exact.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! What programs that are started here have in common: the variables that they get, where they lie, and the group of
-//! processes that ends with each.
+//! What all programs started here have in common: their environment, their location, and the process group that ends
+//! with each.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! What of a workspace a program that an agent runs may write: everything in it but the guarded places, entry by entry of
-//! its top level. The one place that turns the list of [`protected_paths`](crate::workspace::protected_paths) into
-//! rights of programs.
+//! Which parts of a workspace a program run by an agent may write: everything except the guarded places, entry by entry
+//! at its top level. The only code that turns the list of [`protected_paths`](crate::workspace::protected_paths) into
+//! permissions of programs.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

@@ -1,5 +1,5 @@
-//! The systems of programs that agents run: what is due goes to the worker, what ended comes back, and what keeps programs
-//! in on this computer is known.
+//! The systems for programs that agents run: due programs go to the worker, results come back, and the available
+//! sandbox is known.
 
 use std::collections::VecDeque;
 

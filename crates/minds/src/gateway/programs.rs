@@ -1,5 +1,5 @@
-//! Programs that agents run: a list of words, never a line that a shell would read; kept in where the computer can; with
-//! an end to their time, memory, processes and words; and ended with everything that they started.
+//! Programs that agents run: given as a list of words, never as a shell line; sandboxed where possible; limited in
+//! time, memory, processes and output; and ended together with everything that they started.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the worker gives a provider and what it hears back: plain text, no ECS types, no vendor's words.
+//! The interface between the worker and a provider: plain text, no ECS types, no vendor-specific types.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Trying a provider out: one tiny question, asked as agents ask, apart from the room and beside its time.
-//! What it used is told to the room afterwards, so that the books stay honest; what came back is for the person.
+//! Tests a provider with one tiny request, sent like those of agents but outside the room and its time. Its usage is
+//! reported to the room afterwards, so that the ledger stays correct; the result is for the person.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Takes keys out of everything that a server or a library says, before anybody shows, keeps or speaks it: out of
-//! errors whatever looks like a key, out of answers the keys that are known, also where they come in pieces.
+//! Removes keys from everything that a server or a library returns before it is shown, stored or spoken: from errors,
+//! everything that looks like a key; from answers, the known keys, even if they are split across pieces.
 
 use std::borrow::Cow;
 use std::sync::Arc;

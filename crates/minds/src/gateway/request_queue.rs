@@ -1,4 +1,4 @@
-//! The requests that the gateway has taken on: those that wait, those under way, and the books. All of it is saved.
+//! The requests that the gateway has accepted: waiting and running ones, and the ledger. All of it is saved.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

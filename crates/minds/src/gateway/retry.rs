@@ -1,4 +1,4 @@
-//! When to try again, and how long to wait first. Pure: the caller waits, in real or in simulated time.
+//! Whether to retry, and how long to wait first. Pure: the caller waits, in real or in simulated time.
 
 use std::time::SystemTime;
 

@@ -1,10 +1,10 @@
-//! How programs that are started here are kept from what is not theirs: where the system has a way, they write nowhere but
-//! in the workspace, there nothing that the gate guards, and reach no network unless a person allowed it. One place for
-//! servers and commands.
+//! The sandbox for programs started here: where the system supports it, they can only write in the workspace, not to
+//! places guarded by the gate, and have no network access unless a person allowed it. One implementation for servers
+//! and commands.
 //!
-//! Between the program and this one stands a watcher ([`super::supervisor`]). It looks what a program may write
-//! (`program_access`), starts it behind bubblewrap (`bubblewrap`, `staging`) or Landlock, and ends all that the program
-//! started when it ends, or when this process does, whatever ended it.
+//! A supervisor process ([`super::supervisor`]) runs between the program and this one. It checks what a program may
+//! write (`program_access`), starts it in bubblewrap (`bubblewrap`, `staging`) or Landlock, and ends everything that
+//! the program started when the program or this process ends, for whatever reason.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

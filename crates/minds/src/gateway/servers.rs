@@ -1,5 +1,5 @@
-//! MCP servers as the world knows them: which are written down, which somebody needs, and how each stands. What a server
-//! says comes in through the door, so that a replay has the same tools in the same tick without any server.
+//! MCP servers as the world knows them: which are configured, which are needed, and their status. What a server reports
+//! enters as an input, so that a replay has the same tools in the same tick without any server.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

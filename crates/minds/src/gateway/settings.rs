@@ -1,4 +1,4 @@
-//! Section `gateway` of `settings.yaml`: which provider, where, how many at once, and how patient.
+//! The section `gateway` of `settings.yaml`: provider, addresses, concurrency and timeouts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

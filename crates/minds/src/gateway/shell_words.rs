@@ -1,5 +1,5 @@
-//! A command line taken apart into words, as a POSIX shell would, or why only a shell could. Pure. The gate judges these
-//! words, and whoever starts a program for a coding agent starts exactly them.
+//! Splits a command line into words as a POSIX shell would, or says why only a shell could. Pure. The gate checks these
+//! words, and a program for a coding agent is started with exactly them.
 
 /// A command as somebody wrote it on one line.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,5 +1,5 @@
-//! The systems of Slack: what is due goes to the worker, and what came of it enters the world as an input, so that a
-//! replay has the same messages without Slack.
+//! The systems for Slack: due messages go to the worker, and results enter the world as inputs, so that a replay has
+//! the same messages without Slack.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
-//! Puts tool calls together from the pieces of a stream, without trusting any of them.
+//! Assembles tool calls from the pieces of a stream, without trusting any of them.
 //!
-//! genai's own assembly resizes a vector to whatever index a server names, and merges calls that share
-//! one; so it is switched off and done here, by the ids of the calls, with caps.
+//! genai's own assembly resizes a vector to whatever index a server names, and merges calls that share one; so it is
+//! disabled and done here, by the ids of the calls, with limits.
 
 use std::borrow::Cow;
 

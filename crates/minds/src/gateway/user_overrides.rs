@@ -1,5 +1,5 @@
-//! What a person decides about models while the room runs: who answers in place of everyone's choice, what a trial
-//! of a provider cost, and which caps hold.
+//! What a person decides about models while the room runs: which provider answers in place of everyone's choice, the
+//! cost of provider tests, and which limits apply.
 
 use bevy::ecs::message::{Message, MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;

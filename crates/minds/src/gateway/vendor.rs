@@ -1,4 +1,4 @@
-//! What there is to know of a vendor: where it is asked, with which key, in which wire format.
+//! A vendor: its address, its key and its wire format.
 
 /// The wire format that a vendor speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

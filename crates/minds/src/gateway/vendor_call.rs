@@ -1,4 +1,4 @@
-//! One question to a vendor on the worker's runtime: tries, waits and tries again, and always ends, with what it took.
+//! One request to a vendor on the worker's runtime: tries, waits and retries, and always ends, reporting its usage.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,7 @@
-//! Questions of agents to servers of the web: one request and its answer, with an end to its time and its length.
+//! Web requests of agents: one request and its answer, limited in time and length.
 //!
-//! Which address may be asked the gate has said by then. It said so for one place: an answer that points elsewhere is
-//! followed there only at the same place, and is the answer else.
+//! The gate has already decided whether the address may be requested, for exactly one place: a redirect is only
+//! followed to the same place, and otherwise is itself the answer.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The systems of questions to servers of the web: what is due goes to the worker, and what was answered comes back.
+//! The systems for web requests: due requests go to the worker, and answers come back.
 
 use std::collections::VecDeque;
 

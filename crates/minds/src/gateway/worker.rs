@@ -1,5 +1,5 @@
-//! The thread on which models are asked: commands in, events out, both through bounded channels. Every
-//! question that gets in is answered by exactly one [`GatewayEvent::Finished`], whatever happens.
+//! The thread that calls models: commands in, events out, both through bounded channels. Every accepted request is
+//! answered by exactly one [`GatewayEvent::Finished`], whatever happens.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

@@ -1,4 +1,4 @@
-//! What may be done to a memory, as pure operations: slots are capped, the oldest goes, nothing is kept twice.
+//! Operations on a memory. Pure: slots are limited, the oldest entry is dropped, nothing is stored twice.
 
 use serde::{Deserialize, Serialize};
 

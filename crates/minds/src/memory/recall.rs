@@ -1,4 +1,4 @@
-//! What agents can be reminded of: how many memories there are, which comes from outside, and what was recalled, as data.
+//! Recall as data: how many memories there are, which are requested from outside, and what was recalled.
 
 use std::collections::BTreeMap;
 

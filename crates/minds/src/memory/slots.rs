@@ -1,4 +1,4 @@
-//! The memory slots of one agent as data, and what may be done to them.
+//! The memory slots of one agent as data, and the operations on them.
 
 use std::collections::BTreeMap;
 

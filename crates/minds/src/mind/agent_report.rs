@@ -1,4 +1,4 @@
-//! What a coding agent tells of its turn beside its words: the tools of its own that it used, its plan, what it paid.
+//! What a coding agent reports about its turn besides its text: its own tools that it used, its plan, its costs.
 
 use std::collections::BTreeMap;
 

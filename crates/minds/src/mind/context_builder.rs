@@ -1,4 +1,4 @@
-//! Looks around in the world for one agent and puts what it knows into a [`MindContext`].
+//! Collects what one agent sees and knows from the world into a [`MindContext`].
 
 use std::collections::BTreeMap;
 

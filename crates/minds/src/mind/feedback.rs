@@ -1,4 +1,4 @@
-//! What an agent is still to be told about its replies: nothing that was refused is dropped in silence.
+//! What an agent still has to be told about its replies: nothing that was refused is dropped silently.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,9 @@
-//! The first stage of a request: what a prompt tells may have to be asked for outside. Each such part puts an order;
-//! whoever carries orders out looks for those of its part in [`PendingRequests::orders_of`] in each tick and answers with a
-//! [`PartGathered`] through the door, many ticks later if need be. Orders are saved with the room, so that after a
-//! restart the same order is there again; what is given up is no longer there. Nobody carries orders out while a run is
-//! replayed.
+//! The first stage of a request: some parts of a prompt have to be looked up outside. Each such part creates an order;
+//! the code that looks it up reads its orders in [`PendingRequests::orders_of`] in each tick and answers with a
+//! [`PartGathered`] through the door, many ticks later if necessary. Orders are saved with the room, so that the same
+//! order is still pending after a restart; cancelled ones are removed. Nothing is looked up during a replay.
 //!
-//! What does not come in time, is refused or fails leaves its part out, and the record and the prompt say so.
+//! A part that is late, refused or fails is left out, and the record and the prompt say so.
 
 use std::collections::BTreeMap;
 

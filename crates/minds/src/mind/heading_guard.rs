@@ -1,5 +1,5 @@
-//! Keeps words that enter a prompt from reading as a part of it: a line that looks like one of the prompt's headings, or
-//! like the frame around its rules, gets a backslash, in whatever spelling it stands.
+//! Prevents text in a prompt from posing as a part of it: a line that looks like one of the prompt's headings, or like
+//! the frame around its rules, gets a backslash, however it is spelled.
 
 use std::borrow::Cow;
 use std::ops::Range;

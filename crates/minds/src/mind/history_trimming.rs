@@ -1,5 +1,6 @@
-//! As much of a session as is sent to a model. Beyond a limit, what is oldest is left out, each time with a word that
-//! says how much is missing and how to see it again. Every call keeps its answer, and the task always stands first.
+//! Limits how much of a session is sent to a model. Beyond the limit, the oldest content is left out, each time with a
+//! note that says how much is missing and how to see it again. Every call keeps its result, and the task is always
+//! first.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! The words in a prompt that are to be followed: rulebooks, who the agent is, its task. They stay as they are, but for
-//! lines that would pose as a part of the prompt. Rulebooks and instructions go before all that is merely known, and each
-//! is whole as long as all of them together take no more than [`room_for_orders`].
+//! Text in a prompt that is to be followed: rulebooks, the agent's file, its task. It is unchanged, except for lines
+//! that would pose as a part of the prompt. Rulebooks and instructions take precedence over everything that is merely
+//! known, and are complete as long as they fit into [`room_for_orders`].
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What the intents of a reply do: from intents and the situation of the agent to edits, memory and remarks.
+//! The effects of a reply's intents: from intents and the agent's situation to edits, memory and remarks.
 
 use serde_json::{Map, Value};
 

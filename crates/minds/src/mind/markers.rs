@@ -1,7 +1,7 @@
-//! Finds the markers in a reply: what it asks the world to do, and the text that is left to show.
+//! Finds the markers in a reply: what it asks the world to do, and the remaining text to show.
 //!
-//! A marker in code, in a quoted line, between quotation marks or inside another marker is text. One that is not closed
-//! is text as well, and is told back.
+//! A marker in code, in a quoted line, in quotation marks or inside another marker is text. An unclosed marker is text
+//! as well, and the agent is told.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! One message of a session: who said it, what, with which tools; and how it is sent.
+//! One message of a session: its role, text and tool calls; and how it is sent.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,4 @@
-//! Orders for the parts of prompts: what was looked up is taken in, and what does not come in time is no longer waited
-//! for.
+//! Orders for looked-up parts of prompts: results are added, and late ones are no longer waited for.
 
 use bevy::ecs::prelude::*;
 

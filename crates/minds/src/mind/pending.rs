@@ -1,4 +1,4 @@
-//! The requests that are under way, and what of the mind outlives the process.
+//! The pending requests, and the saved state of the mind.
 
 use std::collections::{BTreeMap, BTreeSet};
 

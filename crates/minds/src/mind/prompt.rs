@@ -1,5 +1,5 @@
-//! A prompt as data: parts that know where their words came from, the session so far, and what is asked now. The text
-//! that providers behind a network are sent is made of it here, and nowhere else.
+//! A prompt as data: parts with their sources, the session so far, and the current request. The text for network
+//! providers is created here, and nowhere else.
 
 use std::fmt::Write;
 use std::ops::Range;

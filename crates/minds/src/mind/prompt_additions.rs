@@ -1,4 +1,4 @@
-//! What floors above add to the prompts of an agent at work, in its own words: what its modules say.
+//! Additions by higher floors to the prompts of an agent at work: the text of its modules.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! From a reply to what it does: markers become intents, intents become messages to the floors that carry them out.
+//! Carries out a reply: markers become intents, and intents become messages to the floors that execute them.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! What small models do beside answering: they think aloud, put their name before what they say, speak for others,
-//! repeat the headings of the prompt and themselves. It is taken out of a reply before anybody sees it. Pure.
+//! Removes bad habits of small models from replies before anybody sees them: thinking aloud, the agent's own name
+//! before its text, lines for others, headings of the prompt, and repetitions. Pure.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The request to a model and its answer. `mind` owns both; `gateway` reads the one and writes the other.
+//! The request to a model and its answer. `mind` owns both types; `gateway` reads the request and writes the answer.
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The running exchange of one agent with a model, in short form, and when it is summed up.
+//! The running exchange of one agent with a model, in short form, and when it is compacted.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Questions about an agent that none of its activities waits for: what of all that was said and done is worth
-//! remembering. They are asked of its own model, within its budget, and hold up nothing.
+//! Requests about an agent that none of its activities waits for: what is worth remembering of what was said and done.
+//! They use the agent's own model and budget, and delay nothing.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;

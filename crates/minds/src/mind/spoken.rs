@@ -1,5 +1,5 @@
-//! What agents said of late that are answered without a model: a stock of sentences is soon heard through, so whoever
-//! draws from it is told what was said already, by anyone in the room.
+//! Recent statements of agents that answer without a model: a fixed stock of sentences repeats soon, so the offline
+//! brain is told what anyone in the room has said already.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! From [`ThinkDue`] to a request: every one is answered with exactly one [`ThinkDone`], at once where there is
-//! nothing to ask a model about.
+//! Turns a [`ThinkDue`] into a request: each is answered by exactly one [`ThinkDone`], at once if no model has to be
+//! called.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;

@@ -1,4 +1,4 @@
-//! What of rulebooks and agent files no prompt holds, because it is too long: told where the person writes it.
+//! Reports rulebooks and agent files that are too long for a prompt, at the place where the person writes them.
 
 use std::collections::BTreeMap;
 

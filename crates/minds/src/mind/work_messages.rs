@@ -1,5 +1,5 @@
-//! What is said about work: the kernel, which keeps the session and the tools, says that a model is to be asked, and
-//! the mind hands back what was said, with its markers carried out.
+//! Messages about work: the kernel, which owns the session and the tools, requests model calls, and the mind returns
+//! the replies with their markers carried out.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! What an agent puts on paper for a task: its own piece, a summary of others' pieces, and the files of the
-//! specialists whom it calls in. Every sentence comes from the task, the profile, the role or what was read.
+//! What an offline agent writes for a task: its own piece, a summary of others' pieces, and the files of the
+//! specialists that it starts. Every sentence comes from the task, the profile, the role or what was read.
 
 use std::fmt::Write;
 use std::sync::LazyLock;

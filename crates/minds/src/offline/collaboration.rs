@@ -1,5 +1,5 @@
-//! What a task asks of somebody who works with others: to listen to a channel, to say something there, to write on the
-//! blackboard, to hand something over, and to give a result in a form. Pure.
+//! What a task asks of an agent that works with others: subscribing to a channel, publishing to one, writing on the
+//! blackboard, handing something over, and giving a result in a format. Pure.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What an agent is asked now, as the offline brain takes it: from the data of a prompt.
+//! The current request to an agent as the offline brain reads it, from the data of a prompt.
 
 use super::text::plain;
 use crate::base::text::{one_line, truncate};

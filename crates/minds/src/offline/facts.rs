@@ -1,4 +1,4 @@
-//! The particulars of a sentence that a person would react to: a number of things, a day or an hour, a thing.
+//! The details of a sentence that a person would react to: a number of things, a day or an hour, a thing.
 
 use std::collections::BTreeSet;
 

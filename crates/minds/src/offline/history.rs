@@ -1,5 +1,4 @@
-//! What the history of a task tells: the task, what was called with what result, who signalled, and what is to be
-//! answered now.
+//! The history of a task: the task, calls with their results, who signalled, and what to answer now.
 
 use serde_json::Value;
 

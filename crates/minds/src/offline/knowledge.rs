@@ -1,4 +1,4 @@
-//! What an agent can bring to a conversation: facts with the place they come from.
+//! What an agent can contribute to a conversation: facts with their source.
 
 use super::prompt_reader::Reading;
 use super::text::{bare, plain, sentences, unpunctuated, words};

@@ -1,4 +1,4 @@
-//! What the offline brain gives where its task asks for outputs by name: a piece, a list of points, or yes or no.
+//! The outputs of a workflow step: a text, a list of points, or yes or no.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! What the offline brain takes from a prompt: who it is, what it knows, and what it is asked now. It reads the parts
-//! as data, each by the word of its provider.
+//! What the offline brain takes from a prompt: who the agent is, what it knows, and the current request. It reads the
+//! parts as data, each by the id of its provider.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! What people of a role do, ask and promise: found by the words of a profile, so that any profile has one. The lines
-//! are data.
+//! What agents of a role do, ask and promise: the role is found by the words of a profile, so that any profile has one.
+//! The lines are data.
 
 use std::sync::LazyLock;
 

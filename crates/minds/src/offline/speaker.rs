@@ -1,4 +1,4 @@
-//! Who speaks: an agent's tone, role and duties, and the sentences that all its replies are made of.
+//! The speaker: an agent's tone, role and duties, and the sentences of which its replies are made.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! How an agent sounds: a tone that its profile's style words choose, its own phrases, and chance to vary both.
+//! How an agent sounds: a tone chosen by its profile's style words, its own phrases, and random variation.
 
 use std::sync::LazyLock;
 

@@ -1,9 +1,9 @@
-//! How the offline brain works on a task with tools: one step at a time, each decided by the history alone, so that
-//! the same history leads to the same step and every way ends.
+//! How the offline brain works on a task with tools: one step at a time, each decided by the history alone, so that the
+//! same history leads to the same step and every task ends.
 //!
-//! One who leads calls in two specialists, waits for their signals, reads what they wrote, sums it up and concludes.
-//! Everybody else reads what the task names, writes a piece, tells its parent and concludes. What a tool refuses is
-//! not asked again: it is said.
+//! A leading agent starts two specialists, waits for their signals, reads what they wrote, summarises it and concludes.
+//! All others read what the task names, write a piece, tell their parent and conclude. A refused call is not repeated,
+//! but mentioned.
 
 use serde_json::{Value, json};
 

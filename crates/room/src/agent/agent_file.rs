@@ -1,5 +1,5 @@
-//! What a file that defines an agent says, and what its path says: whether it is one, and the id and the name of its
-//! agent where it gives none.
+//! What a file that defines an agent contains, and what its path implies: whether it defines an agent, and the default
+//! id and name.
 
 use super::profile::AgentProfile;
 use crate::base::{Id, Problem, free_id, is_reserved, text};

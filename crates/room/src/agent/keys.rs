@@ -1,4 +1,4 @@
-//! The keys of an agent's file, each read as what it should hold.
+//! Reads the keys of an agent's file, each as the type that it should have.
 
 use std::collections::BTreeMap;
 

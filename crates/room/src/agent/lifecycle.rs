@@ -1,4 +1,4 @@
-//! Agents come and go: what persons and the scene say about who is in the room, made so.
+//! Adds and removes agents as people and the scene request.
 
 use std::collections::{BTreeMap, BTreeSet};
 

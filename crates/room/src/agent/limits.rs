@@ -1,8 +1,8 @@
-//! Keys that limit an agent and are none of a profile's own: those of other products, and those that a slip of the pen
-//! made. What such a key says counts as a limit; where it cannot be understood, it counts as the strictest.
+//! Keys that limit an agent but do not belong to this program's format: those of other products, and mistyped ones.
+//! Such a key is applied as a limit; if it cannot be understood, as the strictest one.
 //!
-//! Nothing here ever gives an agent more. Keys that plainly limit nothing (`color`, `version`, `temperature`) are no
-//! affair of this file.
+//! Nothing here ever gives an agent more permissions. Keys that clearly limit nothing (`color`, `version`,
+//! `temperature`) are ignored.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

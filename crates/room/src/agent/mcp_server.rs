@@ -1,7 +1,7 @@
-//! MCP servers as people write them down: in an agent's front matter, in `settings.yaml` and in `.mcp.json`. Pure: what
-//! is written comes down to one type, and what cannot be used is named with its place.
+//! Definitions of MCP servers: in an agent's front matter, in `settings.yaml` and in `.mcp.json`. Pure: all are read
+//! into one type, and problems are reported with their place.
 //!
-//! A server that is written down runs nowhere yet: a person allows its command line first.
+//! A defined server does not run yet: a person has to allow its command line first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Agents: what one is (its profile, from a file) and which are in the room (the roster).
+//! Agents: what an agent is (its profile, from a file) and which agents are in the room (the roster).
 //!
 //! A file format is one file with a reader and one line in [`formats::FORMATS`].
 

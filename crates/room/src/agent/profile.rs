@@ -1,4 +1,4 @@
-//! What an agent is: the plain data that every agent file format comes down to.
+//! The profile of an agent: the plain data into which every agent file format is read.
 
 use std::collections::BTreeMap;
 

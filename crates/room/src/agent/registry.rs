@@ -1,4 +1,4 @@
-//! Which agent files there are and what each defines: pure bookkeeping over files that come, change and go.
+//! Which agent files exist and what each defines. Pure: tracks files that are added, changed and removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

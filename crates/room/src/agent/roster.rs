@@ -1,4 +1,4 @@
-//! Which agents are in the room: coming, going, and finding one by id or key.
+//! The agents in the room: adding and removing them, and finding one by id or key.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What of the agents outlives the process: the profiles as the world knew them, and who was in the room.
+//! The saved state of the agents: the profiles as the world knew them, and who was in the room.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;

@@ -1,5 +1,5 @@
-//! What can be done to an element, as data: a word that its kind declares, and arguments. A kind reads its acts into
-//! types of its own; whoever carries, records and judges them need not know these.
+//! Acts on an element, as data: a word declared by its kind, and arguments. A kind parses its acts into its own types;
+//! code that passes on, records and checks acts need not know these.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

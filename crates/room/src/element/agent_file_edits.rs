@@ -1,6 +1,6 @@
-//! What an agent's change of a file comes to. A file says what an element is to hold; an agent may bring that about
-//! only as far as it may by its own acts: put up pins in its own name, change and take down its own, vote and comment
-//! for itself, and keep its own inbox. Everything else stays out, with the reason.
+//! Applies an agent's change of a file to the element that it shows. A file describes the element's new content, but an
+//! agent can only bring it about as far as its own acts allow: add pins in its own name, change and remove its own,
+//! vote and comment for itself, and manage its own inbox. Everything else is rejected with a reason.
 
 use serde_json::{Map, Value};
 

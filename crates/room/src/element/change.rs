@@ -1,4 +1,4 @@
-//! What became different about an element, as data: a word that its kind declares, and the item that it is about.
+//! A change of an element, as data: a word declared by its kind, and the item concerned.
 
 use serde::{Deserialize, Serialize};
 

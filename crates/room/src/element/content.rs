@@ -1,4 +1,4 @@
-//! What elements hold and what may be done to it: the contract between kinds of elements and the rest.
+//! The content of elements and the acts on it: the contract between kinds of elements and the rest of the program.
 
 use std::any::Any;
 use std::collections::BTreeSet;

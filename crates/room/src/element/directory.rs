@@ -1,4 +1,4 @@
-//! Finding elements by key and by id, and knowing those again that went and come back.
+//! Finds elements by key and by id, and recognises those that were removed and came back.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Edits become changes: each is applied once, told once, and written to where the element's content stands.
+//! Applies edits: each once, reported once, and written to where the element's content is stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 

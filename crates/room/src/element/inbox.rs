@@ -1,4 +1,4 @@
-//! The inbox: mail for one agent, and copies of what that agent sent.
+//! The inbox: mail for one agent, and copies of its sent mail.
 
 use std::any::Any;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Lists of things with ids (pins, mail) as data: their keys, and the acts that lead from one list to another.
+//! Lists of items with ids (pins, mail) as data: their keys, and the acts that lead from one list to another.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,5 +1,5 @@
-//! A kind of element: it says in one file what its elements hold, what may be done to them, what that changes and for
-//! whom, and what they look like.
+//! A kind of element: one file declares what its elements contain, which acts they accept, which changes these cause
+//! and for whom, and what they look like.
 
 use serde_json::{Map, Value};
 

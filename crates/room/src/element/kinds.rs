@@ -1,5 +1,5 @@
-//! The kinds of elements there are. The list that a new kind adds one line to is [`KINDS`]; later floors and other
-//! programs [`register`] theirs before a room is opened.
+//! The kinds of elements. A new built-in kind adds one line to [`KINDS`]; higher floors and other programs [`register`]
+//! theirs before a room is opened.
 
 use std::sync::{PoisonError, RwLock};
 

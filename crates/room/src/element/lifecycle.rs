@@ -1,4 +1,4 @@
-//! Elements come, move and go: by the scene, and by what persons do on the canvas.
+//! Adds, moves and removes elements: by the scene, and by what people do on the canvas.
 
 use bevy::ecs::message::{Message, MessageCursor};
 use bevy::ecs::prelude::*;

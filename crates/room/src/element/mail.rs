@@ -1,4 +1,4 @@
-//! One piece of mail as data.
+//! One mail as data.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

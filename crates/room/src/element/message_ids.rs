@@ -1,4 +1,4 @@
-//! The ids of messages, mail and what is said alike: counted over the whole life of a room, and never given twice.
+//! Ids of messages and mail: numbered over the whole life of a room, never reused.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! One pin as data: its text, who voted how, and what was said about it.
+//! One pin as data: its text, votes and comments.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The pinboard: short texts that agents pin up, vote on and comment.
+//! The pinboard: short texts that agents pin, vote on and comment.
 
 use std::any::Any;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! Who may look into what: an inbox is its owner's, wherever it stands. Which files agents may not read because
-//! somebody else's inbox or work stands in them, and what of an inbox agents may not change in a scene.
+//! Who may read what: an inbox is private to its owner, wherever it is. Which files agents may not read because they
+//! contain somebody else's inbox or work, and which parts of an inbox agents may not change in a scene.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What is wrong with elements, told to whoever shows problems: once, and taken back when it is right again.
+//! Reports problems of elements once, and withdraws them when they are fixed.
 
 use std::collections::BTreeMap;
 

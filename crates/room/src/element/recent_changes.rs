@@ -1,4 +1,4 @@
-//! What changed on each element lately, so that a reader can be told what is new since it last read.
+//! Recent changes of each element, so that a reader can be told what is new since it last read.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! What of the elements outlives the process.
+//! The saved state of the elements.
 
 use std::collections::BTreeMap;
 

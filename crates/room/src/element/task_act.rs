@@ -1,5 +1,5 @@
-//! What can be done to a task board, as data, and what it makes of the text of its task file: the same edits that every
-//! other writer of task files uses, so that whatever an act is not about stays byte for byte as it was. Pure.
+//! Acts on a task board, as data, and their effect on the text of its task file: the same edits as those of every other
+//! writer of task files, so that everything else stays byte for byte the same. Pure.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The task board: it shows a task file, and what is done on it is done to that file. The text of the file is all that it
-//! holds, byte for byte.
+//! The task board: it shows a task file, and its acts change that file. Its only content is the text of the file, byte
+//! for byte.
 
 use std::any::Any;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! One text: what a message board and a rulebook hold.
+//! The content of a message board or a rulebook: one text.
 
 use std::any::Any;
 

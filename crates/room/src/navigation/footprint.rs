@@ -1,4 +1,4 @@
-//! The part of the floor that a thing takes up: a rectangle.
+//! The area of the ground that a thing occupies: a rectangle.
 
 use bevy::math::Vec2;
 

@@ -1,4 +1,4 @@
-//! What each kind of thing takes up of the floor, and where one uses it: one table by the words of scene files.
+//! The area that each kind of thing occupies, and where agents use it: one table by the words of scene files.
 
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Everything that stands in the way, found by where it stands.
+//! All obstacles, indexed by position.
 
 use bevy::math::Vec2;
 

@@ -1,4 +1,5 @@
-//! Who has which place before which board, and who waits for one: taken when somebody sets out, freed when it leaves.
+//! Which agent has which place in front of which board, and who waits for one: a place is claimed when an agent sets
+//! out and freed when it leaves.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Where one stands: in arcs before a board, in line behind them, and with others in talk.
+//! The positions where agents stand: in arcs in front of a board, in a queue behind them, and in groups that talk.
 
 use bevy::math::{Vec2, ops};
 

@@ -1,4 +1,4 @@
-//! What the room knows of each agent, and the one way to change its state.
+//! The room's state of each agent, and the only way to change it.
 
 use std::collections::{BTreeMap, VecDeque};
 

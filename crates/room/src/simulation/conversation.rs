@@ -1,4 +1,4 @@
-//! Conversations as data: who talks, about what, whose turn it is, and what was said.
+//! Conversations as data: participants, topic, whose turn it is, and what was said.
 
 use std::collections::BTreeMap;
 

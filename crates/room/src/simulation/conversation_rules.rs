@@ -1,4 +1,4 @@
-//! Who may talk to whom and when, and whose turn it is: the rules of conversations, without a world.
+//! The rules of conversations: who may talk to whom and when, and whose turn it is. Pure.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What the room keeps about conversations beside what is said in them: who waits for one, whose turn it is, who talked
-//! with whom, and whether anybody may.
+//! The room's state of conversations besides what is said in them: who waits for one, whose turn it is, who talked with
+//! whom, and whether they are enabled.
 
 use std::collections::BTreeMap;
 

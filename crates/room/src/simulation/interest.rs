@@ -1,6 +1,6 @@
-//! Reasons to wake, as data. Whoever has a reason that this floor knows nothing of (a doorbell, a timer, a message
-//! from another room) says in one [`WakeAgent`] why an agent is to turn to it, how soon, and what it is asked then. From
-//! there on it is queued, walked to, thought about, saved, replayed and shown like every other.
+//! Reasons to wake an agent, as data. Code outside this floor (a doorbell, a timer, a message from another room) sends
+//! one [`WakeAgent`] with the reason, the urgency and what the agent is asked. From then on it is queued, walked to,
+//! thought about, saved, replayed and shown like all other actions.
 
 use bevy::ecs::message::Message;
 use bevy::math::Vec2;

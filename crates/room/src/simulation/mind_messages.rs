@@ -1,4 +1,4 @@
-//! What the room asks of a mind, and what it hears back.
+//! Requests from the room to a mind, and its answers.
 
 use std::borrow::Cow;
 

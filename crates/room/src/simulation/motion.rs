@@ -1,5 +1,5 @@
-//! The hot loop: everyone who walks takes a step, keeps off others and may react to whom it passes. Those who
-//! stand make room for each other.
+//! The hot loop: every walking agent takes a step, keeps its distance from others and may react to whom it passes.
+//! Standing agents make room for each other.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;

@@ -1,4 +1,4 @@
-//! How an agent holds itself, for whoever draws it.
+//! The posture of an agent, for drawing.
 
 use super::components::{Activity, ActivityKind, Walk};
 use super::state::State;

@@ -1,6 +1,6 @@
-//! Where what agents know and do goes back to: the record from outside the room, and how often agents have handed it
-//! on since. What has been handed on often enough wakes nobody, so that a room in which nothing new comes in comes to
-//! rest, whatever its models answer.
+//! Where the knowledge and actions of agents originate: the record from outside the room, and how often agents have
+//! passed it on since. Something passed on often enough wakes nobody, so a room without new input comes to rest,
+//! whatever its models answer.
 
 use std::collections::BTreeMap;
 

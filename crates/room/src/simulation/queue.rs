@@ -1,4 +1,4 @@
-//! What an agent has set itself to do next, in order: a short queue that never overflows in silence.
+//! The action queue of an agent: short, ordered, and never truncated silently.
 
 use serde::{Deserialize, Serialize};
 

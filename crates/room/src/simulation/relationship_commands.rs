@@ -1,4 +1,4 @@
-//! Relationships made by hand: who is what to whom, kept for talk and written into the scene.
+//! Relationships between agents that a person creates: used in conversations and written to the scene.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;

@@ -1,5 +1,5 @@
-//! Whether everybody rests who is not at work: nobody reads, sums up or talks, so that nobody asks a model but for work.
-//! They still walk about. It holds for one run.
+//! Rest mode: every agent that is not working rests. It does not read, summarise or talk, so models are only called for
+//! work; agents still walk around. It lasts for one run.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;

@@ -1,4 +1,4 @@
-//! What of the room outlives the process: everything that decides what happens next.
+//! The saved state of the simulation: everything that decides what happens next.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

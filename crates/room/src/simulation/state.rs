@@ -1,8 +1,8 @@
-//! The one state an agent is in, with since when and why: the only source of badge, glow and log.
+//! The state of an agent, with its start time and reason: the only source of its badge, glow and log entries.
 //!
 //! Two layers: what the agent does ([`Fsm::under`]) and what a person does to it (carried, paused), which
 //! covers the first without ending it. Timers and replies work on the lower layer even while it is covered,
-//! so an agent that is put down goes on with what is true then, not with what was true when it was lifted.
+//! so an agent that is put down continues with its current state, not with the state in which it was picked up.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Where feet go: targets for strolls, rounds and errands, one step at a time, and the soft push apart.
+//! Where agents walk: targets of strolls, patrols and errands, single steps, and the soft push apart.
 
 use bevy::math::{Vec2, ops};
 use serde::{Deserialize, Serialize};

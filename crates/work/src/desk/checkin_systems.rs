@@ -1,4 +1,5 @@
-//! Planner check-ins in the room: what is open, whether one is due, and in which session the planner is asked.
+//! The systems for planner check-ins: what is open, whether a check-in is due, and in which session the planner is
+//! asked.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;

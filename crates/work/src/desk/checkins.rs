@@ -1,6 +1,6 @@
-//! Planner check-ins: every so often, while something is open, a planner is asked to see how everybody gets on. When that
-//! was, how often and in which session stands in `storage/planner-checkin.yaml`, which a person may edit. Pure; the
-//! system is in `checking_in`.
+//! Planner check-ins: at intervals, while something is open, a planner is asked about everybody's progress. When, how
+//! often and in which session is stored in `storage/planner-checkin.yaml`, which a person may edit. Pure; the system is
+//! in `checking_in`.
 
 use serde_json::Value;
 

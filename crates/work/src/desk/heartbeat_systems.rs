@@ -1,4 +1,4 @@
-//! Agents wake by their heartbeats, in the room: whose `heartbeat.md` there is, and what is ordered of the kernel.
+//! The systems for heartbeats: which `heartbeat.md` files exist, and what is ordered from the kernel.
 
 use std::collections::BTreeMap;
 

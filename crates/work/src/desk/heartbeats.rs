@@ -1,5 +1,5 @@
-//! When agents wake by themselves: what of a `heartbeat.md` is due, and what an agent that wakes is told. Pure; the
-//! system is in `waking`.
+//! Heartbeats: which entries of a `heartbeat.md` are due, and what an agent that wakes up is told. Pure; the system is
+//! in `waking`.
 
 use std::collections::BTreeMap;
 

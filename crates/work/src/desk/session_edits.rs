@@ -1,5 +1,5 @@
-//! Carries out `edit_session`: what stands in another agent's session is kept as a version first, then the session says
-//! what the planner wants. Whatever stops the process in between, the old text is there.
+//! Carries out `edit_session`: the old text of the session is saved as a version first, then the session is changed as
+//! the planner requested. Even if the process stops in between, the old text is kept.
 
 use std::collections::BTreeSet;
 

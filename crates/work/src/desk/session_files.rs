@@ -1,5 +1,5 @@
-//! Sessions that a person edits or begins in an editor, in the room: what they saved is read, whose session it is is
-//! found out, and the kernel is told. What cannot be read stays as it is and is told with its line.
+//! Sessions that a person edits or starts in an editor: saved files are read, their session is identified, and the
+//! kernel is told. An unreadable file is left as it is and reported with its line.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What agents write to each other, and what planners see of the sessions of others.
+//! Messages between agents, and what planners can see of others' sessions.
 
 use std::collections::BTreeMap;
 

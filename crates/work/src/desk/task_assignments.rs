@@ -1,9 +1,9 @@
-//! Tasks in files that become work by themselves: which are due, who has which, and what whoever asked for one is told.
-//! Pure: it is given the files and who is there, and says what is to be done.
+//! Tasks in files that become work by themselves: which are due, who works on which, and what the requester is told.
+//! Pure: takes the files and the agents in the room, returns what to do.
 //!
-//! A task is due once: when it is open, sound, names an agent and no person, has no `status` of its own, and all that it
-//! depends on is completed. First its file says that somebody has it, then the work begins; so a task that says so is
-//! never begun again, whatever else is lost. A person who takes that line away begins it anew.
+//! A task is due once: when it is open, valid, names an agent and no person, has no `status` of its own, and all its
+//! dependencies are completed. First its file is marked as taken, then the work starts; so a marked task is never
+//! started again, whatever else is lost. A person who removes that line restarts it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Changes of task files that agents and the room ask for, as data, and what they make of a file's text. Pure.
+//! Changes of task files requested by agents and the room, as data, and their effect on a file's text. Pure.
 
 use std::collections::BTreeMap;
 

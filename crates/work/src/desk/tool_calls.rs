@@ -1,5 +1,4 @@
-//! Answers calls of the tools for tasks, messages and sessions: what only looks at once, what changes a file once it is
-//! written.
+//! Answers calls of the tools for tasks, messages and sessions: reads at once, changes after they are written.
 
 use std::collections::BTreeSet;
 

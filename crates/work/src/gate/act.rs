@@ -1,5 +1,5 @@
-//! What an act touches: an order to files, the start of an agent or a word to a parent, taken apart into what
-//! the gate judges. Whatever writes an agent's file is judged by what that file would say afterwards.
+//! What an act touches: an order to files, the start of an agent or a signal to a parent, broken down into what the
+//! gate checks. A change of an agent's file is checked by what the file would say afterwards.
 
 use serde::{Deserialize, Serialize};
 

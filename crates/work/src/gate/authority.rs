@@ -1,4 +1,4 @@
-//! What a profile may do, in a form in which one profile's authority can be compared with another's.
+//! The permissions of a profile, in a form in which they can be compared with another's.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! The decision: may this act happen, within these bounds, under this policy.
+//! The decision of the gate: whether an act may happen within these bounds, under this policy.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! Lets the file of a new agent say what it inherits: keys that it leaves out and in which its starter is
-//! restricted, and the model that its starter has, are written into it, and nothing else of its text changes.
+//! Writes inherited limits into the file of a new agent: missing keys in which its starter is restricted, and its
+//! starter's model; nothing else of its text changes.
 
 use serde_json::{Value, json};
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! One piece of work for one agent, from the queue to its end: plain data.
+//! One piece of work of one agent, from the queue to its end: plain data.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,8 +1,8 @@
-//! The kernel itself: which work waits, which goes on, what is to be done next. Pure: it is told what happened
-//! and the time in ticks, and says what is to be done; it knows no world, no file and no model.
+//! The kernel itself: which work waits, which runs, and what to do next. Pure: it takes events and the time in ticks
+//! and returns what to do; it knows no world, no files and no models.
 //!
-//! Places for work that goes on are not counted up and down: they are the activations that have one
-//! ([`Activation::has_slot`]), so none can be lost or given twice.
+//! Slots are not counted: they are the activations that have one ([`Activation::has_slot`]), so none can be lost or
+//! assigned twice.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,5 +1,5 @@
-//! Carrying out what the kernel says: calling agents to work, asking models, and giving the orders of tool calls within
-//! what the gate allows.
+//! Carries out the kernel's decisions: activating agents, calling models, and ordering tool calls within what the gate
+//! allows.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Agents that start agents and agents that wake the one that started them: how deep, how many, how often.
+//! Limits on agents that start other agents and on signals to parents: depth, number, and repetition.
 
 use thiserror::Error;
 

@@ -1,5 +1,5 @@
-//! Tasks that agents hand over to each other: how deep, how many, never in a circle, in how many turns, and whether what
-//! comes back is what was asked for. Pure.
+//! Tasks that agents hand over to each other: depth, number, no circles, deadlines in turns, and the check of the
+//! result's format. Pure.
 
 use super::activation::{Origin, RunNode};
 use super::core::{Kernel, NewWork, asking};

@@ -1,4 +1,4 @@
-//! What an agent is to give back to whoever handed it a task over, and what that one is told. Pure data.
+//! The result of a task that was handed over, and what the agent that handed it over is told. Pure data.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What is known of a session's messages beside their words.
+//! Metadata of a session's messages besides their text.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,6 +1,6 @@
-//! Calls that the code of a call wants made: a tool that an agent's document defines reads a file, writes one or asks a
-//! server by a call of its agent's, which is judged, asked about, recorded and carried out like any other. Its model never
-//! sees it; the code is told what it came to.
+//! Calls made by the code of a tool: a tool defined by an agent's document reads a file, writes one or requests an
+//! address with a call of its agent, which is checked, approved, recorded and executed like any other. The model never
+//! sees it; the code gets its result.
 
 use super::access::RoomAccess;
 use super::activation::{Activation, Call, CallProgress, ParentCall, Phase};

@@ -1,4 +1,4 @@
-//! What the world is told with the next tick.
+//! Messages to the world that are sent in the next tick.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;

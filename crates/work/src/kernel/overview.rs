@@ -1,4 +1,4 @@
-//! What of work is unfinished, run by run: for whoever asks while nothing goes on. Pure.
+//! An overview of unfinished work, run by run, for use while no room is running. Pure.
 
 use serde::Serialize;
 

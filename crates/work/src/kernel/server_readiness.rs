@@ -1,4 +1,4 @@
-//! Which MCP servers work needs, and which work waits until they have said whether they are there.
+//! Which MCP servers work needs, and which work waits until they report whether they are available.
 
 use std::collections::{BTreeMap, BTreeSet};
 

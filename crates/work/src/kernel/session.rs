@@ -1,5 +1,5 @@
-//! The session of a piece of work as a file that people and agents read, in the shape of the reference: who, with which
-//! model and prompt, how far, and every message. What else the room knows stands below `metadata`.
+//! The session of a piece of work as a file that people and agents read: agent, model, prompt, status, and every
+//! message. Everything else that the room knows is below `metadata`.
 
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};

@@ -1,8 +1,8 @@
-//! Sessions that a person edits in their files, or begins there: what they wrote is taken in, and the agent is activated
-//! where its last message asks for a reply. Pure but for the end, which says it in the log.
+//! Sessions that a person edits or starts in their files: the edits are applied, and the agent is activated if its last
+//! message asks for a reply. Pure except for logging at the end.
 //!
-//! A message that says something else counts from the next question on, also in the middle of a turn. Messages that were
-//! put in between or taken out count as soon as no turn goes on; until then the text waits.
+//! A changed message applies from the next request on, even in the middle of a turn. Inserted or removed messages apply
+//! as soon as no turn is running; until then the text waits.
 
 use bevy::ecs::message::Message;
 

@@ -1,4 +1,4 @@
-//! The section `kernel` of `settings.yaml`: limits on how much work runs at once, how deep it goes and how long it takes.
+//! The section `kernel` of `settings.yaml`: limits on parallel work, its depth and its duration.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct KernelSettings {
     pub fan_out_at_most: u32,
     /// The maximum number of model calls in one piece of work.
     pub turns_at_most: u32,
-    /// The number of steps without progress after which work is stopped; after each but the last, the agent gets a hint.
+    /// The number of steps without progress after which work is stopped; after each but the last, the agent is told.
     pub strikes_at_most: u32,
     /// Consecutive replies of one piece of work that may be cut off at the output limit; it continues after each, and
     /// ends after one more.

@@ -1,4 +1,4 @@
-//! Agents that start agents and wake the one that started them, in the room: who comes in where, and what is told.
+//! Starting agents and waking parents in the room: who is added where, and what is told.
 
 use bevy::math::Vec2;
 

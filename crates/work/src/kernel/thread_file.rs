@@ -1,4 +1,4 @@
-//! What the kernel remembers of a session's file beside the messages: plain data.
+//! What the kernel remembers about a session's file besides the messages: plain data.
 
 use serde::{Deserialize, Serialize};
 

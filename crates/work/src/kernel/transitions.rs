@@ -1,4 +1,4 @@
-//! What becomes of a piece of work when its model has answered and when its tools have.
+//! The next step of a piece of work after its model or its tools have answered.
 
 use super::activation::{Activation, Call, CallProgress, Phase};
 use super::approval_question::CallQuestion;

@@ -1,7 +1,7 @@
-//! Work that floors above have done, as data: what they order, and what they are told.
+//! Work ordered by higher floors, as data: the orders and the replies.
 //!
-//! Orders are written in [`Ingest`](crate::schedule::WorkshopSystems::Ingest) and taken in the same tick; what becomes of
-//! them is told in the same tick, too, so that nothing is on its way when a room is saved.
+//! Orders are written in [`Ingest`](crate::schedule::WorkshopSystems::Ingest) and processed in the same tick; replies
+//! are sent in the same tick, too, so that nothing is in transit when a room is saved.
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};

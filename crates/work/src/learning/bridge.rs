@@ -1,5 +1,5 @@
-//! The bridge between the world and what is known: what prompts, tools and lessons ask goes out once the tick in which
-//! they did is in the log; what comes back comes in through the one door.
+//! The bridge between the world and the knowledge service: requests of prompts, tools and lessons are sent once their
+//! tick is in the log; answers enter as inputs.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

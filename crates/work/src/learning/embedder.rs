@@ -1,5 +1,5 @@
-//! Which model says what texts mean: the one that is built in, MiniLM from a folder on this computer, or a provider's that
-//! the settings name. Where the named one cannot be used, the built-in one is, and that is told: memories are found in any
+//! Chooses the embedding model: the built-in one, MiniLM from a folder on this computer, or a provider's from the
+//! settings. If the chosen one cannot be used, the built-in one is used and this is reported: memories are found in any
 //! case.
 
 use std::path::{Path, PathBuf};

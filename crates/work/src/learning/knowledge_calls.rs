@@ -1,5 +1,5 @@
-//! What is answered about what is known: what an agent is reminded of, what it finds with a tool, and what becomes of
-//! what it adds. Every answer is within what the agent may know.
+//! Answers requests about knowledge: what an agent recalls, what it finds with a tool, and the result of what it adds.
+//! Every answer is limited to what the agent may know.
 
 use serde_json::json;
 

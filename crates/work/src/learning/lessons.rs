@@ -1,9 +1,8 @@
-//! What agents are to learn from, one after the other: what was said and done, what of it may be worth remembering, what
-//! of that is new among what is known, and what was taken in. Each step waits for an answer from outside under a name of
-//! its own, so that a room that was stopped between two steps goes on where it was and nothing is learned twice.
+//! The learning steps of agents, one after the other: what was said and done, what may be worth remembering, what of
+//! that is new, and what was added. Each step waits for an answer from outside under its own name, so that a room
+//! stopped between two steps continues where it was and nothing is learned twice.
 //!
-//! Where the first question fails, nothing is learned; where the second does, what may be worth remembering is
-//! remembered. Both are told.
+//! If the first question fails, nothing is learned; if the second fails, all candidates are added. Both are reported.
 
 use std::collections::VecDeque;
 

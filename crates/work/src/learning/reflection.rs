@@ -1,5 +1,5 @@
-//! When work or a conversation is over, its agents look back at it: what they are to learn from is queued, and goes on
-//! from step to step beside everything else.
+//! When work or a conversation is over, its agents review it: the lessons are queued and processed step by step in the
+//! background.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;

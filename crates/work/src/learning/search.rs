@@ -1,5 +1,5 @@
-//! Searching what is known from outside the world, as a person does in the window: by the same index and the same model
-//! that agents are reminded by. It changes nothing, and counts for nothing.
+//! Searches memories from outside the world, as a person does in the window: with the same index and model as the
+//! agents' recall. It changes nothing and does not affect recall counts.
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
-//! The thread that has what is known: it looks up, takes in and writes, so that nothing in a tick waits for a disk or
-//! for a text to be understood.
+//! The knowledge thread: it searches, adds and writes, so that nothing in a tick waits for a disk or for an embedding.
 
 use std::path::PathBuf;
 use std::thread::JoinHandle;

@@ -1,4 +1,4 @@
-//! Blackboards: values that everybody in a run sees, each with who wrote it, when, and what it said before. Pure.
+//! Blackboards: values that everybody in a run sees, each with its author, time and earlier values. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 

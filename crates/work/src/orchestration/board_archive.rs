@@ -1,5 +1,5 @@
-//! Keeps what runs shared on their blackboards when they are over, in a file of the workspace, and follows what others
-//! make of that file.
+//! Saves the shared entries of finished runs' blackboards in a file of the workspace, and follows external changes of
+//! that file.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

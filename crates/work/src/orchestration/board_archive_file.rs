@@ -1,5 +1,5 @@
-//! What stays of blackboards when their runs are over: the file in which it stands, one entry for each name, the oldest
-//! first. Later runs read it, and a person may edit it. Pure.
+//! The file with blackboard entries of finished runs: one entry for each name, the oldest first. Later runs read it,
+//! and a person may edit it. Pure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

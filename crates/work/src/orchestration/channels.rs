@@ -1,8 +1,8 @@
-//! Channels: what is said in them, who listens, and who has heard what. Pure.
+//! Channels: their messages, subscribers, and what each has received. Pure.
 //!
-//! The messages of a channel are numbered without a gap. Whoever listens has the number of the message that it hears
-//! next; what it hears, and what waits for it, follows from that number alone and never from the time. So nothing is
-//! lost and nothing comes twice, whatever stops the process.
+//! The messages of a channel are numbered without gaps. Each subscriber has the number of the message that it receives
+//! next; what it receives, and what waits for it, only depends on that number and never on the time. So nothing is lost
+//! or delivered twice, even if the process stops.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a person does about channels and blackboards. Inputs.
+//! A person's commands about channels and blackboards. Inputs.
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};

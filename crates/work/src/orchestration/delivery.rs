@@ -1,5 +1,5 @@
-//! Tells agents what was said in the channels that they listen to: whoever is at work with its next turn, whoever has
-//! done its part by waking it, and whoever has no work through its attention, like everything else that calls it.
+//! Delivers channel messages to agents: to working ones with their next turn, to those that finished their part by
+//! activating them again, and to those without work through their attention, like everything else that wakes them.
 
 use std::collections::BTreeSet;
 

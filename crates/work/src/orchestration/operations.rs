@@ -1,4 +1,4 @@
-//! Carries out what agents and persons do about channels and blackboards, and says it in the log.
+//! Carries out and logs what agents and people do with channels and blackboards.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;

@@ -1,4 +1,4 @@
-//! What models are told of channels and blackboards. What others said is bounded, and what is left out is said.
+//! Texts about channels and blackboards for models. Text by others is bounded, and omissions are stated.
 
 use serde_json::Value;
 

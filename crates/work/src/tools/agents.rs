@@ -1,4 +1,4 @@
-//! The tools for other agents: starting one, and telling the one that started this one.
+//! The tools for other agents: starting and delegating to agents, and signalling the parent.
 
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
-//! What coding agents want of the room, which have tools of their own: the text of a file, a program in a terminal, and
-//! the permission to use a tool of theirs. No profile lists these; whoever is asked over the Agent Client Protocol has them, as far as it has
-//! the room's own tools for the same.
+//! Requests of coding agents, which have their own tools: the text of a file, a program in a terminal, and the
+//! permission to use one of their own tools. Profiles do not list these; every agent over the Agent Client Protocol has
+//! them, as far as it has the room's own tools for the same purpose.
 
 use std::collections::BTreeSet;
 

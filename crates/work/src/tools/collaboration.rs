@@ -1,5 +1,5 @@
-//! The tools by which agents at work speak with each other: channels, and the blackboard of a run. What a call is to do
-//! stands in a [`CollaborationOrder`]; the floor above carries it out.
+//! The tools with which working agents communicate: channels, and the blackboard of a run. A call becomes a
+//! [`CollaborationOrder`], which a higher floor carries out.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! The tool `execute_command`: a program with its arguments, run outside by the gateway. What a call is to do is judged as
-//! the words that would be started, so that what is judged is what runs.
+//! The tool `execute_command`: a program with its arguments, run by the gateway. The gate checks exactly the words that
+//! are started.
 
 use std::collections::BTreeSet;
 

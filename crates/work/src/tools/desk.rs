@@ -1,5 +1,5 @@
-//! The tools by which agents at work keep tasks in files, write to each other, and, as planners, look after the sessions of
-//! others. What a call is to do stands in a [`DeskOrder`]; the floor of the desk carries it out.
+//! The tools with which working agents keep tasks in files, write to each other and, as planners, look after others'
+//! sessions. A call becomes a [`DeskOrder`], which the desk carries out.
 
 use std::collections::BTreeMap;
 

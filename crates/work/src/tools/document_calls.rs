@@ -1,5 +1,5 @@
-//! A tool of a document that runs: what its code asks of the outside becomes calls of its agent's, and what they came to
-//! becomes what the code gets.
+//! A running tool of a document: requests of its code become calls of its agent, and their results are returned to the
+//! code.
 
 use std::collections::BTreeMap;
 

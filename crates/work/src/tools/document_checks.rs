@@ -1,5 +1,5 @@
-//! What is wrong with the code of documents, in the list of problems: it is read on a thread of its own while the room goes
-//! on, and what was found comes in through the door, so that a replay tells the same at the same time.
+//! Reports problems in the code of documents: the code is parsed on a separate thread, and the findings enter as
+//! inputs, so that a replay reports the same at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! What runs the code of documents: the engine that is part of this program, or a runtime of this computer's that a person
-//! names in the settings, which is kept from everything that code reaches by calls of its agent's.
+//! What runs the code of documents: the built-in engine, or a runtime on this computer set in the settings, which is
+//! sandboxed from everything that the code reaches through calls of its agent.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

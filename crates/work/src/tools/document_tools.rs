@@ -1,8 +1,8 @@
-//! Tools that agents' documents define: each is there for its own agent alone, and runs in an engine of its own, on a
-//! thread of its own. What it comes to comes in through the door, so that a replay needs no engine.
+//! Tools defined by agents' documents: each is only available to its own agent, and runs in its own engine on its own
+//! thread. Its result enters as an input, so that a replay needs no engine.
 //!
-//! Files and servers it reaches by calls of its agent's alone, each of which is judged, recorded and carried out like a
-//! call of the model: the code waits, a person may be asked, and a replay has the same calls.
+//! It accesses files and servers only through calls of its agent, each of which is checked, recorded and executed like
+//! a call of the model: the code waits, a person may be asked, and a replay has the same calls.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

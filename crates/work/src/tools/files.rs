@@ -1,4 +1,4 @@
-//! The tools for files: reading, writing, appending, editing, listing, searching, renaming, deleting.
+//! The file tools: reading, writing, appending, editing, listing, searching, renaming, deleting.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! What an agent says with a task that it hands over, or with a word to the agent that started it: what there is to
-//! know, how soon, in how many turns, and what the result is to look like. Pure.
+//! The terms of a task that is handed over, or of a signal to the parent: context, urgency, deadline in turns, and the
+//! expected format of the result. Pure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

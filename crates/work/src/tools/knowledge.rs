@@ -1,5 +1,5 @@
-//! The tools by which agents look up what is known and add to it. What a call is to do stands in a [`KnowledgeOrder`];
-//! the floor of learning carries it out.
+//! The tools with which agents search and add memories. A call becomes a [`KnowledgeOrder`], which the learning floor
+//! carries out.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -1,10 +1,10 @@
-//! The tools that models call: what they are told of each, how a call becomes a plan, and how a result becomes words.
+//! The tools that models call: their declarations, how a call becomes a plan, and how a result becomes text.
 //!
-//! In reading order: a tool ([`tool`]), the registry of them ([`registry`]) and the families of the house ([`files`],
-//! `agents`, [`collaboration`], [`desk`]), what is said with a task ([`hand_over`]), the check of a call's arguments
-//! ([`schema`]), what a call comes to ([`plan`]) and how that is shown to a person who decides ([`proposal`]), the
-//! order that it gives to whoever carries it out and how that went ([`order`], `file_executor`), and the words for
-//! results ([`result_text`]). Whether a plan may be carried out is the gate's to say; the kernel gives the order.
+//! In reading order: a tool ([`tool`]), the registry ([`registry`]) and the families of built-in tools ([`files`],
+//! `agents`, [`collaboration`], [`desk`]), the terms of a task ([`hand_over`]), the check of a call's arguments
+//! ([`schema`]), the plan of a call ([`plan`]) and how it is shown to a person who decides ([`proposal`]), the order to
+//! an executor and its outcome ([`order`], `file_executor`), and the texts of results ([`result_text`]). The gate
+//! decides whether a plan may be carried out; the kernel gives the order.
 
 mod agents;
 mod coding_agent_tools;

@@ -1,14 +1,14 @@
-//! Orders to whoever carries out calls, and how they went.
+//! Orders to the executors of tool calls, and their outcomes.
 //!
-//! A call that the gate lets through becomes one [`ToolOrder`]. An executor answers it with [`ToolOutcome`]s of the same
-//! key, now or any number of ticks later: as many on the way as it likes, and one at the end. What comes from outside
-//! comes through the door.
+//! A call allowed by the gate becomes one [`ToolOrder`]. An executor answers it with [`ToolOutcome`]s of the same key,
+//! now or any number of ticks later: any number of progress reports, and one result at the end. Results from outside
+//! enter through the door.
 //!
-//! An executor of its own looks into [`PendingToolOrders`] in each tick for orders that it has not begun
-//! ([`PendingToolOrders::of`]) and stops those that are gone; what it has begun is nobody's to save, because after a
-//! restart the same orders are there under the same keys. It does nothing while a run is replayed
-//! ([`InputJournal::is_replaying`](crate::schedule::InputJournal::is_replaying)), and where it changes something outside,
-//! it begins once the tick that gave the order is in the log.
+//! An executor checks [`PendingToolOrders`] in each tick for orders that it has not started ([`PendingToolOrders::of`])
+//! and stops cancelled ones; its running orders need not be saved, because the same orders are pending under the same
+//! keys after a restart. It does nothing during a replay
+//! ([`InputJournal::is_replaying`](crate::schedule::InputJournal::is_replaying)), and if it changes something outside,
+//! it starts once the tick that gave the order is in the log.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,5 +1,4 @@
-//! What a tool call comes to, once its arguments are checked: who carries it out, what that is, what it touches, and
-//! how it is shown.
+//! The plan of a tool call with checked arguments: its executor, its work, what it touches, and how it is shown.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

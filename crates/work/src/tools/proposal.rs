@@ -1,4 +1,4 @@
-//! What a call would do, for the person who decides about it: in one sentence, and as exactly what happens. Pure.
+//! What a call would do, for the person who decides about it: as one sentence, and in exact detail. Pure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

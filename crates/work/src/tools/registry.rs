@@ -1,9 +1,8 @@
-//! Every tool that there is in a room, and how a call becomes a plan.
+//! The registry of all tools in a room, and how a call becomes a plan.
 //!
-//! The registry is a resource that floors fill: the tools of the house when the room is made, others while it runs.
-//! Tools that the world outside brings (those of a server, say) are registered by a system that heard of them through
-//! the door, so that a replay has them in the same tick. A tool of the house is one function in its family's file and
-//! one line in [`builtin`].
+//! The registry is a resource that floors fill: built-in tools when the room is created, others while it runs. Tools
+//! from outside (of a server, for example) are registered by a system that received them as an input, so that a replay
+//! has them in the same tick. A built-in tool is one function in its family's file and one line in [`builtin`].
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};

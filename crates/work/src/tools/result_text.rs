@@ -1,5 +1,4 @@
-//! The results of tools in words for the model, as the studio's design gives them. What comes from files is data:
-//! it is bounded, and what is left out is said.
+//! The results of tools as text for the model. Content of files is data: it is bounded, and omissions are stated.
 
 use super::order::ToolOutput;
 use super::plan::{Excerpt, Work, file_name};

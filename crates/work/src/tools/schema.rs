@@ -1,11 +1,11 @@
-//! Checks a call's arguments against its tool's JSON schema, and says in one sentence what does not fit, so that
-//! a model can correct itself.
+//! Checks a call's arguments against its tool's JSON schema, and describes the first error in one sentence, so that a
+//! model can correct itself.
 //!
-//! What models really send is put right where there is only one thing that it can mean and nothing is lost: arguments as
-//! the text of an object, a whole number or flag where a text is wanted, digits where a number is wanted, optional
-//! arguments that are null. What is checked here, for the sake of its sentence, is what most schemas say: `type`,
+//! Common deviations of models are corrected if there is only one possible meaning and nothing is lost: arguments as
+//! the text of an object, a whole number or flag where a text is expected, digits where a number is expected, optional
+//! arguments that are null. To give good error messages, the keywords that most schemas use are checked here: `type`,
 //! `properties`, `required`, `additionalProperties: false`, `items`, `enum`, `minLength`, `maxLength`, `minimum`,
-//! `maximum`. All the rest that JSON schema knows is checked after that by a library
+//! `maximum`. Everything else in JSON schema is checked afterwards by a library
 //! ([`schema_rules`](super::schema_rules)).
 
 use jsonschema::Validator;

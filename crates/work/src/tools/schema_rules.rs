@@ -1,7 +1,7 @@
-//! Which JSON schemas of arguments are taken, and checking arguments against all that JSON schema knows.
+//! Which JSON schemas of arguments are accepted, and validation against all of JSON schema.
 //!
-//! Schemas come from servers and files that nobody here wrote: what would have to be fetched, what refers to itself
-//! without end, and what is too large is refused before a call is ever checked.
+//! Schemas come from servers and files of others: references that would have to be fetched, endless self-references,
+//! and schemas that are too large are rejected before any call is checked.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! The tools for messages that come in from Slack and go out to it.
+//! The tools for messages from and to Slack.
 
 use serde_json::json;
 

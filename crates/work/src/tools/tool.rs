@@ -1,4 +1,4 @@
-//! A tool: what a model is told of it, and what a call of it comes to.
+//! A tool: its declaration for models, and the plan of a call.
 
 use std::borrow::Cow;
 use std::fmt;

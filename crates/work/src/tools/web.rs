@@ -1,5 +1,5 @@
-//! The tool `web_fetch`: one question to a server of the web, asked outside by the gateway. The address as it is judged is
-//! the address that is asked.
+//! The tool `web_fetch`: one web request, sent by the gateway. The address that is checked is exactly the address that
+//! is requested.
 
 use std::collections::BTreeSet;
 

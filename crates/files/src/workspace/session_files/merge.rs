@@ -1,5 +1,5 @@
-//! What a person made of a session's messages while the session went on: both started from the same messages, the room
-//! appended, the person edited. Nothing of either is lost.
+//! Merges a person's edits of a session's messages with messages that the room appended in the meantime. Nothing of
+//! either side is lost.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 

@@ -1,4 +1,4 @@
-//! A session as its file says it: plain data.
+//! A session as plain data.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! A YAML text as pieces by its keys, each kept byte for byte: keys of a mapping with all that belongs to them, and
-//! entries of a list below one of them.
+//! A YAML text as segments, each kept byte for byte: the keys of a mapping with everything that belongs to them, and
+//! the entries of a list below one of them.
 
 use super::super::yaml;
 

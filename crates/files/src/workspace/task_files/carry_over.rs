@@ -1,5 +1,5 @@
-//! One change of a task file carried over to another state of it: text by text where the two touch different lines, else
-//! task by task, so that what one side did to a task and the other did to the same one are both there.
+//! Applies a change of a task file to another state of that file: textually if the changes touch different lines,
+//! otherwise task by task, so that both sides' changes to the same task are kept.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The columns of a task board: in which one a task stands, and what is written into its file when it moves.
+//! The columns of a task board: which column a task is in, and what is written to its file when it moves.
 
 use serde::{Deserialize, Serialize};
 

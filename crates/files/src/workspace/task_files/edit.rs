@@ -1,4 +1,4 @@
-//! Changes of a task file: only the bytes of the tasks that are changed become others.
+//! Edits task files: only the bytes of the changed tasks differ afterwards.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

@@ -1,4 +1,4 @@
-//! The first line of a task: its marks, its title, and the keys behind that.
+//! The first line of a task: its marks, its title, and the keys after it.
 
 use super::issue::Code;
 use super::keys::{is_key_word, is_name, key_length};

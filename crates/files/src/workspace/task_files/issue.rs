@@ -1,4 +1,4 @@
-//! What can be wrong with a task file: each kind with a code that stays the same, and what to do about it.
+//! The kinds of problems in task files, each with a stable code and a remedy.
 
 use serde::Serialize;
 

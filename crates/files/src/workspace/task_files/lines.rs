@@ -1,4 +1,5 @@
-//! A task file as lines: where each begins and ends, which lie in a comment or a block of code, and which are headings.
+//! A task file as lines: where each begins and ends, which are inside a comment or a code block, and which are
+//! headings.
 
 /// A line of the text; all places in bytes.
 #[derive(Clone, Copy, Debug)]

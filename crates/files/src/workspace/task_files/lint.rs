@@ -1,4 +1,4 @@
-//! Everything that is wrong with a task file, for the person who writes it: what its text says, and whom it names.
+//! Reports everything that is wrong with a task file: in its text, and with the agents that it names.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What a task file holds, with the place of every part in its text.
+//! The content of a task file, with the place of every part in its text.
 
 use std::ops::Range;
 

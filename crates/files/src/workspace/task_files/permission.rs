@@ -1,5 +1,5 @@
 //! Tasks that wait for a person (`approval_required: true` without `approved: true`), and which changes of a task file
-//! only a person makes. Pure.
+//! only a person may make. Pure.
 
 use std::collections::BTreeSet;
 

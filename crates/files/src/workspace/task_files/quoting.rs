@@ -1,4 +1,4 @@
-//! Quotes and escapes of titles and values, read and written.
+//! Reads and writes quotes and escapes of titles and values.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! A new task as text, in the form that every tool for these files writes.
+//! Writes a new task as text, in the form that every tool for these files uses.
 
 use super::model::{Priority, Quote, Status, Task, Value};
 use super::quoting;

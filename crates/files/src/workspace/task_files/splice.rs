@@ -1,4 +1,4 @@
-//! Pieces of a text put in the place of others: everything between them stays byte for byte as it is.
+//! Replaces pieces of a text: everything between them stays byte for byte the same.
 
 use super::model::Span;
 

@@ -1,5 +1,5 @@
-//! Doing what a plan says: each file becomes what the plan has, if it is still as the plan found it. What was there before
-//! is written down first, in `.workshop/undone/`, so that the undoing itself can be taken back.
+//! Applies an undo plan: each file gets the planned content if it has not changed since. The previous state is saved
+//! first in `.workshop/undone/`, so that the undo itself can be reverted.
 
 use std::io;
 use std::path::Path;

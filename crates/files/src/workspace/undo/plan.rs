@@ -1,8 +1,8 @@
-//! What undoing some of the changes of a file comes to. Pure: a story and texts in, an outcome out.
+//! The effect of undoing some of the changes of a file. Pure: takes a history and texts, returns an outcome.
 //!
-//! A change is taken back by merging: what stood there after it is the common text, what stood there before it is one
-//! side, and what stands there now is the other. So everything that others changed meanwhile stays, and where both
-//! touched the same lines the whole file stays as it is.
+//! A change is undone by merging: the text after it is the base, the text before it is one side, and the current text
+//! is the other. So everything that others changed in the meantime is kept, and if both changed the same lines, the
+//! whole file is left as it is.
 
 use std::borrow::Cow;
 

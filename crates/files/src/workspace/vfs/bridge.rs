@@ -1,5 +1,5 @@
-//! The bridge between the world and the file service: orders go out at the end of a tick; answers, what was saved and
-//! what others did come in through the one door.
+//! The bridge between the world and the file service: orders are sent at the end of a tick; answers, saves and external
+//! changes enter as inputs.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! What tells a window which files changed, so that it need not look: every path that the file service wrote or
-//! noticed, the newest state of each, until somebody takes it.
+//! Tells a window which files changed, so that it need not poll: every path that the file service wrote or noticed,
+//! with its newest state, until it is read.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

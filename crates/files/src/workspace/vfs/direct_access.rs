@@ -1,5 +1,5 @@
-//! Files of a workspace changed by a command of its own, beside a room or where there is none: whole or not at all, and
-//! only over what was read. A room that is open takes it in as any change from outside.
+//! Changes files of a workspace by a command of its own, next to a running room or without one: completely or not at
+//! all, and only over the text that was read. An open room treats this as an external change.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Reading files and their history beside the service, for windows and commands: never on the thread of the world.
+//! Reads files and their history next to the service, for windows and commands; never on the thread of the world.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

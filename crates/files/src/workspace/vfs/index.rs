@@ -1,7 +1,7 @@
-//! Which files there are, by looking at folders only; and the texts that were read lately.
+//! An index of the files, made from the folders alone, and a cache of texts that were read recently.
 //!
-//! Nothing here is the truth: the disk is. A folder whose time of change moved is looked at again before it is
-//! listed, and a text is only taken from memory while its file looks the same.
+//! Neither is authoritative: the disk is. A folder whose modification time changed is read again before it is listed,
+//! and a cached text is only used while its file looks unchanged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What may be asked of the workspace's files, and what comes back.
+//! File orders and their outcomes.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which orders are under way: part of the saved world, so that after a restart each is sent again until it is
+//! The pending orders. They are part of the saved world, so that each is sent again after a restart until it is
 //! answered.
 
 use std::collections::VecDeque;

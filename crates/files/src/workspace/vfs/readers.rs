@@ -1,4 +1,4 @@
-//! Who knows which text: agents that read a file and do not know that another has written it since.
+//! Which agents know which text: agents that read a file and do not know that another has written it since.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Answers of this run, so that an order that comes twice is answered twice alike even where nothing changed.
+//! The answers of this run, so that a repeated order gets the same answer even if nothing changed.
 
 use std::collections::{BTreeMap, VecDeque};
 

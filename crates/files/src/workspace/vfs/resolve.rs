@@ -1,4 +1,4 @@
-//! From a normalised path to what lies there on disk, without ever following a link, and reading it.
+//! Resolves a normalised path to the file on disk, without ever following a link, and reads it.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,4 +1,5 @@
-//! What an order's rights allow: globs read once and kept, as agents order with the same rights again and again.
+//! The permissions of an order: globs are parsed once and cached, since agents send many orders with the same
+//! permissions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! The files that the room itself reads and writes, as the file service knows them: which text of each is accounted
-//! for. One table for noticing what others did, for orders and for the room's own saves, on the service's thread.
+//! The files that the room itself reads and writes, as the file service knows them: which text of each was already
+//! processed. One table for noticing external changes, for orders and for the room's own saves, on the service's
+//! thread.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

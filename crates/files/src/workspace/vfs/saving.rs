@@ -1,5 +1,5 @@
-//! Saving what the room changed: orders of the room's, collected for a moment, each a version. Never writes over what
-//! someone else wrote: that waits until the world has joined both.
+//! Saves the room's changes: collected briefly, each a version. The room never overwrites somebody else's text: such a
+//! save waits until the world has merged both.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

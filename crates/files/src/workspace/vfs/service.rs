@@ -1,6 +1,5 @@
-//! The file service: one thread that has the files of a workspace. It carries out orders one after the other and
-//! answers each, saves what the room changed, and notices what others do, so that nothing of it happens twice or
-//! crosses unseen.
+//! The file service: the one thread that works with the files of a workspace. It executes and answers orders one at a
+//! time, saves the room's changes, and notices external changes, so that none of these happen twice or interfere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

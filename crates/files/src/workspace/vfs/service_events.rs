@@ -1,5 +1,5 @@
-//! What the file service has to tell the world: what others did to the files, and what the room wrote and is on disk
-//! now. The newest about each file waits until a tick takes it, so that the queue is bounded by the number of files.
+//! What the file service reports to the world: external changes, and what the room wrote to disk. Only the newest event
+//! of each file is kept until a tick reads it, so the queue is bounded by the number of files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

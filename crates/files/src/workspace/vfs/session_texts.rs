@@ -1,4 +1,4 @@
-//! What is known of the session files on disk: which texts are the room's, and which it was told of.
+//! What is known about the session files on disk: which texts are the room's own, and which it has been told about.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -1,5 +1,5 @@
-//! What a person does with files in the window: inputs that become orders to the file service, kept and replayed like any
-//! other, and carried out exactly once.
+//! What a person does with files in the window: inputs that become orders to the file service, are recorded and
+//! replayed like any other, and executed exactly once.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! Hearing from the system that someone did something to the workspace's files: all of them but the hidden ones,
-//! where this program and git write all the time, and the answers of persons.
+//! Watches the workspace's files with the operating system's notifications: all except hidden ones, where this program
+//! and git write constantly, and including people's answers.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

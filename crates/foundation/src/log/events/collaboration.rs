@@ -1,4 +1,4 @@
-//! What agents say and give to each other while they work: channels, the blackboard, and what is handed over.
+//! Events of agents that work together: channels, the blackboard, and tasks that are handed over.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What is said and remembered: conversations, memory, and sessions that are summed up.
+//! Events of conversations, memory and session summaries.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What goes wrong: warnings, and the three things that an error is.
+//! Warnings and the three kinds of errors.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;

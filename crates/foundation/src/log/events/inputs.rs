@@ -1,4 +1,4 @@
-//! What came in from outside: what a person did about agents, conversations, relationships and work.
+//! Events for input from outside: what a person did with agents, conversations, relationships and work.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What agents learn, are reminded of and forget, as records.
+//! Events about what agents learn, recall and forget.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
-//! What a record of each kind says: a struct per kind, which serialises to the data of the record. The JSON is a
-//! contract: keys keep their names and their order, and a key that is absent stays absent.
+//! The data of each kind of record: one struct per kind, which serialises to the data of the record. The JSON is a
+//! contract: keys keep their names and order, and an absent key stays absent.
 //!
-//! Reading is lenient, because logs of other versions are read, too: a key that is missing has a default, one that is
-//! new is passed over, and a record whose data makes no sense is an [`UnknownEvent`].
+//! Reading is lenient, because logs of other versions are read, too: a missing key has a default, an unknown key is
+//! skipped, and a record whose data cannot be read is an [`UnknownEvent`].
 
 use std::borrow::Cow;
 use std::fmt::Debug;

@@ -1,4 +1,4 @@
-//! What is asked of models: calls, caps that forbid them, and providers that fail.
+//! Events about models: calls, limits that forbid them, and failing providers.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What happens in the room: runs, agents, their states and actions, and elements.
+//! Events in the room: runs, agents, their states and actions, and elements.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What happens to the work of agents: given, passed on, done with tools, asked about, and over.
+//! Events about the work of agents: its start, delegation, tool calls, approvals and end.
 
 use std::borrow::Cow;
 

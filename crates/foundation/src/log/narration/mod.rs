@@ -1,5 +1,5 @@
-//! A record in one line of plain words, for everybody who shows the log: the window, the terminal, notices. Whatever a
-//! record says, something is said of it.
+//! Describes a record in one line of plain text, for the window, the terminal and notices. Every record has a
+//! description.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

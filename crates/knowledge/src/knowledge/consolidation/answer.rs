@@ -1,4 +1,4 @@
-//! What a model's answer means, however it dresses it up: in prose, in a block of code, with odd keys and capitals.
+//! Parses a model's answer however it is wrapped: in prose, in a code block, with unusual keys and capitals.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! How new memories are taken in among known ones: what is asked of a model, what its answer means, and what is decided
-//! without one. Pure: everything comes in as data and goes out as acts.
+//! Merges new memories with known ones: the questions to a model, parsing its answers, and decisions without a model.
+//! Pure: data in, acts out.
 
 mod answer;
 mod offline;

@@ -1,4 +1,4 @@
-//! The two questions to a model: what of a text is worth remembering, and what to do about it among what is known.
+//! The two questions to a model: what is worth remembering, and what to do about it among known memories.
 
 use std::fmt::Write;
 

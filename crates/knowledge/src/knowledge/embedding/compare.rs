@@ -1,5 +1,5 @@
-//! Vectors compared, many at once: with whole numbers, so that every machine comes to the same, whatever instructions it
-//! has.
+//! Compares many vectors at once, with integers, so that every machine gets the same results whatever its instruction
+//! set.
 
 use std::sync::OnceLock;
 

@@ -1,5 +1,4 @@
-//! What a text means, as a vector: the trait of all that can say it, the one that is built in, and one that is read from a
-//! folder.
+//! Embeddings: the trait of embedding models, the built-in model, and one that is read from a folder.
 
 mod compare;
 mod minilm;

@@ -1,4 +1,4 @@
-//! The grammar of one line: `- what is remembered <!-- k-1a2b kind=fact tags=a,b … -->`.
+//! The grammar of a memory line: `- the memory <!-- k-1a2b kind=fact tags=a,b … -->`.
 
 use super::escaping::{from_line, from_word, to_line, to_word};
 use crate::base::calendar::{parse_stamp, stamp};

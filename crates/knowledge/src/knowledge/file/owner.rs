@@ -1,4 +1,4 @@
-//! Whose file it is, and what the file is called: `ada.md`, and `shared.md` for what everybody knows.
+//! The owner of a memory file, and the file's name: `ada.md`, or `shared.md` for shared memories.
 
 use super::super::memory::Memory;
 use crate::base::Id;

@@ -1,5 +1,4 @@
-//! The memories of one owner, with their vectors side by side and their words: what only its owner, or everybody, is
-//! ever shown.
+//! The memories of one owner, with their vectors and words: only shown to its owner, or to everybody.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Which memories of one collection have which words, and how often: what BM25 is computed from.
+//! Which memories of a collection contain which words, and how often: the data of BM25.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,4 @@
-//! All memories in one place to be searched: a collection for each owner, so that what is private is found by nobody
-//! else on any way.
+//! All memories in one index: a collection for each owner, so that nobody else can find private memories in any way.
 
 mod collection;
 mod keywords;

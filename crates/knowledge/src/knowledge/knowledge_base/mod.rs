@@ -1,5 +1,5 @@
-//! All that is known in a workspace: the files, read, and the index over them. It takes texts and gives back what is to
-//! be written; who reads and writes the files, and what time it is, is the caller's affair.
+//! The knowledge base of a workspace: its files, parsed, and the index of them. It takes texts and returns texts to
+//! write; file access and time are up to the caller.
 
 #[cfg(test)]
 mod tests;

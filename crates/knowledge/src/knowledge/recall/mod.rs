@@ -1,5 +1,5 @@
-//! Hybrid recall: what is near in meaning and what has the words, fused by rank and weighed by how fresh and how
-//! important it is. The formula and where it is from stand in `docs/knowledge.md`.
+//! Hybrid recall: search by meaning and by words, fused by rank and weighted by recency and importance. The formula and
+//! its sources are in `docs/knowledge.md`.
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! What the answers to an agent's requests are made of, beside what came of the room's calls.
+//! What answers to an agent's requests need besides the results of the room's calls.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! A session with a coding agent for one piece of work: what it is sent with each question, and its answer as the room's
-//! work takes it.
+//! A session with a coding agent for one piece of work: what is sent with each request, and its answer in the form that
+//! the room's work expects.
 
 use std::path::Path;
 use std::time::Duration;

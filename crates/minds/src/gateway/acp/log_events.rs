@@ -1,4 +1,5 @@
-//! What a coding agent tells of itself, in the log: the tools of its own that it used, and its plan. It is its own word.
+//! What a coding agent reports about itself in the log: its own tools that it used, and its plan. These are its own
+//! claims.
 
 use std::fmt::Write;
 

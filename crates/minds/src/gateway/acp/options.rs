@@ -1,5 +1,5 @@
-//! What an agent lets be chosen, its modes and its models among it, and what the person's settings choose of that. A
-//! mode in which it asks less is told from the others, and nobody is put into one without having said so.
+//! The options of an agent, including its modes and models, and which of them the person's settings choose. Modes in
+//! which it asks less often are recognised, and it is never put into one without the person's consent.
 
 use std::collections::BTreeMap;
 

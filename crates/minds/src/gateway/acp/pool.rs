@@ -1,5 +1,5 @@
-//! The coding agents that are needed now: one process for each agent of the room, with one session for each piece of
-//! work, and one beside it for whatever else it is asked.
+//! The coding agents in use: one process for each agent of the room, with one session for each piece of work, and one
+//! additional session for all other requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! What an agent is sent: the rules first, then what it knows, then what is asked. It keeps what it was sent before, so
-//! that later only what is new is sent, and the rules again where they changed.
+//! What an agent is sent: the rules first, then what it knows, then the request. It remembers what it was sent, so that
+//! later only new content is sent, and the rules again if they changed.
 
 use crate::base::hash::content_hash;
 use crate::mind::{Prompt, PromptMessage, Role, headings};

@@ -1,5 +1,5 @@
-//! One question to a coding agent: asked in the session of its work or in one beside it, and heard until the agent is done
-//! or wants something of the room.
+//! One request to a coding agent: sent in the session of its work or in a separate one, and followed until the agent is
+//! done or requests something from the room.
 
 use std::path::PathBuf;
 use std::sync::Arc;

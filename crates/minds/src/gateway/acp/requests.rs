@@ -1,5 +1,4 @@
-//! What an agent wants of the room in the middle of its answer, as calls of the room's tools, and what came of those as
-//! answers of the protocol.
+//! Requests of an agent during its answer, as calls of the room's tools, and their results as answers of the protocol.
 
 use std::path::Path;
 

@@ -1,7 +1,8 @@
-//! The room's own tools (boards, mail, the blackboard, other agents) for one session with an agent: what it is offered of
-//! them, and a call of one as something that it wants.
+//! The room's own tools (boards, mail, the blackboard, other agents) in one session with an agent: which are offered,
+//! and a call of one as a request.
 //!
-//! What it may do with files and commands it has by the protocol already; who may call what is decided by whoever asks.
+//! Access to files and commands is part of the protocol already; whoever starts the session decides which tools may be
+//! called.
 
 use std::sync::{Mutex, PoisonError};
 

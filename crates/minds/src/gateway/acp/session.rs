@@ -1,4 +1,4 @@
-//! A session with an agent: opened or gone on with, asked, told to stop, and closed.
+//! A session with an agent: opening or resuming it, prompting, cancelling and closing it.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};

@@ -1,4 +1,4 @@
-//! Section `acp` of `settings.yaml`: which coding agents there are beside the known ones, and how patient one is.
+//! The section `acp` of `settings.yaml`: additional coding agents, and timeouts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

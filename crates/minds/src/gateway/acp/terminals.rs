@@ -1,5 +1,5 @@
-//! The programs that the room runs for an agent in a turn: started once the gate let exactly their words through, run as
-//! any command of an agent is, heard by the agent as they go on, and ended with the turn.
+//! The programs that the room runs for an agent during a turn: started once the gate allowed exactly their words, run
+//! like any command of an agent, readable by the agent while they run, and ended with the turn.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,9 +1,9 @@
-//! The door at which an agent calls the room's tools: an MCP server for one session, at a port of this computer.
+//! The server through which an agent calls the room's tools: an MCP server for one session, at a local port.
 //!
-//! The agent starts this program as the server ([`mcp_forwarder`](super::super::mcp_forwarder)), which passes on what
-//! they say to each other. Over standard input and output, because every agent must take a server so; over loopback,
-//! because an agent reaches its vendor's host or nothing, so that this needs no hole in what it is confined by. At the
-//! door only a word opens that is made up for this session and stands in the environment of that one program.
+//! The agent starts this program as the server ([`mcp_forwarder`](super::super::mcp_forwarder)), which forwards the
+//! messages. It uses standard input and output, because every agent must support such servers, and loopback, because
+//! the agent can reach its vendor's host anyway, so that the sandbox needs no additional exception. Access requires a
+//! secret that is created for this session and is only in the environment of that one program.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
-//! One turn of an agent: what it says, tells and asks from a prompt to its end. Everything is bounded, so that whoever
-//! hears the agent never waits.
+//! One turn of an agent: what it says, reports and requests from a prompt to its end. Everything is bounded, so that
+//! reading from the agent never blocks.
 
 use std::collections::VecDeque;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which model of embeddings is asked, where, on what terms and at what price.
+//! Which embedding model is called, where, on what terms and at what price.
 
 use std::time::Duration;
 

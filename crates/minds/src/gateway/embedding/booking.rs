@@ -1,5 +1,5 @@
-//! What embedding texts used, booked in the room: it counts for the caps of the run and of the hour, and stands in the
-//! log as a call of a model.
+//! Books the usage of embeddings in the room: it counts toward the limits of the run and of the hour, and is logged as
+//! a model call.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What embedding texts used since it was last looked, and whether it may use more: shared by the thread that embeds and
-//! the room that keeps the books.
+//! The usage of embeddings since it was last read, and whether more may be used: shared by the embedding thread and the
+//! room, which keeps the ledger.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A provider's model of embeddings, asked from a thread that may wait.
+//! A provider's embedding model, called from a thread that may block.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

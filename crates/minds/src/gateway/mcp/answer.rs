@@ -1,4 +1,4 @@
-//! What a call of an MCP server came to: words, data and images, bounded.
+//! The result of a call of an MCP server: text, data and images, bounded.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! MCP servers without a room: for the command line, which tries one and waits for it.
+//! MCP servers without a room: for the command line, which tests one and waits for it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The MCP servers that are written down in a workspace: in its settings, in `.mcp.json` and in agents' files. Pure.
+//! The MCP servers configured in a workspace: in its settings, in `.mcp.json` and in agents' files. Pure.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One connection to an MCP server: the greeting, its lists, calls, and the end.
+//! One connection to an MCP server: initialization, its lists, calls, and the end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

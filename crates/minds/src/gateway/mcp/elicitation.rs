@@ -1,5 +1,5 @@
-//! What a server asks a person while it carries out a call: a sentence and the fields of a form, and what the person
-//! fills in. Pure: its words are data, and nothing goes back that does not fit what it asked for.
+//! A question of a server to a person during a call: a sentence and the fields of a form, and the person's values.
+//! Pure: its texts are data, and only values that match the form are sent back.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};

@@ -1,5 +1,4 @@
-//! What a server says over a stream of events (`text/event-stream`), as it comes in: events as far as they are whole,
-//! none longer than is allowed. Pure.
+//! Parses a stream of events (`text/event-stream`) from a server: complete events, none longer than allowed. Pure.
 
 /// An event.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

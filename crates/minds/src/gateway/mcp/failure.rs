@@ -1,4 +1,4 @@
-//! Why an MCP server cannot be used, in words for the person and for the model.
+//! Why an MCP server cannot be used, described for the person and for the model.
 
 use serde::{Deserialize, Serialize};
 

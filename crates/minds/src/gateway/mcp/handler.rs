@@ -1,4 +1,4 @@
-//! What an MCP server says by itself: progress of calls, that its lists changed, and questions to a person.
+//! Messages that an MCP server sends by itself: progress of calls, changed lists, and questions to a person.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

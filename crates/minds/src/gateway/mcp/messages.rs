@@ -1,4 +1,4 @@
-//! What the world and the pool of MCP servers tell each other.
+//! Messages between the world and the pool of MCP servers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

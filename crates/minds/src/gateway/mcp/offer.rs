@@ -1,4 +1,4 @@
-//! What an MCP server has to offer: tools, resources and prompts, bounded and without what nobody sees. Pure: its words
+//! What an MCP server offers: tools, resources and prompts, bounded and without invisible characters. Pure: its texts
 //! are data, whatever they say.
 
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! The MCP servers that are needed now: each is connected once, whoever uses it, connected again when it is lost, and
-//! ended when nobody needs it any more.
+//! The MCP servers in use: each is connected once for all users, reconnected when the connection is lost, and ended
+//! when nobody needs it any more.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Sections `mcp` and `mcp_servers` of `settings.yaml`: how patient one is with MCP servers, and which there are.
+//! The sections `mcp` and `mcp_servers` of `settings.yaml`: timeouts of MCP servers, and their definitions.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

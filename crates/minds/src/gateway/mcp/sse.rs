@@ -1,5 +1,5 @@
-//! The older way to a server over HTTP: what it says comes as events over one stream that stays open, what it is told is
-//! posted to an address of the same server, which the first event names.
+//! The older HTTP transport of MCP: the server sends events over one stream that stays open, and receives posts at an
+//! address of the same server that the first event names.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

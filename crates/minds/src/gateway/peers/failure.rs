@@ -1,4 +1,4 @@
-//! Why something that is written down cannot be started or reached here.
+//! Why a defined program or server cannot be started or reached here.
 
 /// A program or a variable that there is not, a folder that cannot be opened.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

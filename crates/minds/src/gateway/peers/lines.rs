@@ -1,4 +1,4 @@
-//! A stream of lines that ends where a line is too long: nobody collects what never ends.
+//! A stream of lines that ends at a line that is too long, so that endless lines are never collected.
 
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;

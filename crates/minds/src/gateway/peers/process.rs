@@ -1,5 +1,5 @@
-//! The process of an MCP server or a coding agent: started with little but what is written down, in a group of its own,
-//! which ends with it whatever happens.
+//! The process of an MCP server or a coding agent: started with little more than its definition, in its own process
+//! group, which ends with it whatever happens.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! One question to Slack: with the person's key, at the place that is Slack's or that the person named, with an end to its
-//! time and its answer, and tried again as the one rule for retries says.
+//! One request to Slack: with the person's key, to Slack's address or the one that the person set, limited in time and
+//! length, and retried by the common rule.
 
 use std::time::{Duration, Instant};
 

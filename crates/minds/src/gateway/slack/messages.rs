@@ -1,4 +1,4 @@
-//! What the world and the worker tell each other of Slack.
+//! Messages about Slack between the world and the worker.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

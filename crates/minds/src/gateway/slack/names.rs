@@ -1,4 +1,4 @@
-//! Who and what is behind the names and ids of Slack: asked once, and remembered.
+//! The names behind the ids of users and channels in Slack: requested once and cached.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! What Slack says and what it means: answers of the Web API and of webhooks, times, and its markup. Pure.
+//! Slack's formats: responses of the Web API and of webhooks, times, and its markup. Pure.
 
 use serde_json::{Map, Value};
 

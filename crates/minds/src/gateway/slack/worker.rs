@@ -1,4 +1,4 @@
-//! The worker's part: sends and looks on the runtime, and always ends with a word on it.
+//! The worker's part: sends and reads on the runtime, and always reports a result.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What the agent can do: markers in the room, tools at work.
+//! The part of a prompt about what the agent can do: markers in the room, tools at work.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What the agent knows of elements that it has read.
+//! The part of a prompt about elements that the agent has read.
 
 use super::writer::bullets;
 use super::{PartProvider, Share, Slot};

@@ -1,4 +1,4 @@
-//! What in a prompt is to be followed and what is information.
+//! The part of a prompt that says which text is to be followed and which is information.
 
 use super::{PartProvider, Privacy, Slot};
 use crate::mind::context::CurrentRequest;

@@ -1,4 +1,4 @@
-//! Whom the agent talked to lately.
+//! The part of a prompt about whom the agent talked to recently.
 
 use super::writer::bullets;
 use super::{PartProvider, Share, Slot};

@@ -1,6 +1,6 @@
-//! The parts of prompts, each by a provider of its own: its heading, its place, how much of a prompt it may take, who
-//! may be told it, and what it says. The mind's own stand in the files of this folder; floors above add theirs to
-//! [`PromptParts`] while the room is made or runs.
+//! The parts of prompts, each by its provider: its heading, position, share of the prompt, privacy, and content. The
+//! mind's own parts are the files in this folder; higher floors add theirs to [`PromptParts`] while the room is created
+//! or runs.
 
 mod abilities;
 mod boards;

@@ -1,4 +1,4 @@
-//! What one at work has at hand: folders, and who else is there.
+//! The part of a prompt about the environment of a working agent: folders, and who else is in the room.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Writes the text of a part within its share, and keeps beside it, as data, what it tells.
+//! Writes the text of a part within its share, and its content as data.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The modules of one agent while they run: what was ordered of each, what it asks for, and what it said last.
+//! The running modules of one agent: pending orders of each, their requests, and what they reported last.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What modules say, in the world: their tools are there for their agent, their words stand in its prompts, and what they
-//! prompt it becomes work.
+//! Messages of modules in the world: their tools are registered for their agent, their text is added to its prompts,
+//! and their prompts become work.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Runs the modules of the agents that are in the room, outside of the world: they are loaded when their agent comes and
-//! whenever one of their files changes, and ended when it leaves.
+//! Runs the modules of the agents in the room, outside the world: loaded when their agent arrives and when one of their
+//! files changes, and ended when it leaves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Brings what is new in streams to agents: as mail in an inbox, else as work.
+//! Delivers new messages of streams to agents: as mail in an inbox, otherwise as work.
 
 use std::collections::{BTreeMap, BTreeSet};
 

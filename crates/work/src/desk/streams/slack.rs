@@ -1,4 +1,4 @@
-//! What agents read of the messages that came in from Slack.
+//! What agents read of messages from Slack.
 
 use super::stream_reader::{self, Arrived};
 use crate::tools::SLACK_INBOX;

@@ -1,5 +1,5 @@
-//! Sends messages to Slack, each once: as a line of a file, or by the gateway where the person set up a key for that. What
-//! went out, or may have, stands in the outbox.
+//! Sends messages to Slack, each once: as a line of a file, or through the gateway if the person set up a key. Every
+//! message that was sent, or may have been, is recorded in the outbox.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Programs that start others, or that do what somebody writes into their options: a rule for their first word never
-//! covers that. Pure.
+//! Programs that start others, or execute what is written in their options: a rule for their first word never covers
+//! that. Pure.
 
 /// Programs that start whatever they are given: only a rule that says the whole command covers one.
 const STARTERS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! What workflows touch of the room: who is there, the log, and whoever carries out what they want.
+//! The workflows' access to the room: agents, the log, and the executors of their orders.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a person says to a step that is theirs.
+//! A person's answer to a step.
 
 use std::collections::BTreeMap;
 

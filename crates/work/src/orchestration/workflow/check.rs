@@ -1,5 +1,5 @@
-//! What is wrong with a workflow in view of itself, of the agents that there are and of other workflows: found before
-//! anything runs, each with its line and what to do.
+//! Checks a workflow against itself, the existing agents and other workflows: all problems are found before anything
+//! runs, each with its line and a remedy.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What a person does about workflows. Inputs.
+//! A person's commands about workflows. Inputs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The keys of a mapping in front matter, each read as what it should hold, and the lines on which they stand.
+//! The keys of a mapping in front matter, each read as the type that it should have, with its line.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

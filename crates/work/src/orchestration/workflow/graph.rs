@@ -1,4 +1,4 @@
-//! Which steps come before which: cycles, what lies between two steps, and what is repeated together.
+//! The dependency graph of steps: cycles, the steps between two others, and the steps that are repeated together.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

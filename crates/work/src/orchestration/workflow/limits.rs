@@ -1,4 +1,4 @@
-//! What bounds a run of a workflow.
+//! The limits of a workflow run.
 
 /// What bounds a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

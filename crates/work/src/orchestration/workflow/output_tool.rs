@@ -1,4 +1,5 @@
-//! The tool with which an agent gives what its step must give. Lent to whoever works at a step; nobody lists it.
+//! The tool with which an agent gives the outputs of its step. It is given to agents while they work on a step;
+//! profiles do not list it.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Who took part in a run: whose results a step goes on with, and what of the whole run its agents remember.
+//! The participants of a run: whose results a step uses, and what its agents remember about the whole run.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! What a run asks a person by a step that is theirs, and the answer looked at: the same for the pane, the command line and
-//! the run itself.
+//! The question of a step to a person, and the check of the answer: shared by the pane, the command line and the run
+//! itself.
 
 use std::collections::BTreeMap;
 

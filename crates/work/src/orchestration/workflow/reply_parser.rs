@@ -1,4 +1,4 @@
-//! Finds what a step gives in the words that an agent concluded with: in a block of data, or below its name.
+//! Finds outputs in the final answer of an agent: in a data block, or below their names.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a run hears: what agents give and how their work ends, what stands in files, and what people answer.
+//! Events of a run: outputs and ends of agents' work, the content of files, and people's answers.
 
 use std::collections::BTreeSet;
 

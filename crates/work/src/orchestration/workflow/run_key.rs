@@ -1,4 +1,4 @@
-//! What a run of a workflow is called: `wf-7-3kq9x2mf` is the seventh of its room, begun in the run of that tag.
+//! The id of a workflow run: `wf-7-3kq9x2mf` is the seventh of its room, started in the run with that tag.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What stays of a run: the file that says how far it is, from which it can go on, and the file with what it came to.
+//! The files of a run: one with its progress, from which it can be resumed, and one with its result.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! How far a run is: plain data, which is saved with the room and stands in a file.
+//! The progress of a run: plain data, saved with the room and in a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

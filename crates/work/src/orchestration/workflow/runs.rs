@@ -1,4 +1,5 @@
-//! All runs of workflows in a room: which go on, which are over, and when the next begins by itself. Saved with the room.
+//! All workflow runs of a room: which are running, which are over, and when the next one is triggered. Saved with the
+//! room.
 
 use std::collections::{BTreeMap, VecDeque};
 

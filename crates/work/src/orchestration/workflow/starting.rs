@@ -1,4 +1,4 @@
-//! How runs begin and go on: because a person says so, or by themselves.
+//! Starts and resumes runs, by a person's command or a trigger.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The words with which an agent is given a step.
+//! The text with which an agent is given a step.
 
 use std::fmt::Write;
 

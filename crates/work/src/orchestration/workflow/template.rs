@@ -1,6 +1,7 @@
-//! Words with places for what is known only when they are needed: `Research {topic}`, `Review {research.findings}`.
+//! Texts with places for values that are only known when they are used: `Research {topic}`,
+//! `Review {research.findings}`.
 //!
-//! What looks otherwise is text: `{ "a": 1 }` stays as it is, and `{{topic}}` stands for the letters `{topic}`.
+//! Anything else is literal text: `{ "a": 1 }` is unchanged, and `{{topic}}` means the letters `{topic}`.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What steps give: texts, lists, yes or no. What a model meant is told from how it wrote it.
+//! Output values of steps: texts, lists, yes or no. The value is recognised from what a model wrote.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What MCP servers offer, as tools: what a model is told of each, and what a call of it comes to. Pure.
+//! Tools, resources and prompts of MCP servers as tools: their declarations for models, and the plans of calls. Pure.
 
 use std::collections::BTreeSet;
 

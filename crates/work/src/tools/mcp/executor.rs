@@ -1,5 +1,5 @@
-//! Carries out calls of MCP servers: an order goes to its server once the tick that gave it is in the log, and what comes
-//! of it comes in through the door.
+//! Executes calls of MCP servers: an order is sent to its server once its tick is in the log, and the result enters as
+//! an input.
 
 use std::collections::BTreeSet;
 

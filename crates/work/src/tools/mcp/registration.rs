@@ -1,4 +1,4 @@
-//! Keeps the registry as the MCP servers are: tools come with the servers that offer them, and go with them.
+//! Keeps the registry in sync with the MCP servers: tools are added and removed with the servers that offer them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

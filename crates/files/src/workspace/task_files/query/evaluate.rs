@@ -1,4 +1,4 @@
-//! Which tasks a query means: pure, over files that are read already.
+//! Which tasks a query matches. Pure: works on files that are already read.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! What the texts of files are to be after an order. Nothing is written here.
+//! The new texts of files after a changing query. Nothing is written here.
 
 use std::collections::{BTreeMap, BTreeSet};
 

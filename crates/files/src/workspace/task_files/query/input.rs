@@ -1,4 +1,4 @@
-//! What the parser of queries reads from, and how it says what it did not understand.
+//! The input of the query parser, and its error messages.
 
 use winnow::error::{AddContext, ErrMode, ParserError};
 use winnow::stream::{LocatingSlice, Location, Stream};

@@ -1,4 +1,4 @@
-//! Patterns of `LIKE`: `%` is any text, `_` any letter, upper and lower case are alike.
+//! `LIKE` patterns: `%` matches any text, `_` any letter, ignoring case.
 
 /// A pattern, ready to be compared.
 #[derive(Clone, PartialEq, Eq, Debug)]

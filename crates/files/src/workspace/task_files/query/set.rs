@@ -1,4 +1,4 @@
-//! The part behind `SET`.
+//! Parses the assignments after `SET`.
 
 use winnow::stream::Location;
 

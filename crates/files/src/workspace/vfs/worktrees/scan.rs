@@ -1,4 +1,4 @@
-//! Whole trees of files on disk: which there are, and putting a file in its place without following a link.
+//! Whole trees of files on disk: lists them, and writes a file without following links.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};

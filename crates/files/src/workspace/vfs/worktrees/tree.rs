@@ -1,4 +1,4 @@
-//! Which files a copy has, and what taking over others' changes comes to. Pure.
+//! Which files a copy contains, and the result of merging others' changes into it. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
