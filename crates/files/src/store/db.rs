@@ -34,7 +34,7 @@ const HOLDER_BYTES_AT_MOST: u64 = 32;
 /// there.
 pub(super) const NUMBER_AT_MOST: i64 = 1 << 53;
 
-/// What keeps others from writing.
+/// The lock that keeps others from writing.
 #[derive(Debug)]
 pub(super) struct Lock {
     held: File,

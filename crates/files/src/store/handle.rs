@@ -42,7 +42,7 @@ const FLUSH_LOOK: Duration = Duration::from_millis(20);
 /// How often is looked whether records may be shown.
 const SHOW_LOOK: Duration = Duration::from_millis(1);
 
-/// The open log of a workspace. Dropping it writes what waits and closes the database.
+/// The open log of a workspace. Dropping it writes pending data and closes the database.
 #[derive(Resource)]
 pub struct Store {
     /// `None` only while dropping.

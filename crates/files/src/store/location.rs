@@ -34,7 +34,7 @@ pub(super) struct DatabaseLocation {
     lock: Identity,
 }
 
-/// What became of a place.
+/// The status of a path since the history was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LocationStatus {
     /// All is where it was.

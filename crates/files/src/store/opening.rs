@@ -10,7 +10,7 @@ use super::location::{DatabaseLocation, path_in};
 use super::quarantine::{self, QuarantinedDatabase};
 use crate::base::{Problem, Seq};
 
-/// A database that may be written.
+/// A database opened for writing.
 pub(super) struct Opened {
     pub(super) connection: Connection,
     /// Held as long as the connection.

@@ -8,7 +8,7 @@ use super::error::StoreError;
 use super::reader::{RUN_COLUMNS, Reader, ReopenFrom, Reopening, RunInfo, run_info, unsigned};
 use crate::schedule::RecordedInput;
 
-/// A point from which a room can go on, not yet read.
+/// A point from which a room can continue, not yet read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecoveryPoint {
     /// The number of the run.

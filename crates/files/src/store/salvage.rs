@@ -27,7 +27,7 @@ const GAPS_AT_MOST: usize = 10_000;
 /// there as at any other input that cannot be read.
 const LOST_INPUT: &str = "lost";
 
-/// What a copy holds of a damaged database.
+/// What was salvaged from a damaged database.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Kept {
     /// Records of the event log.

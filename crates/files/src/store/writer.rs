@@ -18,7 +18,7 @@ use crate::schedule::RecordedInput;
 /// large a gap.
 pub(super) const NUMBERS_AHEAD: u64 = 10_000;
 
-/// Something to write.
+/// An item to write.
 #[derive(Debug)]
 pub(super) enum Entry {
     /// A room is opened, at this wall-clock time in milliseconds since 1970.
@@ -69,7 +69,7 @@ struct OpenRun {
     next_input: i64,
 }
 
-/// The one connection that writes.
+/// The only connection that writes.
 pub(super) struct Writer {
     connection: Connection,
     at: Position,

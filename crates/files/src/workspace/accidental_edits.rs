@@ -41,7 +41,7 @@ const WITHIN: [&str; 23] = [
 /// More slips than this of one text are not told.
 const SLIPS_AT_MOST: usize = 10;
 
-/// Something in a text that says that something is gone, and hardly means it.
+/// An edit that removes something, but probably by accident.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct AccidentalEdit {
     /// The keys that lead to it, as far as it can be said.

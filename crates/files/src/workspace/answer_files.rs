@@ -23,7 +23,7 @@ const FILES_AT_MOST: usize = 1_000;
 /// No answer is longer.
 const BYTES_AT_MOST: u64 = 16_384;
 
-/// What a person answered.
+/// A person's answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Answer {
     /// Which question.
@@ -43,7 +43,7 @@ pub struct Answer {
     pub fields: BTreeMap<String, String>,
 }
 
-/// Why an answer could not be kept.
+/// Why an answer could not be saved.
 #[derive(Debug, Error)]
 pub enum AnswerError {
     /// It was answered before, and not the other way round.
@@ -120,7 +120,7 @@ fn read(file: &Path, name: &str) -> Option<Answer> {
     serde_json::from_str(&text).ok().filter(|answer: &Answer| answer.id == name)
 }
 
-/// The answers as a running room sees them: the watcher looks, the room takes.
+/// The answers as a running room sees them: the watcher fills it, the room takes them.
 #[derive(Resource)]
 pub struct AnswerFolder {
     folder: PathBuf,
@@ -172,7 +172,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Looks for answers: the watcher's side of an [`AnswerFolder`].
+/// The watcher's side of an [`AnswerFolder`].
 pub struct AnswerWatcher {
     folder: PathBuf,
     scene: String,

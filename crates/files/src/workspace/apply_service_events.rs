@@ -20,7 +20,7 @@ use crate::base::Id;
 use crate::log::events::{FileChange, Warning};
 use crate::log::{EventDraft, EventLog};
 
-/// What was read of the messages about files.
+/// How far messages about files have been read.
 #[derive(Default)]
 pub(super) struct FilesRead {
     saves: MessageCursor<SaveReport>,

@@ -27,7 +27,7 @@ const WORK_ENDING: &str = ".exporting";
 /// The archive while it is made, in that folder.
 const PART: &str = "part.zip";
 
-/// What became an archive.
+/// The result of creating an archive.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Archived {
     /// Files in it.
@@ -50,7 +50,7 @@ impl Archived {
     }
 }
 
-/// Why there is no archive.
+/// Why an archive could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The archive or a file cannot be written or read.

@@ -6,7 +6,7 @@
 
 use crate::base::text_normalization::folded;
 
-/// What an agent may do with its own tools at a place.
+/// What an agent may do at a path with its own tools.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AgentWriteRule {
     /// Nothing, whatever a person allows.

@@ -22,7 +22,7 @@ use crate::schedule::Input;
 /// Where the problems with such changes are kept.
 const SOURCE: &str = "changing settings.yaml";
 
-/// Keys of one section of `settings.yaml` are to be these. An input.
+/// Sets keys of one section of `settings.yaml`. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SettingsEdit {
     /// The section: `gateway`, `budget`, …

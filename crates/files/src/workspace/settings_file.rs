@@ -16,7 +16,7 @@ use super::yaml_syntax::line_of_key;
 use crate::base::Problem;
 use crate::base::text::{hide_user_info, nearest};
 
-/// A section as it is registered: its name and its keys.
+/// A registered section: its name and its keys.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Known {
     pub(super) name: &'static str,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The least and the most that a setting may be.
+/// The minimum and maximum of a setting.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Range {
     /// Which setting of its section.

@@ -39,7 +39,7 @@ pub const STARTER_SETTINGS: &str = "\
 
 const GITIGNORE: &str = ".workshop/\n";
 
-/// What [`init`] did.
+/// The result of [`init`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Initialised {
     /// Written, relative to the folder, in order.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// A stretch of the merged text.
+/// A piece of the merged text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Piece {
     /// Nobody disagrees about this.
@@ -21,7 +21,7 @@ pub enum Piece {
     Conflict(Conflict),
 }
 
-/// A stretch that both sides changed, each in another way.
+/// A piece that both sides changed differently.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conflict {
     /// What stood there before.
@@ -32,7 +32,7 @@ pub struct Conflict {
     pub theirs: String,
 }
 
-/// How a conflict is settled.
+/// How a conflict is resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
     /// What I wrote.
@@ -43,7 +43,7 @@ pub enum Choice {
     Both,
 }
 
-/// A merge whose conflicts a person settles.
+/// A merge whose conflicts a person resolves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextMerge {
     pieces: Arc<Vec<Piece>>,

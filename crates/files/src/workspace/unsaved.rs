@@ -16,7 +16,7 @@ use crate::base::hash::content_hash;
 /// Above this, of several changes of one thing only the first is kept, as what all of them started from.
 const MAX_EXACT: usize = 128;
 
-/// A part of a file that the room changes by itself.
+/// A part of a file that the room itself changes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Target {

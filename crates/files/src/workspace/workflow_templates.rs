@@ -10,7 +10,7 @@ use super::yaml;
 
 static WORKFLOWS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../workflows");
 
-/// A workflow to begin with.
+/// A workflow template.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WorkflowTemplate {
     /// What it is called on the command line: `review-loop`.

@@ -37,7 +37,7 @@ struct Waiting {
     due: u64,
 }
 
-/// What the room could not write, by path. Part of the saved world. Written by this module only.
+/// Failed writes of the room, by path. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct FailedWrites {

@@ -8,7 +8,7 @@ use super::yaml_value;
 /// Lines longer than this are not written in braces.
 const MAX_FLOW_CHARS: usize = 160;
 
-/// Why a text is not usable as YAML: a line where known, and a sentence.
+/// Why a text is not usable as YAML: the line if known, and a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct YamlError {
     /// Counted from 1.

@@ -5,7 +5,7 @@
 /// Deeper nesting than this has no outline, and is refused by the readers of scenes and settings.
 const MAX_DEPTH: usize = 64;
 
-/// A value and where it stands.
+/// A value and its place in the text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct YamlNode {
     /// The first byte of the value, its anchor or tag included.
@@ -16,7 +16,7 @@ pub struct YamlNode {
     pub shape: YamlShape,
 }
 
-/// What a value is made of.
+/// The structure of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum YamlShape {
     /// Nothing stands there.

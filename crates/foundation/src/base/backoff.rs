@@ -3,7 +3,7 @@
 /// No wait is doubled more often.
 const DOUBLINGS_AT_MOST: u32 = 16;
 
-/// Waits between tries: each twice as long as the one before, up to a longest.
+/// Delays between retries: each is twice as long as the previous one, up to a maximum.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Backoff {
     /// Seconds after the first failure.

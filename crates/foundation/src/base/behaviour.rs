@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent does when nothing calls.
+/// What an agent does when it has nothing to do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Behaviour {

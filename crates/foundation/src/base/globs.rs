@@ -15,7 +15,7 @@ const MAX_CHARS: usize = 512;
 /// One glob with braces stands for at most so many.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// Why a text cannot be used as a glob.
+/// Why a text is not a valid glob.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum GlobError {
     /// There is nothing in it.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// What is said of work that has not said how far it is.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Watches and cancels one piece of slow work. All copies are about the same work.
+/// Observes and cancels one slow job. All clones refer to the same job.
 #[derive(Clone, Debug, Default)]
 pub struct JobControl(Arc<Shared>);
 

@@ -36,7 +36,7 @@ pub fn folded_text(text: &str) -> String {
     if bare.is_empty() { folded } else { bare.to_owned() }
 }
 
-/// A text in which names are looked for, however they are spelled.
+/// A text prepared for finding names in it, however they are spelled.
 #[derive(Clone, Debug)]
 pub struct Words(String);
 

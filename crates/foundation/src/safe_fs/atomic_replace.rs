@@ -17,7 +17,7 @@ const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 /// A name that is longer, in bytes, does not fit into the hidden name as it is.
 const NAME_BYTES_AT_MOST: usize = 180;
 
-/// What came of putting a text in its place.
+/// The result of replacing a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placing {
     /// It stands there.

@@ -21,7 +21,7 @@ impl Input for RoomOpened {
     const KIND: &'static str = "room_opened";
 }
 
-/// What the date is in the room, where it was ever told.
+/// The date in the room, if known.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RoomDate {

@@ -13,7 +13,7 @@ pub struct AgentFormat {
     pub read: fn(path: &str, text: &str) -> AgentFile,
 }
 
-/// What a file says.
+/// The parsed content of an agent file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AgentFile {
     /// The agent as defined; the least that can be made of an unusable file.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::agent_file::longer_ids_of_path;
 use crate::base::{Id, is_reserved, unique_names};
 
-/// What a file asks for.
+/// The id that a file asks for.
 pub(super) struct Claim<'a> {
     pub(super) path: &'a str,
     pub(super) wanted: &'a Id,
@@ -29,7 +29,7 @@ impl Claim<'_> {
     }
 }
 
-/// Who goes by what.
+/// The assigned ids.
 #[derive(Debug, PartialEq)]
 pub(super) struct Claimed {
     /// The file of each id.

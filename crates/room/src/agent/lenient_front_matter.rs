@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::front_matter::{fenced, refused};
 use crate::workspace::yaml;
 
-/// A key of front matter with what stands behind it.
+/// A key of front matter with its value.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,

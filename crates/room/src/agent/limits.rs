@@ -18,7 +18,7 @@ const DEPTH_AT_MOST: usize = 3;
 /// More paths in one such key are taken for an attack, and the key for one that is not understood.
 const GLOBS_AT_MOST: usize = 400;
 
-/// Something that an agent may not do, beyond what the keys of its profile say.
+/// Something that an agent may not do, in addition to the keys of its profile.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -40,7 +40,7 @@ pub enum Limit {
     Nothing,
 }
 
-/// What a key is to the reader of an agent's file.
+/// How the reader of an agent's file treats a key.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Meaning {
     /// It limits nothing.

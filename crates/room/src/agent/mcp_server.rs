@@ -27,7 +27,7 @@ const PARTS_AT_MOST: usize = 256;
 /// More servers in one place are left out.
 pub const SERVERS_AT_MOST: usize = 64;
 
-/// An MCP server: what it is called, and how it is reached.
+/// An MCP server: its name, and how it is reached.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct McpServer {
     /// What people, rules and agents call it.
@@ -37,8 +37,8 @@ pub struct McpServer {
     pub transport: McpTransport,
 }
 
-/// How an MCP server is reached. Values may hold `${NAME}` and `${NAME:-default}`: variables of the person's
-/// environment, put in when the server is started and never before.
+/// How an MCP server is reached. Values may contain `${NAME}` and `${NAME:-default}`: variables of the person's
+/// environment, inserted when the server is started and never before.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(tag = "transport", rename_all = "snake_case")]
 pub enum McpTransport {
@@ -158,7 +158,7 @@ impl McpServer {
     }
 }
 
-/// What was found where servers are written down.
+/// The servers and problems found in a definition.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Found {
     /// The servers, in order.

@@ -68,7 +68,7 @@ pub static KIND: Kind = Kind {
 /// Why a box refuses what does not fit it.
 const TAKES: &str = "an inbox only accepts mail";
 
-/// What an inbox holds.
+/// The content of an inbox.
 #[derive(Clone, Debug, Default)]
 pub struct Inbox {
     /// Mail that came in, oldest first.

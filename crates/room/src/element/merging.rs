@@ -22,7 +22,7 @@ use crate::workspace::{ElementEntry, FileChanged, FileWritten, KnownFiles};
 /// More reasons than this are not told of one change of a file.
 const REASONS_AT_MOST: usize = 8;
 
-/// Whoever wrote what is merged, and where.
+/// The author and the file of merged content.
 pub(super) struct Writer<'a> {
     pub(super) by: &'a Author,
     pub(super) cause: Option<Seq>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::{MessageKey, RunTag};
 use crate::log::EventLog;
 
-/// How many messages were made in this room.
+/// How many messages were created in this room.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MessageCount(u64);

@@ -47,7 +47,7 @@ pub static KIND: Kind = Kind {
 /// Why a board refuses what does not fit it.
 const TAKES: &str = "a pinboard only accepts pins, votes and comments";
 
-/// What a pinboard holds.
+/// The content of a pinboard.
 #[derive(Clone, Debug, Default)]
 pub struct Pinboard {
     /// The pins, oldest first unless a person ordered them otherwise.

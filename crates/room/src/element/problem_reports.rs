@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::Problem;
 use crate::workspace::{ProblemReport, RoomStart};
 
-/// What is wrong with elements now, by source; told again after a world was loaded.
+/// The current problems of elements, by source; reported again after a world was loaded.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Reported(pub(super) BTreeMap<String, Vec<Problem>>);

@@ -10,7 +10,7 @@ use crate::workspace::task_files::edit::{self, Change};
 use crate::workspace::task_files::render::NewTask;
 use crate::workspace::task_files::{Column, Priority, TaskFile, carry_over, columns, parse};
 
-/// What can be done to a task board.
+/// An act on a task board.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -55,7 +55,7 @@ pub enum TaskAct {
     },
 }
 
-/// Where in its list a task is to stand.
+/// The place of a task in its list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskPlace {

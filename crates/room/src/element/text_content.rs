@@ -13,7 +13,7 @@ use super::settings::{tidy, within};
 use crate::base::{Problem, text};
 use crate::workspace::text_merge::merge_keeping_both;
 
-/// What can be done to a text.
+/// An act on a text.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -24,7 +24,7 @@ pub enum TextAct {
 
 element_acts!(TextAct);
 
-/// A text that stands on an element.
+/// The text of an element.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TextContent {
     /// The text.

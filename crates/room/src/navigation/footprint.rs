@@ -5,7 +5,7 @@ use bevy::math::Vec2;
 /// Touching is not crossing: so far something may reach over an edge.
 const TOLERANCE: f32 = 0.01;
 
-/// A rectangle of the floor, by its corners.
+/// A rectangle of the ground, by its corners.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Footprint {
     /// The lower left corner.

@@ -3,7 +3,7 @@
 
 use super::super::yaml;
 
-/// A key with everything that stands below it, up to the next key at the same depth.
+/// A key with everything below it, up to the next key at the same depth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Piece<'a> {
     /// The key; empty for what comes before the first.

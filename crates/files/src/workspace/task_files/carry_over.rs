@@ -10,7 +10,7 @@ use super::render::NewTask;
 use crate::base::Severity;
 use crate::workspace::text_merge::TextMerge;
 
-/// A file with a change carried over to it.
+/// A file with a change applied to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CarriedOver {
     /// The file as it is then.

@@ -1,7 +1,7 @@
 //! A task file as lines: where each begins and ends, which are inside a comment or a code block, and which are
 //! headings.
 
-/// A line of the text; all places in bytes.
+/// A line of the text; all places are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) start: usize,
@@ -12,7 +12,7 @@ pub(super) struct Line {
     pub(super) kind: Kind,
 }
 
-/// What a line is to the tasks.
+/// The role of a line in a task file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// It may be about tasks.

@@ -13,7 +13,7 @@ pub const ENDING: &str = ".task.md";
 /// Whoever is no agent and may be a stakeholder, in lower case: the person, by any of these names.
 pub const PEOPLE: [&str; 3] = ["human", "user", "me"];
 
-/// Who and what there is beside the file.
+/// What exists outside the file: agents and other tasks.
 #[derive(Clone, Default, Debug)]
 pub struct Known {
     /// Who may be a stakeholder, in lower case; none where that is not known.

@@ -25,7 +25,7 @@ impl Quote {
     }
 }
 
-/// A quoted text at the beginning of a longer one.
+/// A quoted text at the beginning of a longer text.
 pub(super) struct Quoted<'a> {
     /// Without quotes and escapes.
     pub(super) text: Cow<'a, str>,

@@ -3,7 +3,7 @@
 use super::model::{Priority, Quote, Status, Task, Value};
 use super::quoting;
 
-/// A task that is to be written.
+/// A task to be written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewTask {
     /// How far it is.

@@ -4,7 +4,7 @@
 use super::model::{Span, Task, TaskFile};
 use super::splice::Splices;
 
-/// A file in its usual spacing.
+/// A file with standard spacing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spaced {
     /// The text.

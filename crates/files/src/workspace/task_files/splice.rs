@@ -2,7 +2,7 @@
 
 use super::model::Span;
 
-/// What is to stand where, in any order. No two may overlap.
+/// Replacements in a text, in any order. They must not overlap.
 #[derive(Default)]
 pub(super) struct Splices(Vec<(Span, String)>);
 

@@ -29,7 +29,7 @@ pub struct RestorePoint {
     pub files: BTreeMap<String, usize>,
 }
 
-/// One agent that changed files.
+/// The history of one agent that changed files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AgentHistory {
     /// Its id.
@@ -38,7 +38,7 @@ pub struct AgentHistory {
     pub points: Vec<RestorePoint>,
 }
 
-/// What happened to the files of a workspace.
+/// The history of the files of a workspace.
 pub struct AgentHistories {
     history: FileHistory,
     stories: Vec<FileTimeline>,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::super::text_merge::merge_files;
 
-/// What was done to a file once.
+/// One action on a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FileAction {
     /// It got a new text.
@@ -42,7 +42,7 @@ pub struct TimelineEntry {
     pub deed: FileAction,
 }
 
-/// Everything that is known to have happened to one file, oldest first.
+/// Everything known about the history of one file, oldest first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FileTimeline {
     /// Where the file is, or was when it went.
@@ -51,7 +51,7 @@ pub struct FileTimeline {
     pub acts: Vec<TimelineEntry>,
 }
 
-/// What undoing comes to for a file.
+/// The outcome of undoing for a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It gets this text, and this path where it had another before.
@@ -105,7 +105,7 @@ impl FilePlan {
     }
 }
 
-/// What undoing does to all files, in order of paths. Files that it does not touch are left out.
+/// The effect of an undo on all files, sorted by path. Unaffected files are not included.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UndoPlan {
     /// Whose work is undone.

@@ -24,8 +24,8 @@ const HAND_OVER_AT_MOST: Duration = Duration::from_secs(10);
 /// At most so many news come in at one tick.
 const MAX_NEWS_PER_TICK: usize = 500;
 
-/// The bridge to the service that has the files. Nothing of it is saved; what comes over it enters the world through
-/// the door. Without a service, orders wait.
+/// The bridge to the file service. None of it is saved; what arrives over it enters the world as inputs. Without a
+/// service, orders wait.
 #[derive(Resource, Default)]
 pub struct FileBridge {
     service: Option<FileService>,

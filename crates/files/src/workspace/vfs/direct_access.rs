@@ -13,7 +13,7 @@ use crate::safe_fs::{EntryKind, Folder, Placing};
 /// No more files and folders are looked at for a glob.
 const ENTRIES_AT_MOST: usize = 100_000;
 
-/// The files of a workspace that no service of this process has.
+/// Direct access to the files of a workspace that no service of this process has open.
 pub struct DirectFiles(Root);
 
 /// Why a file cannot be read or written, in words for a person.

@@ -48,7 +48,7 @@ pub enum FileServiceError {
     Store(#[from] StoreError),
 }
 
-/// The last thing that was done of a change.
+/// The last completed step of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LastStep {
     WrittenBeside,
@@ -57,7 +57,7 @@ pub(super) enum LastStep {
     Settled,
 }
 
-/// Work for idle moments.
+/// Work for idle times.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Later {
     /// Someone else may have changed this.

@@ -18,7 +18,7 @@ const CLOCK_COARSE_NS: i64 = 2_000_000_000;
 /// Folders that are known; beyond that they are not looked into.
 const FOLDERS_AT_MOST: usize = 20_000;
 
-/// What is known of a file without reading it.
+/// What is known about a file without reading it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     /// In bytes.
@@ -47,7 +47,7 @@ enum Glance {
     Clearing,
 }
 
-/// Files that came or went while nobody looked.
+/// Files that were added or removed since the last check.
 #[derive(Default, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     pub(super) came: Vec<String>,

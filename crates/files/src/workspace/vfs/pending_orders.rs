@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::order::FileOrder;
 use crate::schedule::Section;
 
-/// Orders that were given and not answered, oldest first.
+/// Pending orders, oldest first.
 #[derive(Resource, Clone, Default, Debug)]
 pub struct PendingFileOrders(pub(super) VecDeque<FileOrder>);
 

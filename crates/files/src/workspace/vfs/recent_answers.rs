@@ -12,7 +12,7 @@ const BYTES_AT_MOST: usize = 8 * 1024 * 1024;
 
 type Answer = Result<FileAnswer, FileFailure>;
 
-/// The newest answers.
+/// The most recent answers.
 #[derive(Default)]
 pub(super) struct Recent {
     answers: BTreeMap<Id, (u64, Answer)>,

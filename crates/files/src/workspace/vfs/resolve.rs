@@ -11,7 +11,7 @@ use super::path::{WorkspacePath, quoted};
 use crate::base::text_normalization::nfc;
 use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder, Placing};
 
-/// Why there is no text to be had at a path.
+/// Why the text at a path cannot be read.
 #[derive(Debug)]
 pub(super) enum Trouble {
     /// There is nothing.

@@ -10,10 +10,10 @@ use super::super::files::FileContent;
 use crate::base::hash::content_hash;
 use crate::safe_fs::Folder;
 
-/// When a file was last written, and its length.
+/// The modification time and length of a file.
 pub(super) type Stamp = (SystemTime, u64);
 
-/// The hashes that tell what is accounted for.
+/// The hashes of the texts that were already processed.
 pub(super) struct RoomFiles {
     root: PathBuf,
     /// The folder itself, wherever it lies by now; none where it could not be opened.

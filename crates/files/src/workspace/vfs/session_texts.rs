@@ -19,7 +19,7 @@ pub(super) fn told(text: String) -> FileContent {
     FileContent::Unusable { what, remedy: "remove what is not needed, such as images and long results".to_owned() }
 }
 
-/// What is known of session files, by path.
+/// What is known about session files, by path.
 #[derive(Default)]
 pub(super) struct SessionRecords {
     /// The texts that the room wrote last, by hash, and whether they are as it writes them where nobody else did.

@@ -22,7 +22,7 @@ pub fn write_new(workspace: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
     safe_fs::write_new(workspace, path, |mut file| file.write_all(bytes))
 }
 
-/// A file that a person brought in.
+/// A file that a person added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewFile {
     /// Its path.

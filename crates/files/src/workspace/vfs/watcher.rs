@@ -14,7 +14,7 @@ use super::super::layout::ROOM_FOLDERS;
 /// How long events of the system are collected, in wall-clock time.
 const DEBOUNCE: Duration = Duration::from_millis(100);
 
-/// Something happened to files.
+/// A change of files.
 pub(super) enum FileEvent {
     /// To these.
     Paths(Vec<PathBuf>),
@@ -22,7 +22,7 @@ pub(super) enum FileEvent {
     Anything,
 }
 
-/// Listens to the folders of a workspace.
+/// Watches the folders of a workspace.
 pub(super) struct Watcher {
     root: PathBuf,
     /// None where the system tells nothing: then files are polled.

@@ -9,7 +9,7 @@ use super::evaluate::{Source, rows};
 use crate::workspace::task_files::edit::{self, Change, EditError, check_sound};
 use crate::workspace::task_files::render::NewTask;
 
-/// What an order comes to.
+/// The result of a changing query.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Changes {
     /// The files that change, each with its new text.
@@ -20,7 +20,7 @@ pub struct Changes {
     pub refused: Vec<(usize, EditError)>,
 }
 
-/// Why an order changes nothing at all.
+/// Why a changing query changes nothing at all.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum OrderError {
     /// A change cannot be made.

@@ -37,7 +37,7 @@ pub fn place_of(dir: &Path, agent: &str) -> Option<PathBuf> {
     is_plain.then(|| dir.join(WORKTREES).join(agent))
 }
 
-/// The copies that were used in this run.
+/// The worktrees used in this run.
 #[derive(Default)]
 pub(super) struct Worktrees {
     dir: PathBuf,

@@ -31,7 +31,7 @@ fn id_of(blob: Blob) -> Result<Oid, GitError> {
     Ok(Oid::from_bytes(&blob.0)?)
 }
 
-/// One of the two lines of the history.
+/// One of the two branches of the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Line {
     /// What the agent did.

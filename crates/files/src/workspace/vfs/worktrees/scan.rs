@@ -31,7 +31,7 @@ pub(super) enum ScanError {
     TooMany,
 }
 
-/// What a file looked like when it was read last, so that it is not read again for nothing.
+/// Metadata of files when they were last read, to avoid reading unchanged files again.
 #[derive(Default)]
 pub(super) struct Stamps(BTreeMap<String, Stamp>);
 
