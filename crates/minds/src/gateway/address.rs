@@ -10,7 +10,7 @@ use super::keys::Environment;
 use super::origin::{Origin, shown};
 use super::vendor::Vendor;
 
-/// Who named an address.
+/// Who set an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NamedBy {
     /// It is the vendor's own.
@@ -21,7 +21,7 @@ pub enum NamedBy {
     Workspace,
 }
 
-/// Where a provider is asked.
+/// The address of a provider.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
     /// The base URL; ends in `/`.
@@ -30,7 +30,7 @@ pub struct Address {
     pub by: NamedBy,
 }
 
-/// Whose place an address is, for what is paid there.
+/// Whose server an address is, for pricing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Site {
@@ -53,7 +53,7 @@ impl Site {
     }
 }
 
-/// What may go to an address.
+/// What may be sent to an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permission {
     /// Questions, with the person's key.

@@ -17,7 +17,7 @@ use crate::workspace::vfs::OutsideChange;
 /// For how long after its answer a change is still its own: files are listened to, and not asked in the moment.
 const AFTERWARDS_TICKS: u64 = 2 * TICKS_PER_SEC;
 
-/// A file changed beside the room while a coding agent was at work.
+/// A file was changed directly, not through the room, while a coding agent was at work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnChangeSeen {
     /// Which file.

@@ -36,7 +36,7 @@ struct Sent {
     tick: u64,
 }
 
-/// The bridge itself.
+/// The bridge to the worker.
 #[derive(Resource, Default)]
 pub struct WorkerBridge {
     worker: Option<Worker>,

@@ -74,7 +74,7 @@ const SECRETS_WITHIN: [&str; 14] = [
 /// Settings that are no secrets, below a folder that is hidden.
 const SETTINGS_SHOWN: &str = ".config/git";
 
-/// What a program is started with.
+/// The options with which a program is started.
 pub(super) struct Sandbox<'a> {
     /// bubblewrap.
     pub(super) program: &'a Path,

@@ -13,7 +13,7 @@ use super::retry::RetryPolicy;
 /// A server that asks to wait longer, in seconds, is asked again after this.
 pub(super) const LONGEST_REST_SECS: f64 = 86_400.0;
 
-/// What is known of every provider that asked to be left alone. Copies know the same.
+/// Until when each provider must not be called. Clones share their state.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Cooldowns(Arc<Mutex<BTreeMap<String, Cooldown>>>);
 

@@ -17,7 +17,7 @@ use crate::base::RequestId;
 /// two frames of sixty a second.
 const COALESCE: Duration = Duration::from_millis(15);
 
-/// Where the pieces of one answer go.
+/// The sink of one answer's streamed pieces.
 #[derive(Clone)]
 pub(super) struct DeltaStream(Arc<Shared>);
 

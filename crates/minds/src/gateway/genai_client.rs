@@ -34,7 +34,7 @@ use super::vendor::{Vendor, Wire};
 use super::vendor_history::{SentCall, Turn, stable_turns, turns};
 use crate::mind::{CallKind, Completion, Finish, ReasoningBlock, ToolDeclaration, Usage};
 
-/// How long a try may take.
+/// The timeouts of one attempt.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Patience {
     /// Until there is a connection.
@@ -43,7 +43,7 @@ pub struct Patience {
     pub stall: Duration,
 }
 
-/// A vendor, asked through genai.
+/// A vendor, called through genai.
 pub struct GuardedProvider {
     wire: Wire,
     client: Client,

@@ -23,7 +23,7 @@ struct LiveReply {
     calls: Vec<LiveCall>,
 }
 
-/// What has come so far of every answer.
+/// The streamed text of every running answer.
 #[derive(Resource, Default, Debug)]
 pub struct LiveText(BTreeMap<RequestId, LiveReply>);
 
@@ -83,7 +83,7 @@ impl LiveText {
     }
 }
 
-/// A tool call that is coming in.
+/// A tool call that is being streamed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LiveCall {
     /// The tool.

@@ -28,7 +28,7 @@ const RECEIVE_BUFFER_BYTES: u32 = 256 << 10;
 /// Bytes that are passed on at once.
 const BLOCK_BYTES: usize = 16 << 10;
 
-/// What the relay sees and is told of the attempt that is under way.
+/// What the relay measures and is told about the current attempt.
 #[derive(Debug, Default)]
 pub(super) struct Gauge {
     is_error: AtomicBool,
@@ -64,7 +64,7 @@ impl Gauge {
     }
 }
 
-/// A relay that listens. Dropping it ends it and every connection through it.
+/// A listening relay. Dropping it ends it and all its connections.
 #[derive(Debug)]
 pub(super) struct LocalProxy {
     url: String,

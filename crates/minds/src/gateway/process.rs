@@ -50,7 +50,7 @@ pub fn found(program: &str, folder: &Path) -> Option<PathBuf> {
     all.find(|place| place.is_file())
 }
 
-/// The processes that a program is and started.
+/// The process group of a program.
 pub(super) struct Group {
     id: Option<u32>,
     /// Whether somebody stands between who ends all that the server started when it is asked to.

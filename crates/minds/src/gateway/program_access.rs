@@ -11,7 +11,7 @@ use crate::workspace::layout::is_agent_folder;
 use crate::workspace::path::is_closed_name;
 use crate::workspace::protected_paths::{MODULES, guarded};
 
-/// What an entry of the workspace's top level is.
+/// The kind of an entry at the workspace's top level.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum EntryKind {
     /// A folder.

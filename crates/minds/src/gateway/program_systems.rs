@@ -14,8 +14,8 @@ use super::programs::{ProgramCommand, ProgramEnded};
 use super::sandbox::{Confinement, Level};
 use crate::schedule::{Input, InputJournal};
 
-/// What goes to the worker of programs and comes back. Nothing of it is saved; whoever carries out calls fills and empties
-/// it between the tick's door and its end.
+/// Messages to and from the worker of programs. None of it is saved; executors fill and empty it between the tick's
+/// door and its end.
 #[derive(Resource, Debug, Default)]
 pub struct ProgramCalls {
     due: VecDeque<ProgramCommand>,
@@ -34,7 +34,7 @@ impl ProgramCalls {
     }
 }
 
-/// What keeps programs in on this computer. An input, for the gate goes by it.
+/// Which sandbox is available on this computer. An input, because the gate depends on it.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ConfinementFound {
     /// Whether anything does.
@@ -52,7 +52,7 @@ impl Input for ConfinementFound {
     const KIND: &'static str = "confinement";
 }
 
-/// Whether anything on this computer keeps programs in; not, as long as nobody has said so.
+/// Whether a sandbox is available on this computer; false until it is known.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct KeepsProgramsIn(pub bool);
 

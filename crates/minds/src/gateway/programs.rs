@@ -80,7 +80,7 @@ impl SettingsSection for ProgramSettings {
     ];
 }
 
-/// A program that is to run.
+/// A program to run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProgramOrder {
     /// Names it.
@@ -98,7 +98,7 @@ pub struct ProgramOrder {
     pub settings: ProgramSettings,
 }
 
-/// What the world tells the worker of programs.
+/// A command from the world to the worker of programs.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ProgramCommand {
     /// Run this.
@@ -203,7 +203,7 @@ async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationTo
     Ok((how, said, complained))
 }
 
-/// A program that runs. Its whole group of processes ends with it.
+/// A running program. Its whole process group ends with it.
 pub(super) struct RunningProgram {
     child: Child,
     group: Group,

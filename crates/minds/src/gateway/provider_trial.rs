@@ -35,7 +35,7 @@ const LOOK: Duration = Duration::from_millis(25);
 /// The only question there is.
 const QUESTION: RequestId = RequestId(1);
 
-/// A question that may be asked. It is asked wherever it is [run](Self::run): never on the thread of the frames.
+/// A prepared test request. It is sent on the thread that [runs](Self::run) it: never on the UI thread.
 #[derive(Clone)]
 pub struct ProviderTrial {
     choice: Choice,
@@ -47,7 +47,7 @@ pub struct ProviderTrial {
     factories: SimulatedFactories,
 }
 
-/// What became of it.
+/// The result of a test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tried {
     /// Who was asked, and which model.

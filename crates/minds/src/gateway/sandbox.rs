@@ -13,7 +13,7 @@ use std::sync::{LazyLock, OnceLock};
 
 /// The word by which this program is told to watch over another.
 pub const WATCH_WORD: &str = "__watch-over";
-/// What keeps a program in.
+/// The kind of sandbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     /// bubblewrap: a file system, processes and a network of its own.
@@ -42,7 +42,7 @@ impl Level {
     }
 }
 
-/// What a confined program may do.
+/// The permissions of a sandboxed program.
 #[derive(Clone, Copy, Debug)]
 pub struct Rights<'a> {
     /// The workspace: it may write what is in it and not guarded.
@@ -60,7 +60,7 @@ pub struct Rights<'a> {
     pub limits: Option<Limits>,
 }
 
-/// How much a program, with all that it starts, may take.
+/// The resource limits of a program, including everything that it starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Memory of all its processes together, in bytes.
@@ -71,7 +71,7 @@ pub struct Limits {
     pub file_bytes: u64,
 }
 
-/// What this computer has to keep programs in.
+/// The sandbox support of this computer.
 #[derive(Clone, Debug)]
 pub struct Confinement {
     level: Level,

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault};
 use crate::base::Id;
 
-/// What goes to and fro.
+/// The messages to and from servers.
 #[derive(Default, Debug)]
 pub(super) struct ServerTraffic {
     /// Servers that the worker keeps connected.

@@ -79,7 +79,8 @@ impl SettingsSection for GatewaySettings {
     const RANGES: &'static [Range] = &[Range::of("max_concurrent", 1.0, 1_000.0), Range::of("attempts", 1.0, 10.0)];
 }
 
-/// Where the person wants providers asked, by whose place that is. Known to the world because prices go by it.
+/// The provider addresses that the person set, by whose server they are. Known to the world because prices depend on
+/// it.
 pub type Sites = BTreeMap<String, Site>;
 
 /// The places that the person named.
@@ -91,7 +92,7 @@ pub fn sites_of_person(environment: &Environment) -> Sites {
     named.collect()
 }
 
-/// Who is asked, and which model.
+/// The chosen provider and model.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Choice {
     /// The provider's name.
@@ -107,7 +108,7 @@ impl Choice {
     }
 }
 
-/// How a question is to be treated.
+/// How a request is to be handled.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Terms {
     /// Where the workspace wants the vendor asked, if it says so. The person may say otherwise.
@@ -274,7 +275,7 @@ fn unknown_provider(name: &str) -> Problem {
     Problem::error("gateway.provider", format!("there is no provider {name:?}"), remedy)
 }
 
-/// Whether a provider can be asked, for `workshop doctor`.
+/// Whether a provider can be called, for `workshop doctor`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProviderStatus {
     /// Its name.

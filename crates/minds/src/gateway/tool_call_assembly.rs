@@ -27,7 +27,7 @@ pub enum ArgumentStyle {
     Whole,
 }
 
-/// One piece of a call as it comes.
+/// One streamed piece of a call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Piece {
     /// The provider's id, or `call_N`.
@@ -52,7 +52,7 @@ struct Open {
     signature: Option<String>,
 }
 
-/// Counts bytes and collects calls.
+/// Assembles calls and counts their bytes.
 #[derive(Debug)]
 pub struct Assembly {
     style: ArgumentStyle,

@@ -1,6 +1,6 @@
 //! A vendor: its address, its key and its wire format.
 
-/// The wire format that a vendor speaks.
+/// The wire format of a vendor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Wire {
     /// Google's `streamGenerateContent`.

@@ -23,7 +23,7 @@ use super::vendors::vendor;
 use crate::base::{RequestId, text};
 use crate::mind::{Completion, Effort, ModelFailure, ToolCall, Usage};
 
-/// Everything that one question needs.
+/// Everything that one request needs.
 pub(super) struct Call {
     pub(super) id: RequestId,
     pub(super) request: ProviderRequest,

@@ -41,7 +41,7 @@ pub fn web_address(text: &str) -> Result<String, String> {
     Ok(url.into())
 }
 
-/// A question to a server.
+/// A web request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebQuestion {
     /// Names it.
@@ -56,7 +56,7 @@ pub struct WebQuestion {
     pub body: Option<String>,
 }
 
-/// What a server answered.
+/// The response to a web request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebAnswer {
     /// As `200`.
@@ -69,7 +69,7 @@ pub struct WebAnswer {
     pub body: Vec<u8>,
 }
 
-/// What the world tells the worker of such questions.
+/// A command from the world to the worker of web requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WebCommand {
     /// Ask this.
@@ -81,7 +81,7 @@ pub enum WebCommand {
     },
 }
 
-/// A question is over.
+/// A finished web request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebAnswered {
     /// Which.

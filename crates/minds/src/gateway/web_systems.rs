@@ -10,8 +10,8 @@ use super::live_replies::LiveText;
 use super::web::{WebAnswered, WebCommand};
 use crate::schedule::InputJournal;
 
-/// What goes to the worker of such questions and comes back. Nothing of it is saved; whoever carries out calls fills and
-/// empties it between the tick's door and its end.
+/// Messages to and from the worker of web requests. None of it is saved; executors fill and empty it between the tick's
+/// door and its end.
 #[derive(Resource, Debug, Default)]
 pub struct WebCalls {
     due: VecDeque<WebCommand>,

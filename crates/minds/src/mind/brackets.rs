@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-/// Something that counts.
+/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// `[`
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     ParagraphEnd,
 }
 
-/// One of them, and where.
+/// A token and its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Token {
     pub(super) at: usize,

@@ -34,7 +34,7 @@ const A_STEP_UNITS: f32 = 30.0;
 /// The tools that skills are read with, by the names under which agents are told of them.
 const READS_FILES: [&str; 3] = ["vfs_read", "read_file", "Read"];
 
-/// Everything in the room that minds look at.
+/// Everything in the room that minds read.
 #[derive(SystemParam)]
 pub(super) struct Room<'w, 's> {
     pub(super) roster: Res<'w, Roster>,

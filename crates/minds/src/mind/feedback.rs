@@ -3,7 +3,7 @@
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Remarks that the next prompt passes on, oldest first. Written by this module only.
+/// Remarks for the next prompt, oldest first. Written by this module only.
 #[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Feedback(Vec<String>);

@@ -20,7 +20,7 @@ use crate::base::{ActivationKey, AgentKey, Id, RequestId, Seq};
 use crate::schedule::{Input, ticks};
 use crate::simulation::{ActivityId, Explain, Think, ThinkDone, ThinkDue, ThinkOutcome, Urgency};
 
-/// Names what is asked for one part of one prompt, for ever.
+/// The permanent id of a request for one part of one prompt.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct GatherKey {
     /// The request that waits for it.
@@ -29,7 +29,7 @@ pub struct GatherKey {
     pub part: Id,
 }
 
-/// Something that a prompt waits for.
+/// An order that a prompt waits for.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GatherOrder<'a> {
     /// Names it.
@@ -40,7 +40,7 @@ pub struct GatherOrder<'a> {
     pub query: &'a Value,
 }
 
-/// What came of an order: the text of the part, or why there is none. An input.
+/// The result of an order: the text of the part, or why there is none. An input.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PartGathered {
     /// To which order.
@@ -63,7 +63,7 @@ pub(super) struct Gathering {
     pub(super) until_tick: u64,
 }
 
-/// What is to be asked once all is there.
+/// What is requested once everything is gathered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Due {
@@ -89,7 +89,7 @@ impl Due {
     }
 }
 
-/// How it stands with something that was asked for.
+/// The status of an order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Wanted {

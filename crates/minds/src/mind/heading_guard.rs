@@ -9,7 +9,7 @@ use super::headings;
 use crate::base::text::one_line;
 use crate::base::text_normalization::{is_unseen, skeleton};
 
-/// The headings of a prompt, which nothing in its parts may read as.
+/// The headings of a prompt, which no text in its parts may imitate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Headings {
     /// As an eye reads them, without the signs that make a heading.

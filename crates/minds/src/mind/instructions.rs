@@ -14,7 +14,7 @@ use super::untrusted_text::PERSON;
 use super::untrusted_text::{clean, name, push_cut};
 use crate::base::text::one_line;
 
-/// The rules, and who the agent is, in so much room.
+/// The rules and the agent's identity, within their share of a prompt.
 pub(super) struct Instructions {
     /// All rulebooks between their frame, and where in it they stand; nothing where none says anything.
     pub(super) rules: Option<(String, Range<usize>)>,

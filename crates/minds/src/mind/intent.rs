@@ -28,7 +28,7 @@ pub struct BoardInReach {
     pub pins: Vec<Id>,
 }
 
-/// An element that agents act on by a marker of its kind.
+/// An element on which agents act with a marker of its kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MarkedElement {
     /// The element's id.
@@ -63,7 +63,7 @@ pub struct OwnMail {
     pub from: Id,
 }
 
-/// Where an agent acts from.
+/// The situation in which an agent acts.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Situation {
     /// Who acts, by id.
@@ -82,7 +82,7 @@ pub struct Situation {
     pub in_talk: bool,
 }
 
-/// What is to be done.
+/// The effect of an intent.
 #[derive(Clone, PartialEq, Debug)]
 pub enum IntentEffect {
     /// An element is edited.

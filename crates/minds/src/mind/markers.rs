@@ -19,7 +19,7 @@ const HEADER_CHARS: usize = 120;
 /// A bracket within a marker that holds no more characters is a reference (`[1]`), which belongs to the text.
 const REFERENCE_CHARS: usize = 20;
 
-/// What one marker asks for.
+/// What one marker requests.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "intent", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -52,7 +52,7 @@ pub enum Intent {
     Unknown { word: String, meant: Option<String> },
 }
 
-/// A reply, taken apart.
+/// A parsed reply.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parsed {
     /// What it asks for, in order.

@@ -33,7 +33,7 @@ use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsH
 /// Characters of a conversation's last words that are remembered where it had no topic.
 const LAST_WORDS_CHARS: usize = 80;
 
-/// Everything that a reply sets going.
+/// All messages caused by a reply.
 #[derive(SystemParam)]
 pub(super) struct Outbox<'w> {
     edits: MessageWriter<'w, ElementEdit>,

@@ -18,7 +18,7 @@ const REPEATS_AT_MOST: usize = 1;
 /// A reply of no more letters may well be given twice: “Agreed.”
 const SHORT_CHARS: usize = 20;
 
-/// A reply without bad habits.
+/// A cleaned reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Tidied<'r> {
     /// What is left.

@@ -13,7 +13,7 @@ use super::think_requests::Asking;
 use crate::base::{AgentKey, Id, Seq};
 use crate::simulation::{ActivityId, Urgency};
 
-/// Something is to be asked. Answered with exactly one [`SideRequestReplied`], unless the agent leaves the room.
+/// A side request. Answered with exactly one [`SideRequestReplied`], unless the agent leaves the room.
 #[derive(Message, Clone, Debug)]
 pub struct SideRequestDue {
     /// Names it, for whoever asks.

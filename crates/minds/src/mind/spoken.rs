@@ -31,7 +31,7 @@ struct Spoken {
     pairs: Vec<u32>,
 }
 
-/// The sentences of the room, the newest last. Part of the saved world.
+/// Recent sentences in the room, the newest last. Part of the saved world.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SpokenSentences {
     /// Sentences that were ever noted.
@@ -80,7 +80,7 @@ impl SpokenSentences {
     }
 }
 
-/// What was said before a question.
+/// What was said before a request.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SaidBefore(Vec<Arc<Spoken>>);
 

@@ -33,7 +33,7 @@ pub(super) const LEFT: &str = "the agent left the room";
 /// Room for the names around words that a session quotes.
 pub(super) const NAMES_CHARS: usize = 200;
 
-/// The last prompt of an agent, for whoever wants to see where its words came from. Not saved.
+/// The last prompt of an agent with its sources, for display. Not saved.
 #[derive(Component, Clone, Debug, Default)]
 pub struct LastPrompt(pub Prompt);
 
@@ -86,7 +86,7 @@ struct Question {
 pub(super) type Minds<'w, 's> =
     Query<'w, 's, (&'static mut Session, &'static Feedback, &'static mut LastPrompt, Option<&'static mut AgentRandom>)>;
 
-/// Everything that asking a model takes.
+/// Everything needed to call a model.
 #[derive(SystemParam)]
 pub(super) struct Asking<'w, 's> {
     pub(super) room: Room<'w, 's>,

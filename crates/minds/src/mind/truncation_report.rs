@@ -17,7 +17,7 @@ use crate::base::{Id, Problem};
 use crate::element::{ElementChange, ElementChanged, Reader};
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 
-/// What was told of each rulebook and agent file, by the source of the report. Written by this module only.
+/// What was reported about each rulebook and agent file, by the source of the report. Written by this module only.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct UnseenTold(BTreeMap<String, Vec<Problem>>);

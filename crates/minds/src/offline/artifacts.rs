@@ -24,7 +24,7 @@ const FEW_WORDS: usize = 3;
 /// Characters of a name.
 const NAME_CHARS: usize = 48;
 
-/// A kind of specialist, and what it is asked.
+/// A kind of specialist, and its task.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Specialist {

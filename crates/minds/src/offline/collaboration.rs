@@ -13,7 +13,7 @@ const MARKS: &[char] =
 /// A schema is followed no deeper.
 const NESTED_AT_MOST: usize = 6;
 
-/// What a task asks for beside the work itself.
+/// What a task asks for besides the work itself.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
     /// The channel to listen to.

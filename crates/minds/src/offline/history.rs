@@ -19,7 +19,7 @@ pub fn known_as(offered: &str) -> &str {
     OTHER_NAMES.iter().find(|(other, _)| *other == offered).map_or(offered, |(_, known)| known)
 }
 
-/// A call that was made.
+/// A call and its result.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Deed {
     id: String,
@@ -56,7 +56,7 @@ impl Deed {
     }
 }
 
-/// What is to be answered now.
+/// What has to be answered now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pending {
     /// The task itself.
@@ -71,7 +71,7 @@ pub enum Pending {
     Words,
 }
 
-/// A task and what became of it so far.
+/// A task and its history so far.
 #[derive(Clone, PartialEq, Debug)]
 pub struct History {
     /// The task in words.

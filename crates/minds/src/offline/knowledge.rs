@@ -8,7 +8,7 @@ const MOST: usize = 80;
 /// Shorter than this nothing is a fact.
 const LEAST_WORDS: usize = 4;
 
-/// Something that stands somewhere.
+/// A fact and its source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fact {
     /// Where: the label of an element; empty for the agent's own notes.

@@ -48,7 +48,7 @@ section! {
     }
 }
 
-/// Words in small letters.
+/// A list of words in lower case.
 #[derive(Deserialize, Debug)]
 #[serde(from = "String")]
 pub(super) struct WordList(BTreeSet<String>);

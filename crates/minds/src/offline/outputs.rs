@@ -21,7 +21,7 @@ enum Kind {
     YesNo,
 }
 
-/// An output that is asked for.
+/// A requested output.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Asked<'a> {
     /// Its name.

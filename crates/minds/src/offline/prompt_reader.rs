@@ -11,7 +11,7 @@ use crate::mind::{PartItem, Prompt, PromptPart, Role};
 /// Entries of a list that are looked at.
 const LOOKED_AT: usize = 60;
 
-/// Somebody who is near.
+/// An agent nearby.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Person {
     /// As it is called.

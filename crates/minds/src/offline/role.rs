@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::text::{contains_word, words};
 
-/// A role, as `roles.yaml` has it.
+/// A role, as defined in `roles.yaml`.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Role {

@@ -15,7 +15,7 @@ use super::voice::{Dice, Tone, tone_of};
 /// Most words of a quotation.
 pub const QUOTED_WORDS: usize = 20;
 
-/// Who speaks, about what it has read, with its own luck.
+/// A speaker with what it has read and its own random numbers.
 pub struct Speaker<'a> {
     /// The prompt.
     pub reading: &'a Reading,

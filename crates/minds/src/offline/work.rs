@@ -37,7 +37,7 @@ const LEADING: [&str; 3] = ["orchestrat", "coordinat", "delegat"];
 /// So much of a profile says who somebody is; what comes later says how and with what.
 const WHO_CHARS: usize = 300;
 
-/// A step of the work: words, and the tools that are called with them. Without calls it is the last.
+/// A step of the work: text, and the tool calls that go with it. A step without calls is the last.
 pub struct Step {
     /// What is said.
     pub text: String,

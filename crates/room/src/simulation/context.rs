@@ -19,7 +19,7 @@ use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::navigation::Claims;
 use crate::schedule::{SimClock, ticks};
 
-/// What changing an agent's state needs beside the agent.
+/// What changing an agent's state needs besides the agent.
 #[derive(SystemParam)]
 pub(super) struct SimContext<'w> {
     pub clock: Res<'w, SimClock>,

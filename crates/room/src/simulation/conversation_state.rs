@@ -11,7 +11,7 @@ use super::conversation_rules::{Proposal, TalkLedger, TurnState};
 use crate::base::{ConversationKey, Seq};
 use crate::workspace::Relationship;
 
-/// What the room keeps about conversations beside [`Conversations`].
+/// The room's state of conversations besides [`Conversations`].
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ConversationState {
     pub waiting: Vec<Proposal>,

@@ -19,7 +19,7 @@ const QUOTE_CHARS_AT_MOST: usize = 4_000;
 /// Pieces of what others said; of more the oldest go, and how many is said.
 const QUOTES_AT_MOST: usize = 8;
 
-/// Why an agent is to turn to something, how soon, and what it is asked then.
+/// A reason to wake an agent: why, how urgent it is, and what the agent is asked.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Interest {
     /// Why.
@@ -131,7 +131,7 @@ impl Interest {
     }
 }
 
-/// An interest that an agent has not turned to yet, and where that comes from.
+/// An interest that an agent has not handled yet, and its origin.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PendingInterest {
     /// What.
@@ -163,7 +163,7 @@ impl PendingInterest {
     }
 }
 
-/// Wakes an agent for a reason that is data. To be sent before the phase `Record` of a tick, in which it is heard.
+/// Wakes an agent for a reason given as data. Send it before the phase `Record` of a tick, in which it is processed.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct WakeAgent {
     /// Whom.

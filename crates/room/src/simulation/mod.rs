@@ -183,7 +183,7 @@ pub fn talk_is_on(world: &World) -> bool {
     world.resource::<conversation_state::ConversationState>().switched_on()
 }
 
-/// How many agents are at what, for a status in one sentence.
+/// The number of agents in each kind of activity, for a short status.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BusyCounts {
     /// Agents that walk to an element to read it, or read it.

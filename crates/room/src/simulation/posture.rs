@@ -4,7 +4,7 @@ use super::components::{Activity, ActivityKind, Walk};
 use super::state::State;
 use crate::navigation::Use;
 
-/// How an agent holds itself. Follows from what it does; nothing decides by it.
+/// The posture of an agent. Derived from its activity; nothing depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Posture {
     /// It stands.

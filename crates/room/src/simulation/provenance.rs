@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{ElementKey, Seq};
 
-/// Where something comes from.
+/// The origin of something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
@@ -46,7 +46,7 @@ struct LastChange {
     origin: Provenance,
 }
 
-/// Of every element the version of its last change at each number of hops. Written by `simulation` only.
+/// For every element, the version of its last change at each number of hops. Written by `simulation` only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct LastChanges(BTreeMap<ElementKey, Vec<Option<LastChange>>>);

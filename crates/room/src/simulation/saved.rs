@@ -32,7 +32,7 @@ struct AgentSaved {
     reactions: LastReactions,
 }
 
-/// The section of this floor.
+/// The saved section of the simulation.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SimulationSaved {
     agents: Vec<AgentSaved>,

@@ -16,7 +16,7 @@ pub struct Entry {
     pub key: u32,
 }
 
-/// A spatial index over points with numbers.
+/// A spatial index of numbered points.
 #[derive(Clone, Debug)]
 pub struct Grid {
     inverse_cell: f32,

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::Behaviour;
 
-/// Why, in words for a person.
+/// A reason, as text for a person.
 pub type Why = Cow<'static, str>;
 
-/// What an agent can be seen to do.
+/// The visible state of an agent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words of the design; what leads where stands in `Fsm::on`")]
@@ -83,7 +83,7 @@ impl State {
     }
 }
 
-/// Something that happens to an agent's state.
+/// An event of an agent's state machine.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StateEvent {
     /// From now on it does this when nothing calls.
@@ -150,7 +150,7 @@ pub enum StateEvent {
     Resumed,
 }
 
-/// What is seen changed.
+/// A change of the visible state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transition {
     /// What was seen.

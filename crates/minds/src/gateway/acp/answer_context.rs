@@ -5,7 +5,7 @@ use std::path::Path;
 use super::terminals::{Ground, Terminals};
 use crate::mind::ResultImages;
 
-/// What answers need beside what came of the calls.
+/// What answers need besides the results of calls.
 pub(super) struct AnswerContext<'a> {
     /// The workspace.
     pub(super) workspace: &'a Path,

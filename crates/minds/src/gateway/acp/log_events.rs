@@ -12,7 +12,7 @@ use crate::mind::{OwnCall, OwnCommand, OwnOption, PlanStep, RanInTerminal};
 /// Files that are named in one line.
 const NAMED_AT_MOST: usize = 3;
 
-/// A coding agent used a tool of its own, as it says.
+/// A coding agent reports that it used one of its own tools.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnToolUsed {
     /// What it says of it.
@@ -71,7 +71,7 @@ impl EventData for TerminalRan {
     }
 }
 
-/// A coding agent told of what it lets be chosen, and what is chosen now.
+/// A coding agent reports its options and their current values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnOptions {
     /// All of it.
@@ -93,7 +93,7 @@ impl EventData for OwnOptions {
     }
 }
 
-/// A coding agent told of the commands that it knows.
+/// A coding agent reports its commands.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnCommands {
     /// All of them.
@@ -113,7 +113,7 @@ impl EventData for OwnCommands {
     }
 }
 
-/// A coding agent told of its plan.
+/// A coding agent reports its plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnPlan {
     /// Its steps, in order.

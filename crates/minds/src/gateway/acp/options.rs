@@ -18,7 +18,7 @@ const NAME_CHARS: usize = 120;
 /// What the option is called that is a mode, here and in settings.
 pub(super) const MODE: &str = "mode";
 
-/// How something is chosen.
+/// How an option is set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Choice {
     /// A mode, by its id.
@@ -29,7 +29,7 @@ pub(super) enum Choice {
     Flag(String, bool),
 }
 
-/// What an agent lets be chosen in a session.
+/// The options of an agent in a session.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Offer {
     options: Vec<OwnOption>,

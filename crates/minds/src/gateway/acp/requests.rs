@@ -51,7 +51,7 @@ enum Wanted {
     Terminal(Box<CreateTerminalRequest>, Vec<String>),
 }
 
-/// Something that the agent wants, and waits for.
+/// A request of the agent that waits for an answer.
 pub(super) enum Asked {
     /// By a request of the protocol.
     Request(Box<Request>),

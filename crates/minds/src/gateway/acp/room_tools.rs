@@ -15,7 +15,7 @@ use crate::mind::{AgentImage, CallEnd, PromptMessage, ToolCall, ToolDeclaration}
 /// What the server of the room's tools is called to the agent.
 pub(super) const SERVER: &str = "workshop";
 
-/// Those that an agent is offered.
+/// The tools that an agent is offered.
 pub(super) struct OfferedTools {
     tools: Mutex<Vec<ToolDeclaration>>,
     /// How often they changed.
@@ -68,7 +68,7 @@ fn is_name(title: &str, tool: &str) -> bool {
     .any(|name| name == title)
 }
 
-/// What came of a call, with images for an agent that takes them; or why nothing did.
+/// The result of a call, with images for an agent that accepts them; or why it failed.
 pub(super) type RoomToolAnswer = Result<(String, Vec<AgentImage>), String>;
 
 /// A call of one of the room's tools.

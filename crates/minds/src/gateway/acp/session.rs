@@ -23,7 +23,7 @@ use crate::mind::ToolDeclaration;
 /// How long a session may take to close.
 const CLOSE: Duration = Duration::from_secs(2);
 
-/// A session with an agent. Dropping it forgets it here; closing it tells the agent.
+/// A session with an agent. Dropping it only forgets it here; closing it tells the agent.
 pub(super) struct Session {
     pub(super) connection: Arc<Connection>,
     pub(super) turn: Arc<Turn>,

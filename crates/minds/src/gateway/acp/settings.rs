@@ -53,7 +53,7 @@ impl SettingsSection for AcpSettings {
     const RANGES: &'static [Range] = &[];
 }
 
-/// How an agent is to be treated.
+/// The timeouts and limits for an agent.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AcpTerms {
     /// The agents of the settings.

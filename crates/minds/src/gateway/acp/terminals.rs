@@ -50,7 +50,7 @@ struct Terminal {
 /// How a program ended, and after how many seconds.
 type Ended = (HowEnded, f64);
 
-/// What a program is started with.
+/// The environment in which a program is started.
 pub(super) struct Ground {
     /// Where.
     pub(super) place: ProgramPlace,

@@ -42,7 +42,7 @@ const KNOCK: Duration = Duration::from_secs(10);
 /// How often it is told that a call is still under way: a person may be asked about it.
 const PROGRESS: Duration = Duration::from_secs(5);
 
-/// A door that is open. Dropping it closes it, and ends whoever came in.
+/// An open tool server. Dropping it closes it and its connections.
 pub(super) struct ToolServer {
     address: SocketAddr,
     word: String,

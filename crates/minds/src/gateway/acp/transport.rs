@@ -29,7 +29,7 @@ pub(super) fn is_update(method: &str) -> bool {
     method == UPDATE
 }
 
-/// How much of what an agent sends is under way.
+/// How much of an agent's input is being processed.
 pub(super) struct Gauge {
     updates: Semaphore,
     requests: Semaphore,

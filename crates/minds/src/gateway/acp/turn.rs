@@ -33,7 +33,7 @@ const COMMANDS_AT_MOST: usize = 200;
 /// Things that the agent may want of the room at once.
 const ASKED_AT_MOST: usize = 64;
 
-/// Why a turn is over that the agent did not end as it should.
+/// Why a turn ended irregularly.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Broken {
     /// The agent answered with an error: its code and its words.
@@ -42,7 +42,7 @@ pub(super) enum Broken {
     Gone,
 }
 
-/// A turn, or none while the agent has nothing to answer.
+/// The current turn; none while the agent has nothing to answer.
 #[derive(Default)]
 pub(super) struct Turn {
     state: Mutex<State>,
@@ -116,7 +116,7 @@ struct Known {
     is_told: bool,
 }
 
-/// What is new since it was taken last.
+/// What is new since it was last taken.
 #[derive(Default)]
 pub(super) struct News {
     /// Words.

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use crate::mind::Usage;
 
-/// What was used. Cheap to clone; all clones are one.
+/// The meter of embedding usage. Cheap to clone; all clones share their state.
 #[derive(Clone, Default)]
 pub struct EmbeddingMeter(Arc<Mutex<Reading>>);
 
-/// What a meter shows.
+/// A reading of the meter.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Reading {
     /// Requests that were sent.

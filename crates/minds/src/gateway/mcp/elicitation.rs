@@ -47,7 +47,7 @@ pub struct FormField {
     pub usual: Option<Value>,
 }
 
-/// What fits into a field.
+/// The valid values of a field.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum FieldKind {
@@ -74,7 +74,7 @@ pub enum FieldKind {
     },
 }
 
-/// What a person answers.
+/// A person's answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum McpReply {

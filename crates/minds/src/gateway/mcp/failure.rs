@@ -8,7 +8,7 @@ use crate::base::text;
 /// No reason is longer, in characters: what servers say is in it.
 const REASON_CHARS_AT_MOST: usize = 1_000;
 
-/// What kind of trouble it is.
+/// The kind of failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum McpFault {

@@ -20,7 +20,7 @@ use crate::base::Id;
 /// What is said of progress is no longer, in characters.
 const PROGRESS_CHARS_AT_MOST: usize = 200;
 
-/// Something that a server said about a call.
+/// A server's message about a call.
 pub(super) struct Progress {
     /// Which call.
     pub(super) id: Id,
@@ -28,7 +28,7 @@ pub(super) struct Progress {
     pub(super) text: String,
 }
 
-/// The calls under way, by the token under which the server tells how far they are.
+/// The running calls, by the token with which the server reports their progress.
 #[derive(Clone, Default)]
 pub(super) struct Tokens(Arc<Mutex<HashMap<NumberOrString, Id>>>);
 
@@ -48,7 +48,7 @@ impl Tokens {
     }
 }
 
-/// Listens to one server.
+/// Handles the messages of one server.
 pub(super) struct Handler {
     /// Calls by token.
     pub(super) tokens: Tokens,
@@ -60,7 +60,7 @@ pub(super) struct Handler {
     pub(super) asked: mpsc::Sender<Asked>,
 }
 
-/// A question of a server to a person, as it came.
+/// A question of a server to a person, as it arrived.
 pub(super) struct Asked {
     /// The call for which it asks, where it says so.
     pub(super) call: Option<Id>,

@@ -45,7 +45,7 @@ const SETTLE: Duration = Duration::from_millis(200);
 /// A connection that lasted so long was a good one.
 const GOOD: Duration = Duration::from_secs(60);
 
-/// Takes what the pool says. It may be called from any of its threads.
+/// Receives the pool's events. It may be called from any of the pool's threads.
 pub type Says = Arc<dyn Fn(McpEvent) + Send + Sync>;
 
 /// Where servers run, and what a person allowed.
@@ -55,7 +55,7 @@ struct Where {
     config: Option<PathBuf>,
 }
 
-/// All of them.
+/// The pool of MCP servers.
 pub struct Pool {
     handle: Handle,
     says: Says,

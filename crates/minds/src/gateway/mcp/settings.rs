@@ -49,7 +49,7 @@ impl SettingsSection for McpSettings {
         &[Range::of("tools_at_most", 1.0, 500.0), Range::of("result_chars_at_most", 1_000.0, 1_000_000.0)];
 }
 
-/// How a server is to be treated.
+/// The timeouts and limits for a server.
 #[derive(Clone, PartialEq, Debug)]
 pub struct McpTerms {
     /// How long it may take until it is there.

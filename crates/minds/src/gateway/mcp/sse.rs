@@ -19,7 +19,7 @@ const MESSAGES_WAITING: usize = 64;
 /// How long a server may take to take in what it is told.
 const POST: Duration = Duration::from_secs(30);
 
-/// Why a server cannot be spoken to so.
+/// Why this transport cannot be used with a server.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SseError {
     #[error("the request failed: {0}")]

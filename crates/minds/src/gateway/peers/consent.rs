@@ -35,7 +35,7 @@ struct Allowed {
     hash: String,
 }
 
-/// What a person has said of a server.
+/// What a person decided about a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Consent {
     /// It may be used.

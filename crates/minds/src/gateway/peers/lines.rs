@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// Reads on as long as lines are short enough.
+/// Reads lines as long as they are short enough.
 pub(in crate::gateway) struct LimitedLines<R> {
     inner: R,
     bytes_at_most: usize,

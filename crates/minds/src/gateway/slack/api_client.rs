@@ -20,7 +20,7 @@ const REFUSAL_BYTES_AT_MOST: usize = 64 * 1024;
 /// Under which name Slack asks to be left alone for a while.
 const SLACK: &str = "slack";
 
-/// Why a question has no answer.
+/// Why a request has no answer.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Fault {
     /// What happened on the way.
@@ -91,7 +91,7 @@ impl Fault {
     }
 }
 
-/// Where questions go, and with which key.
+/// The address of the API and its key.
 #[derive(Clone)]
 pub(super) struct Api {
     client: reqwest::Client,

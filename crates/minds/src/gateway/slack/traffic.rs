@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use super::messages::{SlackCommand, SlackEvent, SlackLook, SlackPost};
 use crate::base::Id;
 
-/// What goes to and fro.
+/// The messages to and from Slack.
 #[derive(Default, Debug)]
 pub(in crate::gateway) struct SlackTraffic {
     sending: BTreeSet<Id>,

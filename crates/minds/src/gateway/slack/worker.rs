@@ -13,7 +13,7 @@ use super::names::Names;
 use super::polling::look;
 use super::sending::Sending;
 
-/// What is known of Slack while the worker runs. Copies know the same.
+/// What is known about Slack while the worker runs. Clones share their state.
 #[derive(Clone, Default)]
 pub(in crate::gateway) struct SlackWork {
     rests: Cooldowns,

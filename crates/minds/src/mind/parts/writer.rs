@@ -9,7 +9,7 @@ use super::{PartProvider, Share};
 use crate::base::Id;
 use crate::base::text::one_line;
 
-/// Takes what a provider has to tell, one part or several.
+/// Receives the content of a provider, as one part or several.
 pub struct PartWriter<'a> {
     provider: &'a PartProvider,
     /// What nothing in the part may read as.
