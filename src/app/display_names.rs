@@ -7,7 +7,7 @@ use crate::base::Id;
 use crate::element::{Element, Elements};
 use crate::log::{AddedEvents, Naming, Narrator};
 
-/// The names of a room, looked up as they are needed.
+/// The names of a room, looked up when needed.
 pub struct RoomNames<'a>(pub &'a World);
 
 impl RoomNames<'_> {

@@ -19,7 +19,7 @@ const PLACE: &str = ".workshop/workshop.db";
 /// So many ticks are played again at most: a room saves itself far more often, so that a longer way is damage.
 const TICKS_AT_MOST: u64 = 100_000;
 
-/// A world as it was saved, and the files that it knew.
+/// A saved world, and the files that it knew.
 pub(super) struct SavedRoom {
     pub(super) sections: Value,
     pub(super) files: BTreeMap<String, String>,

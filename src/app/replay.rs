@@ -26,7 +26,7 @@ pub enum ReplayError {
     Start(#[from] serde_json::Error),
 }
 
-/// How a replay went.
+/// The result of a replay.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Replayed {
     /// The run.

@@ -45,7 +45,7 @@ pub fn runs(process: u32) -> bool {
     store::runs(process)
 }
 
-/// How an open room stands to the files of its workspace.
+/// Whether an open room has loaded the current files of its workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TakenIn {
     /// Files that stand otherwise on disk than in the room, by path.

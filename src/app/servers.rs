@@ -16,7 +16,7 @@ use crate::schedule;
 use crate::workspace::layout::read_folder;
 use crate::workspace::{Problems, RoomStart};
 
-/// What a workspace says of MCP servers.
+/// The MCP servers configured in a workspace.
 pub struct ServersOfFolder {
     /// All that are written down, the workspace's own first.
     pub servers: Vec<ConfiguredServer>,

@@ -17,7 +17,7 @@ use crate::workspace::vfs::records::{RecordHead, change_record, is_unfinished};
 /// A task is named by so many characters of it.
 const TASK_CHARS: usize = 80;
 
-/// From what a room goes on.
+/// The state from which a room continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     /// A person wants it to begin as the scene file says.

@@ -3,7 +3,7 @@
 use crate::base::AllowScope;
 use crate::workspace::answer_files::Answer;
 
-/// What a person says to a question.
+/// A person's answer.
 pub(super) struct Said {
     /// Whether it may happen.
     pub(super) allow: bool,

@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// So many files are named that the room has not taken in.
 const NAMED_AT_MOST: usize = 5;
 
-/// What there is to say of a room that somebody else has.
+/// What there is to report about a room that another process has open.
 #[derive(Debug)]
 pub(super) struct Overview {
     pub(super) verdict: Verdict,
@@ -35,7 +35,7 @@ pub(super) struct Overview {
     pub(super) notes: Vec<String>,
 }
 
-/// What came of waiting beside a room.
+/// The result of waiting next to a room.
 #[derive(Debug)]
 pub(super) enum Beside {
     /// Whoever has it took in the files, or came to the end of a step of its own.

@@ -88,7 +88,7 @@ impl FilesChanged {
     }
 }
 
-/// Everything that is said of a run when it is over.
+/// The complete report at the end of a run.
 pub(super) struct Report {
     /// Its name in the log.
     pub(super) run: Option<Id>,

@@ -26,7 +26,7 @@ struct Act {
     files: Vec<String>,
 }
 
-/// The acts of a step, in the order in which they began.
+/// The actions of a step, in order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Acts {
     all: Vec<Act>,

@@ -20,7 +20,7 @@ pub(super) struct Found {
     pub(super) below: Vec<String>,
 }
 
-/// Everything at one place.
+/// All files at one place.
 #[derive(Debug, Default)]
 pub(super) struct Place {
     /// The name of the folder that was chosen; none where a file was.

@@ -34,7 +34,7 @@ pub fn camera() -> impl Bundle {
     (Camera2d, CompositingSpace::Srgb, Msaa::Off)
 }
 
-/// Draws what `egui` lays out as it means it, where somebody runs it. Added after the plugin of `bevy_egui`.
+/// Draws the output of `egui` as intended. Add it after the plugin of `bevy_egui`.
 pub struct EguiDisplayPlugin;
 
 impl Plugin for EguiDisplayPlugin {

@@ -16,7 +16,7 @@ const LOOK_SECS: f64 = 2.0;
 /// No honest file is larger, in bytes.
 const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 
-/// Drafts as they are kept.
+/// The saved drafts.
 #[derive(Default)]
 pub(super) struct Drafts {
     /// Where; nowhere before a workspace is open.

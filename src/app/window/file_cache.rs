@@ -52,7 +52,7 @@ enum Loaded {
     Run(Id, Read<Vec<Arc<EventRow>>>),
 }
 
-/// The cache, and what is being read for it.
+/// The cache, and pending reads.
 pub(super) struct FileCache {
     reads: BackgroundJobs<Request, (Request, Loaded)>,
     under_way: BTreeSet<Request>,
@@ -76,7 +76,7 @@ pub(super) struct FileCache {
     log: LogState,
 }
 
-/// How far the log is: what a record refers to is written a moment after the record is shown.
+/// How far the log has been written: the data of a record is saved a moment after the record is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct LogState {
     /// The records that were shown, counted, by the generation of the list.

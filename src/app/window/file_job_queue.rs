@@ -21,7 +21,7 @@ struct UnderWay {
     since: Instant,
 }
 
-/// The thread that does work with files. Dropping it finishes what was begun.
+/// The thread for file jobs. Dropping it finishes started jobs.
 pub struct FileJobs {
     jobs: BackgroundJobs<(FileJob, JobControl), FileJobDone>,
     /// Oldest first.

@@ -25,10 +25,10 @@ use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::workspace::{AgentEntry, Decor, ElementEntry, KnownFiles, Relationship, RoomStart, SceneState};
 
-/// An act as it is to be done, and what takes it back, in order; nothing where it cannot be taken back.
+/// An act to be done and its inverse, in order; no inverse if it cannot be undone.
 pub type Resolved = (RoomAct, Vec<RoomAct>);
 
-/// The room as it will be once everything that was asked for is done.
+/// The room as it will be once all pending commands are done.
 pub struct PendingRoom<'w> {
     world: &'w World,
     agents: BTreeSet<Id>,

@@ -29,7 +29,7 @@ use crate::workspace::vfs::{FileBridge, UserCommandResults};
 /// A frame gives so much of its time to ticks, so that the picture stays smooth however fast time passes.
 const TICKS_AT_MOST: Duration = Duration::from_millis(9);
 
-/// A room with everything that the screen needs of it.
+/// An open room with everything that the screen needs.
 pub struct OpenRoom {
     /// The room; absent only while another is being opened, and after the window was closed.
     room: Option<Room>,

@@ -16,7 +16,7 @@ use crate::ui::state::{TrialOutcome, TrialView};
 use crate::ui::widgets::text_format;
 use crate::ui::widgets::text_format::sentence;
 
-/// A trial under way.
+/// A running provider test.
 pub(super) struct RunningTrial {
     control: JobControl,
     done: Receiver<Tried>,

@@ -6,7 +6,7 @@ use crate::ui::commands::RoomAct;
 use crate::view::recent_events::Recent;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 
-/// A file that is to be called otherwise.
+/// A file being renamed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Rename {
     order: Id,
@@ -16,7 +16,7 @@ pub(super) struct Rename {
     pub(super) to: String,
 }
 
-/// Those of which it is not known yet how they went.
+/// Pending renames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Renames(Vec<Rename>);
 

@@ -32,7 +32,7 @@ const FRAMES: usize = 8;
 /// What panes want to show is waited for so long.
 const READ_AT_MOST: Duration = Duration::from_secs(5);
 
-/// How a picture is to look.
+/// The options of a screenshot.
 #[derive(Clone, Debug)]
 pub struct PictureOptions {
     /// Width and height in points.
@@ -61,7 +61,7 @@ pub fn write(room: &mut OpenRoom, options: &PictureOptions, file: &Path) -> Resu
     write_png(&picture(room, options, &mut state), file)
 }
 
-/// The window as it was seen at one moment: everything that is needed to draw it again, on whatever thread.
+/// The state of the window at one moment: everything needed to draw it again, on any thread.
 pub struct Seen {
     model: RoomModel,
     recent: Recent,

@@ -39,7 +39,7 @@ const LOOK_SECS: f64 = 3.0;
 /// So many notices of the window's own are kept.
 const NOTICES_KEPT: usize = 200;
 
-/// What the window has under way beside the room.
+/// Running services of the window besides the room.
 #[derive(Default)]
 pub struct WindowServices {
     trial: Option<RunningTrial>,

@@ -34,7 +34,7 @@ const SCENES_KEPT: usize = 100;
 const HEADER: &str = "# What the window remembers of this workspace. Delete it, and the window begins as usual.\n";
 const PERSON_HEADER: &str = "# How the window looks in workspaces that were not open yet.\n";
 
-/// Everything that is remembered of a workspace.
+/// Everything that is saved about a workspace's window.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SavedWindowState {
     /// Width and height of the window, in points.
@@ -57,7 +57,7 @@ pub struct SavedWindowState {
     pub views: Vec<(String, View)>,
 }
 
-/// From where a scene was seen.
+/// The saved view of a scene.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct View {
     /// What stood in the middle.
@@ -66,7 +66,7 @@ pub struct View {
     pub zoom: f32,
 }
 
-/// Where a workspace's file lies, and what stands in it.
+/// The path and content of a workspace's state file.
 #[derive(Clone, Debug)]
 pub struct WindowStateFile {
     folder: PathBuf,

@@ -14,7 +14,7 @@ const LOCK: &str = "lock";
 /// Folders further down than this are left out.
 const DEPTH_AT_MOST: usize = 16;
 
-/// The copy. Dropping it takes it away.
+/// A temporary copy. Dropping it removes it.
 pub struct WorkspaceCopy {
     outer: PathBuf,
     folder: PathBuf,

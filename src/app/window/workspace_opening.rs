@@ -12,7 +12,7 @@ use crate::ui::commands::job::{Job, JobResult, WINDOW};
 use crate::workspace::layout::is_workspace;
 use crate::workspace::starter;
 
-/// A workspace that was opened, and what is to be told about it.
+/// An opened workspace, and what to report about it.
 pub(super) struct OpenedWorkspace {
     pub(super) room: MovingRoom,
     pub(super) problems: Vec<Problem>,
@@ -34,7 +34,7 @@ pub(super) struct OpeningWorkspace {
     opened: Receiver<OpenedWorkspace>,
 }
 
-/// How it is with a workspace that is being opened.
+/// The progress of opening a workspace.
 pub(super) enum Arrival {
     /// It goes on.
     Awaited,

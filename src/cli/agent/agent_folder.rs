@@ -61,7 +61,7 @@ impl AgentPlace {
     }
 }
 
-/// The folders of what is kept of an agent.
+/// The folders with an agent's stored data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Kept {
     pub(super) sessions: PathBuf,

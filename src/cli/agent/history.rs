@@ -20,7 +20,7 @@ const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 /// No name of a session is longer.
 const NAME_CHARS_AT_MOST: usize = 64;
 
-/// Who said something.
+/// The role of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Speaker {

@@ -18,7 +18,7 @@ const STATE_FILE: &str = "agent-state.json";
 /// Lines of the log are cut at so many characters.
 const LINE_CHARS: usize = 400;
 
-/// Where it is written.
+/// The files of the journal.
 pub(super) struct Journal {
     state: PathBuf,
     logs: PathBuf,

@@ -4,7 +4,7 @@
 //! character is shown as soon as its style is clear. So this supports what answers consist of (headings, lists,
 //! emphasis, code) and shows the rest unchanged.
 
-/// How a stretch of text is shown.
+/// The style of a piece of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Look {
     #[default]
@@ -20,7 +20,7 @@ pub(super) enum Look {
 /// What stands at the beginning of a line is held back up to so many bytes, until it is clear what it is.
 const HELD_AT_MOST: usize = 12;
 
-/// A text that comes bit by bit.
+/// A streamed Markdown text.
 #[derive(Default)]
 pub(super) struct MarkdownStream {
     /// The beginning of a line, or a mark, of which more has to come.

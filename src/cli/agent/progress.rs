@@ -27,7 +27,7 @@ struct TurnCall {
     logged: Option<(String, bool)>,
 }
 
-/// What was seen of a piece of work so far.
+/// What was already seen of a piece of work.
 pub(super) struct Progress {
     thread: ActivationKey,
     /// Who works at it, once that is known.

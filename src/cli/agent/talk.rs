@@ -63,7 +63,7 @@ pub(super) struct TalkOptions {
     pub(super) looks_back: bool,
 }
 
-/// A talk that goes on.
+/// A running chat.
 pub(super) struct Talk {
     pub(super) options: TalkOptions,
     room: Room,

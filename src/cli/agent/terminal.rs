@@ -23,7 +23,7 @@ const ARGUMENTS_CHARS: usize = 60;
 /// … and what it came to.
 const RESULT_CHARS: usize = 100;
 
-/// What came of waiting for a line.
+/// The result of waiting for a line.
 pub(super) enum Line {
     Typed(String),
     /// Ctrl-C.

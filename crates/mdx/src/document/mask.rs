@@ -8,7 +8,7 @@
 use super::tag::{self, KNOWN, Tag, TagFault};
 use crate::source::ByteRange;
 
-/// What was found at the beginning of a line, or behind another tag on it.
+/// A possible tag at the beginning of a line, or after another tag on it.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Candidate {
     /// A tag of a document.

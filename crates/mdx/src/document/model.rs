@@ -36,7 +36,7 @@ pub struct AgentDocument {
     pub problems: Vec<SourceProblem>,
 }
 
-/// A heading and what stands below it, up to the next one.
+/// A heading and the text below it, up to the next one.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Section {
     /// The heading without its marks.

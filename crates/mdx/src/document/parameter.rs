@@ -15,7 +15,7 @@ pub struct Parameter {
     pub is_required: bool,
 }
 
-/// What a parameter is.
+/// The type of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ParameterType {
@@ -72,7 +72,7 @@ pub fn parameters_schema(parameters: &[Parameter]) -> Value {
     })
 }
 
-/// Why arguments do not fit, in words for the model that sent them.
+/// Why arguments are invalid, described for the model that sent them.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ArgumentError {
     /// They are no object.

@@ -35,7 +35,7 @@ pub(super) struct Attribute {
     pub(super) at: usize,
 }
 
-/// Why what begins like a tag is none.
+/// Why something that looks like a tag is not one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct TagFault {
     pub(super) at: usize,

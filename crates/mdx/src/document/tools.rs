@@ -20,7 +20,7 @@ const ALSO_RUN: [&str; 4] = ["javascript", "js", "mjs", "mts"];
 /// As the providers of models allow.
 const MAX_NAME_CHARS: usize = 64;
 
-/// What was found of tools.
+/// The tools and problems that were found.
 pub(super) struct Found {
     pub(super) tools: Vec<ToolDefinition>,
     /// Every stretch of the text that belongs to a tool, usable or not.

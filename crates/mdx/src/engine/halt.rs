@@ -15,7 +15,7 @@ use rquickjs::{Context, qjs};
 /// What throwing may take, beyond what the script may use.
 const SPARE_BYTES: usize = 8 << 20;
 
-/// The runtime of a context, once there is one.
+/// The runtime of a context, once it exists.
 #[derive(Clone, Default)]
 pub(super) struct Halt(Rc<Cell<Option<NonNull<qjs::JSRuntime>>>>);
 

@@ -47,7 +47,7 @@ pub struct ModuleFiles {
     pub limits: EngineLimits,
 }
 
-/// What a module is to do.
+/// A command to a module.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ModuleCommand {
     /// Say what it adds to the prompt.
@@ -65,7 +65,7 @@ pub enum ModuleCommand {
     },
 }
 
-/// What a module says of itself once it is loaded and initialized.
+/// A module's description of itself after it was loaded and initialized.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct ModuleDescription {
     /// Its name.
@@ -87,7 +87,7 @@ pub struct ModuleTool {
     pub parameters: Json,
 }
 
-/// What a module has to say.
+/// A message of a module.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ModuleMessage {
     /// It is loaded and initialized, or cannot be. This comes first.
@@ -111,7 +111,7 @@ fn send_log(session: &Session<'_, '_>, said: &Sender<ModuleMessage>) -> bool {
     lines.into_iter().all(|line| said.send(ModuleMessage::Logged(line)).is_ok())
 }
 
-/// A module that runs. Dropping it ends it.
+/// A running module. Dropping it ends it.
 #[derive(Debug)]
 pub struct RunningModule {
     orders: Sender<(u64, ModuleCommand)>,

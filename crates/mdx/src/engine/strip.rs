@@ -21,7 +21,7 @@ pub struct Program {
     lines: Option<Vec<u32>>,
 }
 
-/// Why code cannot be run.
+/// Why code cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct StripError {

@@ -49,7 +49,7 @@ pub struct Skill {
     pub files: Vec<String>,
 }
 
-/// A problem of a skill, and the file that it is about.
+/// A problem of a skill, and its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SkillProblem {
     /// The path of the file.

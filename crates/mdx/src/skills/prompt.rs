@@ -49,7 +49,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// Why a command for a skill means nothing.
+/// Why a skill command is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ExpandError {
     /// No skill has this name.

@@ -9,5 +9,5 @@ pub use front_matter::{FrontMatter, FrontMatterError, MAX_FRONT_MATTER_BYTES, sp
 pub use lines::{LineIndex, Position};
 pub use problem::{SourceProblem, SourceSeverity};
 
-/// A stretch of the text in bytes, the end excluded.
+/// A byte range of the text, excluding its end.
 pub type ByteRange = std::ops::Range<usize>;

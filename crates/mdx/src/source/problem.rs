@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Position;
 
-/// How much a problem costs.
+/// The severity of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceSeverity {
@@ -14,7 +14,7 @@ pub enum SourceSeverity {
     Error,
 }
 
-/// A finding about a text. It carries no path: whoever read the file knows it.
+/// A problem in a text. It contains no path: whoever read the file knows it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SourceProblem {
     /// How much it costs.

@@ -24,7 +24,7 @@ const AGAIN_SECS: u64 = 10;
 /// Whose problems are told under this name.
 const SOURCE: &str = "planner check-in";
 
-/// How far check-ins are. Part of the saved world. Written by this module only.
+/// The state of check-ins. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckIns {
@@ -56,7 +56,7 @@ impl CheckIns {
     }
 }
 
-/// What is touched by it.
+/// The system parameters of check-ins.
 #[derive(SystemParam)]
 pub(super) struct CheckingIn<'w, 's> {
     settings: Res<'w, TaskSettings>,

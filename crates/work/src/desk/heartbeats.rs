@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::{ActivationKey, Id};
 use crate::heartbeat::{Due, Heartbeat, due_by_clock};
 
-/// How far the heartbeat of an agent is.
+/// The state of an agent's heartbeat.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Beat {
     /// When it was seen first, in seconds of the room's date: intervals are counted from then.
@@ -24,7 +24,7 @@ pub struct Beat {
     pub not_before: u64,
 }
 
-/// A wake that is ordered or goes on.
+/// A pending or running wake-up.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Wake {
     /// Its order.

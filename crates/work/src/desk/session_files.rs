@@ -28,7 +28,7 @@ const WAITING_AT_MOST: usize = 1_000;
 /// Whose problems are told under this name.
 const SOURCE: &str = "session files";
 
-/// Texts of sessions that a person saved and that are not taken in yet. Part of the saved world. Written by this module
+/// Session texts that a person saved and that are not applied yet. Part of the saved world. Written by this module
 /// only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -73,7 +73,7 @@ pub fn is_news(kernel: &Kernel, change: &RecordChanged) -> bool {
     }
 }
 
-/// What is touched by it.
+/// The system parameters for session files.
 #[derive(SystemParam)]
 pub(super) struct SessionFiles<'w, 's> {
     kernel: Res<'w, Kernel>,

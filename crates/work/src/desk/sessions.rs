@@ -23,7 +23,7 @@ const SESSION_CHARS: usize = 16_000;
 /// Of one message so many.
 const MESSAGE_CHARS: usize = 3_000;
 
-/// How often agents answered each other in turn, by session. Part of the saved world.
+/// How often agents answered each other in a row, by session. Part of the saved world.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Hops {
@@ -41,7 +41,7 @@ impl Hops {
     }
 }
 
-/// What is touched by it.
+/// The system parameters for sessions.
 #[derive(SystemParam)]
 pub(super) struct SessionsAccess<'w, 's> {
     pub(super) kernel: Res<'w, Kernel>,

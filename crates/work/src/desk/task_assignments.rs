@@ -29,7 +29,7 @@ const BEFORE_CHARS: usize = 1_500;
 /// So many tasks are watched for those who asked for them.
 const WATCHED_AT_MOST: usize = 10_000;
 
-/// How far a task is that is somebody's work.
+/// The stage of a task that is assigned to an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AssignmentStage {
@@ -69,7 +69,7 @@ pub struct Outcome {
     pub text: String,
 }
 
-/// A task that is somebody's work.
+/// A task that is assigned to an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TaskAssignment {
     /// Names it here.
@@ -97,7 +97,7 @@ struct Asked {
     session: String,
 }
 
-/// What whoever asked for a task is to be told.
+/// A message to the requester of a task.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TaskNotice {
     /// In which session.
@@ -108,7 +108,7 @@ pub struct TaskNotice {
     pub text: String,
 }
 
-/// All of them. Part of the saved world; written by this floor only.
+/// All assigned tasks. Part of the saved world; written by this floor only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskAssignments {

@@ -123,7 +123,7 @@ pub(super) fn asking(agent: &str, input: &str) -> u64 {
     content_hash(format!("{agent}\n{input}").as_bytes())
 }
 
-/// All work: what waits, what goes on and who belongs to whom. Written by this module only.
+/// All work: what waits, what runs and how it is related. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Kernel {
@@ -159,7 +159,7 @@ pub struct Kernel {
     pub(super) is_unsettled: bool,
 }
 
-/// A piece of work that is to be queued.
+/// A piece of work to be queued.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewWork {
     /// Names it.

@@ -33,7 +33,7 @@ const NO_COPY: &str = "a coding agent cannot work in its own worktree yet; remov
 /// How far a call is takes no more characters.
 const PROGRESS_CHARS: usize = 200;
 
-/// A tool call: of which work, in which turn, which one.
+/// A tool call, identified by its work, turn and number.
 pub(super) type CallAt = (ActivationKey, u32, usize);
 
 impl RoomAccess<'_, '_> {

@@ -51,7 +51,7 @@ pub enum Refusal {
     Over,
 }
 
-/// What a signal did.
+/// The effect of a signal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signalled {
     /// The file name of the agent that was told.
@@ -64,7 +64,7 @@ pub struct Signalled {
     pub is_kept: bool,
 }
 
-/// How work ended, as the agent that started it was told.
+/// How work ended, as reported to the agent that started it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reported {
     /// Who reports.

@@ -11,7 +11,7 @@ use crate::gate::Authority;
 use crate::mind::Ending;
 use crate::tools::Terms;
 
-/// What is to become of work whose agent concluded with a result.
+/// What to do with work whose agent concluded with a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Judged {
     /// It is over.

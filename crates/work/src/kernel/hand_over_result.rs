@@ -11,7 +11,7 @@ const TASK_TOLD_CHARS: usize = 160;
 /// What is said before a result and behind the name of who gives it.
 const FROM: &str = "of a task that you handed over";
 
-/// What a thread is to give back to whoever handed it over.
+/// What a thread has to return to the agent that handed the task over.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Handed {
     /// The task in short.
@@ -26,7 +26,7 @@ pub struct Handed {
     pub was_sent_back: bool,
 }
 
-/// What a piece of work that was handed over came to, before it is looked at.
+/// The outcome of a task that was handed over, before its format is checked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Given {
     /// Whether its agent concluded.

@@ -91,7 +91,7 @@ pub fn begin_run(world: &mut World) {
     world.resource_mut::<Kernel>().give_all_turns();
 }
 
-/// What takes in a person's decisions, in `Ingest`: who makes such decisions of something else does so before.
+/// The set of systems that process a person's decisions, in `Ingest`: systems that create such decisions run before it.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TakeDecisions;
 

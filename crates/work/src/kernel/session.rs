@@ -22,7 +22,7 @@ use crate::workspace::session_files::update::with_status;
 use crate::workspace::session_files::{path_of, session_id_of};
 use crate::workspace::vfs::records::records_of;
 
-/// What a session's file says of its agent and of the room.
+/// What a session's file says about its agent and the room.
 #[derive(Clone, Copy, Default)]
 pub struct SessionAbout<'a> {
     /// The scene.
@@ -344,7 +344,7 @@ fn line<'a>(message: &'a PromptMessage, note: Option<&'a MessageNote>, before: &
     }
 }
 
-/// What the head of a session's file says of its work.
+/// What the head of a session's file says about its work.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct SessionHead {
     /// The piece of work that the agent is at, or was at last: `act-7`.

@@ -20,7 +20,7 @@ use crate::log::events;
 use crate::mind::{PromptMessage, Role, ToolCall};
 use crate::workspace::session_files::{MergedMessage, MessageRole, SessionCall, SessionMessage, SessionText, merge};
 
-/// A session as a person wants it. To be sent in `Ingest`, once the kernel takes it ([`Kernel::takes_session`]).
+/// A session as a person wants it. Send it in `Ingest`, once the kernel accepts it ([`Kernel::takes_session`]).
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct SessionTaken {
     /// The session, where the room knows it; else it begins anew.
@@ -45,7 +45,7 @@ pub struct SessionTaken {
     pub cause: Seq,
 }
 
-/// What is to be done about a session's text.
+/// What to do with a session's text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SessionTake {
     /// It says nothing new.

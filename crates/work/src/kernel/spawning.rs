@@ -22,7 +22,7 @@ const PLACE_UNITS: f32 = 150.0;
 /// So many agents are named where one is not there.
 const AGENTS_NAMED: usize = 20;
 
-/// An agent that is to be started.
+/// An agent to be started.
 pub(super) struct Child<'a> {
     /// The file that defines it.
     pub(super) path: &'a str,

@@ -36,8 +36,8 @@ enum QuestionKey {
     Lesson(u64, bool),
 }
 
-/// The bridge to the service that has what is known. Nothing of it is saved; what comes over it enters the world
-/// through the door. Without a service, questions wait.
+/// The bridge to the knowledge service. None of it is saved; answers enter the world as inputs. Without a service,
+/// requests wait.
 #[derive(Resource, Default)]
 pub struct KnowledgeBridge {
     service: Option<KnowledgeService>,

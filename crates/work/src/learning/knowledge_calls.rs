@@ -99,7 +99,7 @@ pub(super) fn logged(content: &str) -> String {
     truncate(&one_line(content), LOGGED_CHARS)
 }
 
-/// Whose call of a tool it is.
+/// The caller of a tool.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
     /// The agent.

@@ -22,7 +22,7 @@ use crate::simulation::{Conversation, ConversationEnded, session_of};
 /// Nobody looks back while models are asked for work, unless that goes on for longer than this, in seconds of the room.
 const WAITS_AT_MOST_SECS: i64 = 120;
 
-/// What there is to look back with.
+/// The system parameters of reviewing.
 #[derive(SystemParam)]
 pub(super) struct Room<'w, 's> {
     roster: Res<'w, Roster>,

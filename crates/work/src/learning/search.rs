@@ -15,7 +15,7 @@ const SEARCHES_WAITING: usize = 8;
 /// Whoever searches waits so long for its turn, and so long for the answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is looked for.
+/// A search query.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MemoryQuery {
     /// Who looks: only what it may know is found.
@@ -30,7 +30,7 @@ pub struct MemoryQuery {
     pub limit: usize,
 }
 
-/// A search on its way.
+/// A running search.
 pub(super) struct Search {
     query: MemoryQuery,
     answer: Sender<Result<Vec<RecalledScore>, String>>,
@@ -47,7 +47,7 @@ impl Search {
     }
 }
 
-/// The way to search. Cheap to clone; whoever has it may wait with it, on a thread of its own.
+/// Access to the search. Cheap to clone; searching blocks, so use it on a separate thread.
 #[derive(Clone)]
 pub struct MemorySearch(Sender<Search>);
 

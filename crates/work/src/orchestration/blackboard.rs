@@ -14,7 +14,7 @@ use crate::tools::Condition;
 /// Of a value so many characters are shown in an error.
 const SHOWN_CHARS: usize = 400;
 
-/// What an entry said at one time.
+/// A value of an entry at one time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Written {
     /// What; null where it was taken away.

@@ -12,7 +12,7 @@ use crate::workspace::layout::KEPT_BLACKBOARD;
 const HEAD: &str =
     "# Entries that agents shared on the blackboards of earlier runs. Later runs read them; you can edit them.\n";
 
-/// An entry that a run shared and left behind.
+/// An entry that a run shared and that is kept.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ArchivedEntry {
     /// Its name.
@@ -38,7 +38,7 @@ fn is_empty(id: &Id) -> bool {
     id.is_empty()
 }
 
-/// Everything that is kept, the oldest first, each name once.
+/// All kept entries, the oldest first, each name once.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchivedEntries {

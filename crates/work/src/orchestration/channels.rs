@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::settings::ChannelSettings;
 use crate::base::{ActivationKey, Id, Seq};
 
-/// Something that was said in a channel.
+/// A message in a channel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ChannelMessage {
     /// Its number, from 1.
@@ -35,7 +35,7 @@ pub struct ChannelMessage {
     pub cause: Seq,
 }
 
-/// An agent that listens to a channel.
+/// An agent's subscription to a channel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Subscription {
     /// The number of the message that it hears next.
@@ -66,7 +66,7 @@ pub struct Channel {
     goes_in_circles: bool,
 }
 
-/// Something to be said.
+/// A message to be published.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewMessage {
     /// Who says it, by id.
@@ -83,7 +83,7 @@ pub struct NewMessage {
     pub cause: Seq,
 }
 
-/// Why something was not said, or why nobody listens.
+/// Why a message was not published, or a subscription was refused.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Bounce {
     /// Too much waits for those who listen.
@@ -128,7 +128,7 @@ pub enum Bounce {
     },
 }
 
-/// What an agent is told of a channel.
+/// The messages of a channel that an agent receives.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delivered {
     /// Which.

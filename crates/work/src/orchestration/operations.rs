@@ -26,7 +26,7 @@ use crate::tools::{
 /// So many of those who hear a message are named in the log.
 const HEARERS_NAMED: usize = 8;
 
-/// What is touched by it.
+/// The system parameters of these operations.
 #[derive(SystemParam)]
 pub(super) struct CollaborationContext<'w> {
     clock: Res<'w, SimClock>,

@@ -20,7 +20,7 @@ pub const MESSAGE_CHARS_AT_MOST: usize = 8_000;
 /// No value of an entry is longer as JSON, in characters.
 pub const VALUE_CHARS_AT_MOST: usize = 8_000;
 
-/// What an agent wants to say to others, or to know.
+/// An order of an agent about channels and the blackboard.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum CollaborationOrder {
@@ -63,7 +63,7 @@ pub enum CollaborationOrder {
     },
 }
 
-/// On which condition an entry is changed.
+/// The condition for changing an entry.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Condition {

@@ -162,7 +162,7 @@ fn file_order(order: &ToolOrder, lead: &str, what: String) -> Option<FileOrder> 
     })
 }
 
-/// What was begun here, and whether this process has looked for the first time. Nobody's to save.
+/// The commands started by this process, and whether it has checked for orders yet. Not saved.
 #[derive(Default)]
 pub(super) struct Begun {
     orders: BTreeSet<OrderKey>,

@@ -28,7 +28,7 @@ const SESSION_CHARS_AT_MOST: usize = 200_000;
 pub(super) const NAME_CHARS_AT_MOST: usize = 100;
 const NAMES_AT_MOST: usize = 40;
 
-/// What an agent wants to do at the desk.
+/// An order of an agent to the desk.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum DeskOrder {
@@ -106,7 +106,7 @@ impl DeskOrder {
     }
 }
 
-/// A task as it is to be written.
+/// A task to be written.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskDraft {
@@ -126,7 +126,7 @@ pub struct TaskDraft {
     pub description: Option<String>,
 }
 
-/// What is to become of a task; what is absent stays.
+/// A change of a task; absent fields stay as they are.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskUpdate {

@@ -16,7 +16,7 @@ use crate::mind::ToolCall;
 /// So many lines of what a call logs are told as how far it is.
 const LINES_TOLD_AT_MOST: usize = 20;
 
-/// One that runs.
+/// A running call.
 pub(super) struct OpenCall {
     /// The folder of the document, which its paths begin from.
     pub(super) folder: String,

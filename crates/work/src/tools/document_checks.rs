@@ -18,7 +18,7 @@ use crate::engine::ProgramCache;
 use crate::schedule::{Input, InputJournal, InputQueue};
 use crate::workspace::ProblemReport;
 
-/// What was found in the code of a document; nothing where all of it can be read now. An input.
+/// The problems found in the code of a document; empty if it can be parsed. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CodeChecked {
     profile: Id,
@@ -32,7 +32,7 @@ impl Input for CodeChecked {
 /// A document: where it lies, and its tools.
 type Document = (String, Vec<ToolDefinition>);
 
-/// What is to be read, what is being read, and of which documents something was found.
+/// Pending and running checks, and the documents with problems.
 #[derive(Default)]
 pub(super) struct Checking {
     has_looked: bool,

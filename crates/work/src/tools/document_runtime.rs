@@ -24,7 +24,7 @@ pub struct DocumentSettings {
     pub runtime: Runtime,
 }
 
-/// What runs code.
+/// The runtime of code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Runtime {

@@ -56,7 +56,7 @@ struct CallOrder {
     arguments: Map<String, Value>,
 }
 
-/// What is registered of a document.
+/// The registered tools of a document.
 #[derive(PartialEq)]
 pub(super) struct Registered {
     file: String,
@@ -149,7 +149,7 @@ fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
         .by_default(Power::Reach)
 }
 
-/// The code of documents that was read already. Not saved: it is read again when it is needed.
+/// A cache of the documents' parsed code. Not saved: it is parsed again when needed.
 #[derive(Resource, Default)]
 pub(super) struct ReadCode(pub(super) Arc<ProgramCache>);
 

@@ -17,7 +17,7 @@ const RESULT: &str = "result";
 /// The words of which a schema has one at least; an object without them is an example.
 const SCHEMA_WORDS: [&str; 9] = ["type", "properties", "required", "items", "enum", "anyOf", "oneOf", "allOf", "$ref"];
 
-/// What is said with a task or a word.
+/// The terms of a task or a signal.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Terms {
@@ -70,7 +70,7 @@ impl Terms {
     }
 }
 
-/// What a result is to look like.
+/// The expected format of a result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expected {

@@ -27,7 +27,7 @@ const ID_CHARS_AT_MOST: usize = 80;
 const FOUND: usize = 8;
 const FOUND_AT_MOST: usize = 30;
 
-/// What an agent wants of what is known.
+/// An order of an agent about memories.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum KnowledgeOrder {

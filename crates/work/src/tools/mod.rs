@@ -66,8 +66,8 @@ use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, sav
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{ProblemReport, SettingsExt};
 
-/// Executors that are in the room itself answer here: they look into [`PendingToolOrders`], and what they answer is
-/// taken up by the kernel in the same tick.
+/// Executors within the room answer in this set: they read [`PendingToolOrders`], and the kernel processes their
+/// answers in the same tick.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AnswerOrders;
 
@@ -75,11 +75,11 @@ pub struct AnswerOrders;
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CloseOrders;
 
-/// Responsible for what servers and programs outside say of calls coming to the door.
+/// The set of systems that bring in results of external servers and programs.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CarriedOutOutside;
 
-/// The part of that which is this floor's: executors of floors above that answer through the door follow it.
+/// The part of that set in this floor: executors of higher floors that answer through the door run after it.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ToolsCarriedOut;
 

@@ -45,7 +45,7 @@ pub struct OrderKey {
     run: RunTag,
 }
 
-/// A text that names no order of a tool call.
+/// A text that is not the key of a tool order.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{0:?} names no order of a tool call")]
 pub struct NoOrderKey(String);
@@ -108,7 +108,7 @@ impl From<OrderKey> for String {
     }
 }
 
-/// A call that is to be carried out.
+/// A tool call to be executed.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolOrder {
     /// Names it for ever.
@@ -128,7 +128,7 @@ pub struct ToolOrder {
     pub worktree: Option<Id>,
 }
 
-/// What became of an order. An input, where the executor is outside the world.
+/// The outcome of an order. An input if the executor is outside the world.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ToolOutcome {
     /// Which order.
@@ -141,7 +141,7 @@ impl Input for ToolOutcome {
     const KIND: &'static str = "tool_outcome";
 }
 
-/// What is known of an order now.
+/// A report about an order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum ToolNews {
@@ -190,7 +190,7 @@ impl ToolNews {
     }
 }
 
-/// What an order came to.
+/// The output of an order.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolOutput {
@@ -207,7 +207,7 @@ pub struct ToolOutput {
     pub is_otherwise: bool,
 }
 
-/// An image that a tool gave.
+/// An image returned by a tool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolImage {
     /// What kind of image: `image/png`.
@@ -216,7 +216,7 @@ pub struct ToolImage {
     pub base64: String,
 }
 
-/// A person answered what whoever carries out an order had asked.
+/// A person answered a question of an order's executor.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub struct OrderAnswered {
     /// Which order.
@@ -227,7 +227,7 @@ pub struct OrderAnswered {
     pub reply: McpReply,
 }
 
-/// A call is over that the code of an order wanted made.
+/// A call made by the code of an order has ended.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct CallAnswered {
     /// Which order.
@@ -238,7 +238,7 @@ pub struct CallAnswered {
     pub answer: CallAnswer,
 }
 
-/// What a call came to that the code of an order wanted made.
+/// The result of a call made by the code of an order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallAnswer {
@@ -255,7 +255,7 @@ pub struct ToolOrdersWithdrawn {
     pub activation: ActivationKey,
 }
 
-/// The orders that have no answer yet, in the order in which they were given. Saved with the room.
+/// The orders without an answer, in the order in which they were given. Saved with the room.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PendingToolOrders(Vec<ToolOrder>);

@@ -20,7 +20,7 @@ pub const FILES: &str = "files";
 /// Who carries out what is about agents: the kernel itself.
 pub const AGENTS: &str = "agents";
 
-/// A call that can be carried out, if the gate lets it. Made once, and kept with the call until it is answered.
+/// The plan of a call, executed if the gate allows it. Created once, and kept with the call until it is answered.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolPlan {
     /// The tool's name.
@@ -35,7 +35,7 @@ pub struct ToolPlan {
     pub doing: Doing,
 }
 
-/// What an agent does while a call is carried out: "reading artifacts/spec.md".
+/// What an agent does while a call is executed: "reading artifacts/spec.md".
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Doing {
     /// A verb.
@@ -63,7 +63,7 @@ pub fn file_name(path: &str) -> &str {
     path.strip_prefix("agents/").unwrap_or(path)
 }
 
-/// What a tool makes of a call: everything of a plan but the tool's own name.
+/// What a tool makes of a call: a plan without the tool's own name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {
     executor: Id,
@@ -153,7 +153,7 @@ impl Planned {
     }
 }
 
-/// What is to be done.
+/// The work of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "work", rename_all = "snake_case")]
 pub enum Work {

@@ -22,7 +22,7 @@ const TEXT_CHARS: usize = 60_000;
 /// Beside a change so many lines are shown that stay.
 const LINES_AROUND: usize = 2;
 
-/// What would happen.
+/// A preview of what a call would do.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "shows", rename_all = "snake_case")]
 pub enum Preview {
@@ -105,7 +105,7 @@ pub enum Preview {
     },
 }
 
-/// A line of what would happen.
+/// A line of the preview.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PreviewLine {
     /// What becomes of it.
@@ -128,7 +128,7 @@ impl PreviewLine {
     }
 }
 
-/// What becomes of a line.
+/// Whether a line is added, removed or unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// It says what the lines below it are.

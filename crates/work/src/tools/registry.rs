@@ -84,7 +84,7 @@ pub fn builtin() -> &'static Tools {
     &BUILTIN
 }
 
-/// Why a tool is not taken into the registry.
+/// Why a tool cannot be registered.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ToolRefusal {
     /// Providers would not take the name.
@@ -101,7 +101,7 @@ pub enum ToolRefusal {
     TooMany(String),
 }
 
-/// Who calls a tool, as far as tools are not everyone's.
+/// The caller of a tool, for tools that are not available to everyone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Caller<'a> {
     /// The profile that runs.
@@ -117,7 +117,7 @@ struct Registered {
     checker: Checker,
 }
 
-/// The tools that there are, and who carries out their calls.
+/// The registered tools and their executors.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Tools {
     /// In the order in which they were registered, which is the order in which models are told of them: what a

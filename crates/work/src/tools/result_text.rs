@@ -274,7 +274,7 @@ fn shown(content: &str, excerpt: Option<Excerpt>) -> String {
     shown
 }
 
-/// What a call came to: in words for the model, and as data.
+/// The outcome of a call: as text for the model, and as data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// In words.
@@ -294,7 +294,7 @@ impl Outcome {
     }
 }
 
-/// How the start of another agent went.
+/// The outcome of starting another agent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Spawned {
     /// It has its file and its task.
@@ -370,7 +370,7 @@ pub fn spawned(path: &str, outcome: &Spawned) -> Outcome {
     Outcome::of(words, is_done)
 }
 
-/// How it went to hand a task over.
+/// The outcome of handing a task over.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandedOver {
     /// It is the agent's next work, or waits for its turn.
@@ -428,7 +428,7 @@ pub fn handed_over(agent: &str, outcome: &HandedOver) -> Outcome {
     Outcome::of(words, is_done)
 }
 
-/// How a word to the agent that started this one went.
+/// The outcome of a signal to the parent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Signalled {
     /// It is activated again with it.

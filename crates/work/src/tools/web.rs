@@ -77,7 +77,7 @@ fn asking(method: &str) -> &'static str {
     if CHANGES_NOTHING.contains(&method) { "fetching" } else { "sending something to" }
 }
 
-/// What was asked by this process, and whether it has looked for the first time. Nobody's to save.
+/// The requests of this process, and whether it has checked for orders yet. Not saved.
 #[derive(Default)]
 pub(super) struct Asked {
     orders: BTreeSet<OrderKey>,
@@ -153,7 +153,7 @@ fn text_of(answer: &WebAnswer) -> String {
     text
 }
 
-/// An answer that stands in words as [`web_fetch`] gives them.
+/// A response parsed from the text that [`web_fetch`] returns.
 pub(super) struct ReadAnswer {
     pub(super) status: u16,
     pub(super) url: String,

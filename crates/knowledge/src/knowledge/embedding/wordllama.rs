@@ -14,7 +14,7 @@ const NAME: &str = "wordllama-l2-supercat-256-4bit";
 /// Of a longer text only the beginning counts, in bytes, so that no text takes long.
 const BYTES_AT_MOST: usize = 8 * 1024;
 
-/// The embedded default. Cheap to clone; the table is read once.
+/// The built-in model. Cheap to clone; the table is loaded once.
 #[derive(Clone)]
 pub struct WordLlama(Arc<Table>);
 

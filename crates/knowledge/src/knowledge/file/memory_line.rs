@@ -26,7 +26,7 @@ pub(super) struct MemoryLine {
     pub(super) cut_from: Option<usize>,
 }
 
-/// What a line is.
+/// A parsed line.
 pub(super) enum Parsed {
     /// A memory.
     Memory(Box<MemoryLine>),

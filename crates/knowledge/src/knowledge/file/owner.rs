@@ -11,7 +11,7 @@ pub const SHARED_FILE: &str = "shared.md";
 const SHARED_STEM: &str = "shared";
 const EXTENSION: &str = ".md";
 
-/// Whose memories a file holds.
+/// The owner of a file of memories.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Owner {
     /// One agent's, which no other agent is ever shown.

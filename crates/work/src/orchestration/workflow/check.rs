@@ -15,7 +15,7 @@ const PATH_NAMED: usize = 20;
 /// So many problems of one file are told.
 const PROBLEMS_AT_MOST: usize = 200;
 
-/// What there is beside the workflow.
+/// What exists besides the workflow: agents and other workflows.
 #[derive(Clone, Copy)]
 pub struct There<'a> {
     /// The ids of agents and of profiles; nothing where that is not known.

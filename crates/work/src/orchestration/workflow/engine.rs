@@ -18,7 +18,7 @@ use super::run_state::{Change, LoopState, Part, PartAt, PartStage, PartWork, Run
 use super::{step_prompt, value};
 use crate::base::{ActivationKey, Id, Seq};
 
-/// Something that is to be done for a run.
+/// An action to carry out for a run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WorkflowAction {
     /// An agent is to begin with a piece.

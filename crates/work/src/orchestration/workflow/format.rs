@@ -48,7 +48,7 @@ const MAY_BE_UNREAD: [&str; 5] = ["when", "for_each", "repeat_until", "retry", "
 const VARIABLE_KEYS: &[&str] = &["name", "description", "default"];
 const OUTPUT_KEYS: &[&str] = &["name", "description", "file", "kind"];
 
-/// A file as it was read.
+/// A parsed workflow file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorkflowFile {
     /// What it says, as far as that can be understood.

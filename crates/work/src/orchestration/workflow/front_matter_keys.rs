@@ -38,7 +38,7 @@ pub fn quoted_braces(yaml: &str) -> Cow<'_, str> {
     text.into()
 }
 
-/// On which lines of a file the keys of its front matter stand.
+/// The lines of the front matter's keys in a file.
 pub struct Lines {
     root: Option<YamlNode>,
     /// The first byte of each line.

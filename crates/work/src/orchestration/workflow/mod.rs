@@ -57,7 +57,7 @@ use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, sav
 use crate::tools::{AnswerOrders, ToolOutcome, Tools};
 use crate::workspace::SettingsExt;
 
-/// The other systems of this floor, phase by phase: those of workflows come after them.
+/// The other systems of this floor, phase by phase: the systems of workflows run after them.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BeforeWorkflows {
     /// Those that answer orders.

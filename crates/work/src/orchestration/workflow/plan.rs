@@ -13,7 +13,7 @@ use super::template::{Template, Token};
 use super::value::OutputKind;
 use crate::base::Problem;
 
-/// The steps of a run, with what follows from them.
+/// The steps of a run, and data derived from them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Step>", into = "Vec<Step>")]
 pub struct Plan {

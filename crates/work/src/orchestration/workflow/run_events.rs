@@ -13,7 +13,7 @@ use super::run_state::{Part, PartAt, PartStage, Run, StepStatus};
 use crate::base::ActivationKey;
 use crate::mind::Ending;
 
-/// What is at fault where a piece of a step is not done.
+/// Why a part of a step failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FailedBy {
     /// The work itself.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Id, RunTag};
 
-/// Names a run of a workflow for ever.
+/// The permanent id of a workflow run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunKey {

@@ -17,7 +17,7 @@ pub const RECORDS: &str = "sessions/workflows/";
 /// Characters of an output that stand in the list of steps.
 const SHOWN_CHARS: usize = 400;
 
-/// What such a file says, as far as it is read again.
+/// The content of such a file, as far as it is read again.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct RunRecord {
     /// The scene in whose room it runs: its file.

@@ -147,7 +147,7 @@ fn change_file(room: &mut RunsAccess<'_>, workflows: &mut Workflows, path: &str,
     }
 }
 
-/// What happened by which workflows begin.
+/// Events that can trigger workflows.
 #[derive(Default)]
 pub(super) struct Happened {
     /// The room was opened.

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A place in a text for something.
+/// A placeholder in a text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Token {
     /// What the workflow is asked about: `{topic}`.
@@ -79,7 +79,7 @@ enum Piece {
     Token(Token),
 }
 
-/// A text with places in it.
+/// A text with placeholders.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Template(Vec<Piece>);

@@ -21,7 +21,7 @@ const PROMPT: &str = "get_prompt";
 /// What is listed of resources and prompts takes no more characters.
 const LIST_CHARS_AT_MOST: usize = 2_000;
 
-/// What a server is to do, as the order of a call says it.
+/// The order of a call to a server.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct CallOrder {
     /// The server's key.

@@ -15,14 +15,14 @@ use crate::tools::order::{
 };
 use crate::tools::plan::Work;
 
-/// What was begun here, and whether this process has looked for the first time. Nobody's to save.
+/// The calls started by this process, and whether it has checked for orders yet. Not saved.
 #[derive(Default)]
 pub(in crate::tools) struct Begun {
     orders: BTreeSet<OrderKey>,
     has_looked: bool,
 }
 
-/// What goes to servers and comes from them.
+/// The messages to and from servers.
 #[derive(SystemParam)]
 pub(in crate::tools) struct Outside<'w> {
     calls: ResMut<'w, McpCalls>,

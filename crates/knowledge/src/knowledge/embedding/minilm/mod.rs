@@ -64,7 +64,7 @@ pub enum MiniLmError {
     },
 }
 
-/// A model of this shape, read from its folder.
+/// A model of this shape, loaded from its folder.
 pub struct MiniLm {
     model: ModelId,
     dimensions: usize,
