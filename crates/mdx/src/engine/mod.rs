@@ -11,8 +11,8 @@
 //! ```
 //!
 //! The engine checks its clock while it interprets code, but not inside its built-in functions: those that could run
-//! forever are guarded (`prelude/guards.js`), the others end within seconds. A call that does not return in time because
-//! of one is abandoned, so that the caller gets an answer.
+//! forever are guarded (`prelude/guards.js`), the others end within seconds. A call that does not return in time
+//! because of one is abandoned, so that the caller gets an answer.
 
 mod cache;
 mod call;
