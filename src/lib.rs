@@ -1,7 +1,7 @@
 //! Agent Workshop: agents, each defined by a file, that live in a room.
 //!
-//! Agents wander, notice what changes on pinboards, message boards, inboxes and rulebooks, walk over and
-//! read, talk to each other and remember. All of a user's state is files.
+//! Agents wander, notice changes on pinboards, message boards, inboxes and rulebooks, walk over to read them, talk to
+//! each other and remember. All of a user's state is in files.
 //!
 //! # How data flows
 //!
@@ -22,7 +22,7 @@
 //!             store (events, inputs), workspace (files)      Record
 //! ```
 //!
-//! Work goes round once more for every step:
+//! Work repeats this cycle for every step:
 //!
 //! ```text
 //!     a task ──► kernel ── WorkDue ──► mind ──► gateway ──► outside
@@ -34,8 +34,8 @@
 //!
 //! # What always holds
 //!
-//! - **A floor uses only floors above it in this table**, which the compiler keeps from row to row and a test within
-//!   a row. `app` and `cli` see all.
+//! - **Layers**, called *floors*: a floor only uses floors above it in this table. The compiler enforces this between
+//!   rows, and a test within a row. `app` and `cli` use all of them.
 //!
 //! | package | floors |
 //! |---|---|
@@ -54,13 +54,13 @@
 //!   and `knowledge` for vectors that can be computed again.
 //! - **One owner:** a module's components and resources are written by that module; others send messages.
 //!   The earlier module owns a message's type, whichever way the message travels.
-//! - **One door:** what was not computed inside the world enters as an [`schedule::Input`], recorded with
-//!   its tick. The same start and the same inputs make the same world, tick by tick.
+//! - **One door:** everything that was not computed inside the world enters as an [`schedule::Input`], recorded with
+//!   its tick. The same start and the same inputs give the same world, tick by tick.
 //! - **What is compared is what is saved:** the hash of the world is the hash of its saved sections.
-//! - **Nothing that an agent wants happens unjudged:** every tool call passes the gate, within the rights of the
-//!   agent and of everyone who started it.
-//! - **Once:** what is done outside has a name that never changes; whatever stops the process, the same name is
-//!   carried out once.
+//! - **Every action is checked:** each tool call passes the gate, within the permissions of the agent and of everyone
+//!   who started it.
+//! - **Exactly once:** every external action has a name that never changes; even if the process stops, it is carried
+//!   out once.
 //! - **No system waits** for a file, a database, the network or a process.
 
 pub use workshop_files::{store, workspace};

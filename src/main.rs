@@ -1,4 +1,4 @@
-//! Arguments in, exit code out.
+//! The entry point: arguments in, exit code out.
 
 use std::process::ExitCode;
 

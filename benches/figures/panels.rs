@@ -269,7 +269,7 @@ fn room() -> RoomModel {
         thinking: false,
         queued: 0,
         reads: None,
-        detail: (key == 7).then(|| Arc::new(AgentDetail { why: "nothing calls".into(), ..AgentDetail::default() })),
+        detail: (key == 7).then(|| Arc::new(AgentDetail { why: "nothing to do".into(), ..AgentDetail::default() })),
     });
     let profile = ProfileView {
         id: "writer".into(),

@@ -1,5 +1,5 @@
-//! What agents and workflows of a workspace ask a person, whether their room is running or at rest, and the way of an
-//! answer that was given without a window: from its file through the door, as the decision that a window would send.
+//! The approvals of a workspace's agents and workflows, whether or not its room is running, and how an answer given
+//! without a window reaches the room: from its file through the door, as the same decision that a window would send.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::workspace::{Answer, AnswerFolder, answer_files};
 /// Of a larger file nothing is shown beside what is to be written.
 const BYTES_SHOWN_AT_MOST: u64 = 1024 * 1024;
 
-/// A question to a person that nobody has decided about, as it was last acknowledged.
+/// An open approval, as last saved.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OpenApproval {
     /// The scene in which it is asked: its file.
@@ -35,7 +35,7 @@ pub struct OpenApproval {
     pub answer: Option<Answer>,
 }
 
-/// A step of a workflow that waits for a person, as it was last acknowledged.
+/// A workflow step that waits for a person, as last saved.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OpenStep {
     /// The scene in whose room the workflow runs: its file.
@@ -48,7 +48,7 @@ pub struct OpenStep {
     pub answer: Option<Answer>,
 }
 
-/// Everything that a person is asked in a workspace.
+/// Everything in a workspace that waits for a person.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct OpenQuestions {
     /// What agents ask.

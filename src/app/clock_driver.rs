@@ -30,7 +30,7 @@ const WAIT_AT_MOST: Duration = Duration::from_millis(50);
 /// How long a tick with very many records waits until their numbers are reserved.
 const SHOW_WITHIN: Duration = Duration::from_secs(2);
 
-/// What a call of [`Driver::step`] did.
+/// The result of [`Driver::step`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// One tick passed.
@@ -186,7 +186,7 @@ pub(super) fn save_snapshot(world: &mut World, scene: &str) {
     }
 }
 
-/// Where a caller that wants to see events as they happen finds them; without it nothing is kept.
+/// Collects events for a caller that wants to see them as they happen; without it, none are kept.
 #[derive(Resource, Default)]
 pub struct EventTap {
     events: Vec<EventRecord>,

@@ -1,4 +1,4 @@
-//! What agents and elements of a room are called, for whoever says in words what happened there.
+//! The names of a room's agents and elements, for code that describes events.
 
 use bevy::ecs::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::base::Id;
 use crate::element::{Element, Elements};
 use crate::log::{AddedEvents, Naming, Narrator};
 
-/// The names of a room, looked up as they are needed.
+/// The names of a room, looked up when needed.
 pub struct RoomNames<'a>(pub &'a World);
 
 impl RoomNames<'_> {

@@ -1,4 +1,4 @@
-//! Where a workspace keeps what may be deleted, and why a workspace could not be opened.
+//! Where a workspace keeps data that may be deleted, and why a workspace could not be opened.
 
 use std::path::{Path, PathBuf};
 

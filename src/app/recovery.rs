@@ -1,5 +1,5 @@
-//! Bringing a room back to where it was last recorded to, from the best of what can be read of its history. What was
-//! used, what was not and what that means is said.
+//! Restores a room to its last recorded state from the best readable part of its history, and reports what was used,
+//! what was not, and the consequences.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +19,7 @@ const PLACE: &str = ".workshop/workshop.db";
 /// So many ticks are played again at most: a room saves itself far more often, so that a longer way is damage.
 const TICKS_AT_MOST: u64 = 100_000;
 
-/// A world as it was saved, and the files that it knew.
+/// A saved world, and the files that it knew.
 pub(super) struct SavedRoom {
     pub(super) sections: Value,
     pub(super) files: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! Lives a past run again, without a model, and compares it with what was.
+//! Replays a past run without a model, and compares it with the recorded one.
 
 use thiserror::Error;
 
@@ -26,7 +26,7 @@ pub enum ReplayError {
     Start(#[from] serde_json::Error),
 }
 
-/// How a replay went.
+/// The result of a replay.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Replayed {
     /// The run.

@@ -1,4 +1,4 @@
-//! Opening a workspace as a living room, and closing it: everything on disk around one world.
+//! Opens a workspace as a running room, and closes it: everything on disk around one world.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ use crate::workspace::{self, AnswerFolder, FileChanged, RoomStart};
 /// on.
 const SENT_WITHIN: Duration = Duration::from_secs(2);
 
-/// What to open and how.
+/// What to open, and how.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
     /// The workspace's folder.
@@ -55,7 +55,7 @@ pub struct OpenOptions {
     pub writes: Vec<PathBuf>,
 }
 
-/// A workspace open in a world of its own.
+/// An open workspace with its own world.
 pub struct Room {
     /// The world and its schedule.
     pub app: App,
@@ -67,7 +67,7 @@ pub struct Room {
     pub driver: Driver,
 }
 
-/// A room on its way from one thread to another: an `App` stays where it was made, what it consists of does not.
+/// A room being moved to another thread: an `App` cannot be sent, but its parts can.
 pub struct MovingRoom {
     world: SubApp,
     scene: String,

@@ -1,5 +1,5 @@
-//! What somebody sees of a room that another process has open: who has it, whether it has taken in the files as they
-//! are, what goes on in it and what it asks. Nothing is written.
+//! A view of a room that another process has open: which process, whether it has loaded the current files, what is
+//! running and what it asks. Nothing is written.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub fn runs(process: u32) -> bool {
     store::runs(process)
 }
 
-/// How an open room stands to the files of its workspace.
+/// Whether an open room has loaded the current files of its workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TakenIn {
     /// Files that stand otherwise on disk than in the room, by path.

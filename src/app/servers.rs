@@ -1,5 +1,5 @@
-//! The MCP servers, coding agents and model of embeddings of a workspace for who has no room open: which are written
-//! down, and how they are used.
+//! The MCP servers, coding agents and embedding model of a workspace, for commands without an open room: which are
+//! configured, and how they are used.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::schedule;
 use crate::workspace::layout::read_folder;
 use crate::workspace::{Problems, RoomStart};
 
-/// What a workspace says of MCP servers.
+/// The MCP servers configured in a workspace.
 pub struct ServersOfFolder {
     /// All that are written down, the workspace's own first.
     pub servers: Vec<ConfiguredServer>,

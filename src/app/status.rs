@@ -1,5 +1,5 @@
-//! What of a workspace's work is unfinished, whether its rooms are running or at rest: what it is, what it cost so far,
-//! and what it waits for; and what its agents say to each other.
+//! The unfinished work of a workspace, whether or not its rooms are running: what it is, its cost so far, and what it
+//! waits for; and the communication between its agents.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::kernel::{Kernel, UnfinishedHandOver, UnfinishedPiece, UnfinishedRun};
 use crate::orchestration::{Channel, Channels};
 use crate::schedule::{RoomDate, SimClock};
 
-/// A task that is not over, as it was last acknowledged.
+/// An unfinished task, as last saved.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UnfinishedTask {
     /// The scene in which it was given: its file.
@@ -37,7 +37,7 @@ pub struct UnfinishedTask {
     pub used: Tally,
 }
 
-/// A channel, as it was last acknowledged.
+/// A channel, as last saved.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ChannelStatus {
     /// The scene in whose room it is: its file.
@@ -52,7 +52,7 @@ pub struct ChannelStatus {
     pub subscribers: Vec<SubscriberStatus>,
 }
 
-/// An agent that listens to a channel.
+/// A subscriber of a channel.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SubscriberStatus {
     /// Its id.
@@ -61,7 +61,7 @@ pub struct SubscriberStatus {
     pub waiting: u64,
 }
 
-/// A task that was handed over and is not over, with where that was.
+/// An unfinished task that was handed over, and in which room.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct HandOverStatus {
     /// The scene in whose room it is: its file.
@@ -71,7 +71,7 @@ pub struct HandOverStatus {
     pub work: UnfinishedHandOver,
 }
 
-/// What agents of a workspace do together.
+/// The communication between a workspace's agents.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Collaboration {
     /// The channels, by scene and name.
@@ -82,7 +82,7 @@ pub struct Collaboration {
     pub allowed: Vec<AllowedUntil>,
 }
 
-/// What a person allowed an agent until a time.
+/// A time-limited permission of an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct AllowedUntil {
     /// The scene in whose room it is: its file.

@@ -1,4 +1,4 @@
-//! Task files of a workspace for a command of its own: which are meant, what is in them, and writing them back.
+//! Task files of a workspace for commands: which are selected, their content, and writing them back.
 
 use std::collections::BTreeSet;
 use std::fs::File;

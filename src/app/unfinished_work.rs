@@ -1,7 +1,7 @@
-//! Work that its session's file says is not over, and that nothing else is known of: because the room begins anew,
-//! because `.workshop/` is gone, or because it was cut off before the work was acknowledged. It is told, in the log
-//! too, and its file says from then on that it was dropped. It does not begin again by itself: a workspace that
-//! somebody else made would then set models to work unasked.
+//! Work that is unfinished according to its session file, but otherwise unknown: because the room starts fresh, because
+//! `.workshop/` is gone, or because the process was stopped before the work was acknowledged. It is reported and
+//! logged, and its file marks it as dropped. It is not restarted automatically: a workspace created by somebody else
+//! could otherwise start model calls without being asked.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::workspace::vfs::records::{RecordHead, change_record, is_unfinished};
 /// A task is named by so many characters of it.
 const TASK_CHARS: usize = 80;
 
-/// From what a room goes on.
+/// The state from which a room continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     /// A person wants it to begin as the scene file says.

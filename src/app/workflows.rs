@@ -1,4 +1,4 @@
-//! The workflows of a workspace and their runs, looked at while no room is open.
+//! The workflows of a workspace and their runs, viewed while no room is open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,7 +22,7 @@ const HEAD_BYTES: u64 = 4 * 1024;
 /// So many runs are looked at, the newest first.
 const RUNS_AT_MOST: usize = 1_000;
 
-/// The workflows of a workspace, with what their steps may name.
+/// The workflows of a workspace, with what their steps may use.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// By file.
@@ -58,7 +58,7 @@ impl Known {
     }
 }
 
-/// A run by what its file says at its head.
+/// A run as described by the head of its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunHead {
     /// Which.

@@ -1,4 +1,4 @@
-//! `workshop acp`: people's own coding agents, listed and allowed without a room.
+//! `workshop acp`: lists and allows coding agents without a room.
 
 use std::path::PathBuf;
 

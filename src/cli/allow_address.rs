@@ -1,4 +1,4 @@
-//! `workshop allow-address`: lets a workspace ask models at an address that only its own settings name.
+//! `workshop allow-address`: lets a workspace call models at an address that is only set by its own settings.
 
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
-//! What a person says on the command line to something that is asked.
+//! The result of answering an approval on the command line.
 
 use crate::base::AllowScope;
 use crate::workspace::answer_files::Answer;
 
-/// What a person says to a question.
+/// A person's answer.
 pub(super) struct Said {
     /// Whether it may happen.
     pub(super) allow: bool,

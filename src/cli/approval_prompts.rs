@@ -1,5 +1,5 @@
-//! What agents ask a person while a room runs without a window: asked on the terminal, answered as the command line
-//! says, or told on standard error with the way to answer from elsewhere.
+//! Approvals while a room runs without a window: asked on the terminal, answered as the command line says, or reported
+//! on standard error with how to answer from elsewhere.
 
 use std::collections::BTreeSet;
 use std::io;

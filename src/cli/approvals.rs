@@ -1,4 +1,4 @@
-//! `workshop approvals`: what agents and workflows ask a person, and the answer, whether the room is running or at rest.
+//! `workshop approvals`: lists and answers approvals of agents and workflows, whether or not the room is running.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `workshop clean [WORKSPACE]`: the workspace as it was before anybody worked in it, to begin once more.
+//! `workshop clean [WORKSPACE]`: resets the workspace to its state before anybody worked in it.
 
 use std::path::PathBuf;
 

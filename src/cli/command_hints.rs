@@ -1,4 +1,4 @@
-//! What a person is told to type.
+//! Commands that a person is told to type.
 
 use crate::kernel::ApprovalId;
 

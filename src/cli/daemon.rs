@@ -1,4 +1,5 @@
-//! `workshop daemon`: the room at work without a window, one step at a time or on and on, while a person edits its files.
+//! `workshop daemon`: runs the room's work without a window, one step at a time or continuously, while a person edits
+//! its files.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is going on, a line per event worth telling, for a person at a terminal. Quiet in a pipe.
+//! The event feed for a person at a terminal: a line per notable event. Silent in a pipe.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ const STATUS_EVERY: Duration = Duration::from_millis(100);
 /// Lines of text are cut at so many characters.
 const LINE_CHARS: usize = 160;
 
-/// Prints lines above a status line; does nothing where standard error is no terminal.
+/// Prints lines above a status line; does nothing if standard error is not a terminal.
 pub(super) struct Feed {
     is_on: bool,
     status_drawn: Option<Instant>,

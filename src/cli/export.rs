@@ -1,4 +1,4 @@
-//! `workshop export [WORKSPACE]`: what happened as JSON Lines, or the whole workspace as a zip.
+//! `workshop export [WORKSPACE]`: the event log as JSON Lines, or the whole workspace as a zip file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

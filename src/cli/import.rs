@@ -1,4 +1,4 @@
-//! `workshop import PATH…`: agents, skills and rules that a person has already come into a workspace, after a summary.
+//! `workshop import PATH…`: imports existing agents, skills and rules into a workspace, after a summary.
 
 use std::path::PathBuf;
 

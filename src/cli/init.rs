@@ -1,5 +1,5 @@
-//! `workshop init DIR`: writes the starter kit into a folder, never over anything that is there; or a workflow to begin
-//! with into a workspace.
+//! `workshop init DIR`: writes the starter kit into a folder, without overwriting anything; or a starter workflow into
+//! a workspace.
 
 use std::path::{Path, PathBuf};
 

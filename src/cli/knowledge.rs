@@ -1,5 +1,4 @@
-//! `workshop knowledge`: what agents know, searched as an agent is reminded of it, shown with where it is from, and
-//! forgotten.
+//! `workshop knowledge`: searches memories as an agent recalls them, shows them with their source, and forgets them.
 
 use std::path::{Path, PathBuf};
 

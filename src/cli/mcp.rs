@@ -1,4 +1,4 @@
-//! `workshop mcp`: the MCP servers of a workspace, listed, tried, called and allowed without a room.
+//! `workshop mcp`: lists, tests, calls and allows the MCP servers of a workspace without a room.
 
 use std::path::PathBuf;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The subcommands of `workshop`: what a person types, what is printed, and with which exit code it ends.
+//! The subcommands of `workshop`: their arguments, output and exit codes.
 
 mod acp;
 mod agent;
@@ -47,7 +47,7 @@ use crate::gateway;
 use crate::gateway::mcp_forwarder::RELAY_WORD;
 use crate::gateway::sandbox::WATCH_WORD;
 
-/// How a command ended; the numbers are a contract.
+/// How a command ended; the exit codes are a contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// It did what it was asked to.
@@ -96,7 +96,7 @@ impl From<Ending> for ExitCode {
     }
 }
 
-/// Something that ends a command, in words for the person who typed it.
+/// An error that ends a command, described for the person who typed it.
 #[derive(Debug)]
 pub(crate) struct Complaint {
     ending: Ending,

@@ -1,5 +1,5 @@
-//! Everything that the program prints goes through here: what may not be printed is replaced, a status line at the
-//! bottom of a terminal is kept below what is printed, and an output that takes no more is noticed.
+//! All output of the program: unsafe characters are replaced, a status line stays at the bottom of a terminal, and a
+//! closed output is noticed.
 //!
 //! Results go to standard output, everything else to standard error. No other file of the program prints.
 

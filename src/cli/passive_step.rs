@@ -1,5 +1,5 @@
-//! One step of a daemon beside whoever has the room open: it does not act. Whoever has the room takes in what stands in
-//! the files; this waits until that is done, as long as is sensible, and says what goes on and what waits for a person.
+//! One step of a daemon while another process has the room open: it does not act. The other process loads the files;
+//! this one waits for that within reason, and reports what is running and what waits for a person.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// So many files are named that the room has not taken in.
 const NAMED_AT_MOST: usize = 5;
 
-/// What there is to say of a room that somebody else has.
+/// What there is to report about a room that another process has open.
 #[derive(Debug)]
 pub(super) struct Overview {
     pub(super) verdict: Verdict,
@@ -35,7 +35,7 @@ pub(super) struct Overview {
     pub(super) notes: Vec<String>,
 }
 
-/// What came of waiting beside a room.
+/// The result of waiting next to a room.
 #[derive(Debug)]
 pub(super) enum Beside {
     /// Whoever has it took in the files, or came to the end of a step of its own.

@@ -1,4 +1,4 @@
-//! Problems of a running room on standard error: each once, when it comes up, on a terminal and in a pipe alike.
+//! Reports problems of a running room on standard error: each once, when it appears, on a terminal and in a pipe alike.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::workspace::Problems;
 /// So many are told; whoever has more has a list to go through.
 const TOLD_AT_MOST: usize = 1_000;
 
-/// What a person was told already.
+/// The problems that were already reported.
 pub(super) struct Reporter {
     is_quiet: bool,
     told: HashSet<String>,

@@ -1,4 +1,4 @@
-//! What a run says when it is over: the result on standard output, everything else on standard error, or all of it as
+//! The report at the end of a run: the result on standard output and everything else on standard error, or all of it as
 //! one JSON object.
 
 use std::collections::BTreeMap;
@@ -88,7 +88,7 @@ impl FilesChanged {
     }
 }
 
-/// Everything that is said of a run when it is over.
+/// The complete report at the end of a run.
 pub(super) struct Report {
     /// Its name in the log.
     pub(super) run: Option<Id>,

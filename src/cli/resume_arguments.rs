@@ -1,4 +1,4 @@
-//! Which run of a workflow is meant, and how it goes on.
+//! Which workflow run is meant, and how it is resumed.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! `workshop run`: runs a room without a window, until a time, a tick, the end of a task, or until nothing is left to do.
+//! `workshop run`: runs a room without a window, until a time, a tick, the end of a task, or until there is nothing
+//! left to do.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! What a command line gives in more than one way: a task as words, from a file or from standard input, and who answers,
-//! as a provider, a model or both.
+//! Arguments that several commands share: a task as text, from a file or from standard input; and the provider, the
+//! model or both.
 
 use std::io::Read;
 use std::path::Path;

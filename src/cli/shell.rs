@@ -1,4 +1,4 @@
-//! `workshop completions` and `workshop man`: the command line as shells and manuals want it told.
+//! `workshop completions` and `workshop man`: shell completion scripts and manual pages.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! `workshop status`: which work is unfinished, what it cost so far, what it waits for, and how it goes on; what agents
-//! handed over to each other, and who listens to which channel.
+//! `workshop status`: unfinished work, its cost so far, what it waits for, and how to continue it; tasks that agents
+//! handed over, and subscribers of channels.
 
 use std::path::PathBuf;
 

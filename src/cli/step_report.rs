@@ -1,5 +1,5 @@
-//! What was done in one step of a daemon, for programs: who called which tool or ended its work, with what result, and
-//! which files changed by it.
+//! What was done in one step of a daemon, for programs: which agent called which tool or ended its work, with what
+//! result, and which files changed.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ struct Act {
     files: Vec<String>,
 }
 
-/// The acts of a step, in the order in which they began.
+/// The actions of a step, in order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Acts {
     all: Vec<Act>,

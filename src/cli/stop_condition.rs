@@ -1,4 +1,4 @@
-//! When a run without a window ends, and what it says then.
+//! When a run without a window ends, and what it reports then.
 
 use bevy::ecs::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `workshop task`: questions to task files and orders to change them, their mistakes, and their spacing.
+//! `workshop task`: queries and changes task files, checks them, and formats their spacing.
 
 use std::collections::BTreeSet;
 use std::io::Read;

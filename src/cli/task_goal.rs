@@ -1,4 +1,4 @@
-//! The task of the command line, from the giving to the end of everything that it set going.
+//! The task of the command line, from its start to the end of everything that it started.
 
 use bevy::ecs::prelude::*;
 
@@ -19,7 +19,7 @@ use crate::orchestration::workflow::Run as WorkflowRun;
 use crate::schedule::{InputQueue, SimClock};
 use crate::simulation::{AgentState, State, TaskCommand};
 
-/// A task for an agent in the scene, or for a profile, which then comes into it.
+/// A task for an agent in the scene, or for a profile, which is then added to it.
 pub(super) struct Task {
     agent: Id,
     text: String,
@@ -219,7 +219,7 @@ fn ending_of(kernel: &Kernel, run: ActivationKey, agent: &Id) -> Verdict {
     }
 }
 
-/// Work that was unfinished when the room was opened: it goes on by itself, and what it comes to is a result, too.
+/// Work that was unfinished when the room was opened: it continues by itself, and its result is reported, too.
 pub(super) struct Unfinished(Vec<(ActivationKey, Id)>);
 
 impl Unfinished {

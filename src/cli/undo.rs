@@ -1,5 +1,5 @@
-//! `workshop undo AGENT`: the pieces of work in which an agent changed files, and going back behind one of them, with the
-//! difference shown first and what others wrote left alone.
+//! `workshop undo AGENT`: lists the pieces of work in which an agent changed files, and undoes them from a chosen one
+//! on, showing the diff first and keeping others' changes.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

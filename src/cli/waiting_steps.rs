@@ -1,4 +1,4 @@
-//! Steps of workflows that wait for a person, on the command line: told, shown and answered like what agents ask.
+//! Workflow steps that wait for a person, on the command line: listed, shown and answered like approvals.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! `workshop` alone: opens the window, or draws a picture of it.
+//! `workshop` alone: opens the window, or takes a screenshot of it.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! `workshop workflow`: lists and checks workflows, runs them without a window, goes on with them and shows how far they
-//! are.
+//! `workshop workflow`: lists and checks workflows, runs and resumes them without a window, and shows their progress.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

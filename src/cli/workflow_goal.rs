@@ -1,4 +1,4 @@
-//! A run of a workflow as what a command line waits for, from its beginning to its end.
+//! A workflow run that a command line waits for, from its start to its end.
 
 use bevy::ecs::prelude::*;
 
@@ -17,7 +17,7 @@ use crate::schedule::InputQueue;
 pub(super) const WORK_PAUSED: &str = "all work in this workspace is paused, by Pause work or Stop all in the window; \
     choose Continue work there, or run again with --unpause";
 
-/// What is waited for.
+/// The workflow run that a command waits for.
 pub(super) struct WorkflowGoal {
     /// What brings it about.
     command: WorkflowCommand,

@@ -1,9 +1,9 @@
-//! Which folder a command works on, and which commands make a workspace where there is none.
+//! Which folder a command works on, and which commands create a workspace if there is none.
 //!
-//! A folder is a workspace if it has a `settings.yaml`. Where none is named, the current folder is meant if it is one,
-//! else `./my-workshop`, which `run` and the window make on first use. A folder that is named is made into a workspace
-//! by `init`, and by the window where nothing is there yet; every other command says that there is none. A folder that is
-//! an agent by itself, as `agent.mdx` in it says, is as good as one to whoever names it and opens no window.
+//! A folder is a workspace if it has a `settings.yaml`. Without an argument, the current folder is used if it is one,
+//! else `./my-workshop`, which `run` and the window create on first use. A given folder is made a workspace by `init`,
+//! and by the window if it is empty; every other command reports that it is not a workspace. A folder that is an agent
+//! by itself, as its `agent.mdx` says, is accepted by commands that do not open a window.
 
 use std::path::{Path, PathBuf};
 

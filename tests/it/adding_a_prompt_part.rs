@@ -181,14 +181,14 @@ fn who_shares_nothing_is_not_told_and_nothing_is_asked_for_it() {
 fn a_part_that_is_refused_or_does_not_come_is_left_out_and_that_is_said() {
     for (answers, why) in [
         (Some((LATER, Err("its index is being built"))), "its index is being built"),
-        (None, "nothing came within 10 s"),
+        (None, "there was no answer within 10 s"),
     ] {
         let (mut room, asked) = opened(answers);
         waiting(&mut room);
         room.until(20.0, "read", |_| true);
         assert!(!texts(&asked)[0].contains("## What you recall"), "{}", texts(&asked)[0]);
         assert_eq!(left_out(&asked), [format!("What it recalls: {why}")]);
-        let said = format!("“What it recalls” is left out of a prompt: {why}");
+        let said = format!("“What it recalls” was left out of a prompt: {why}");
         let told = room.events("warning");
         let told = told.iter().find(|event| event["data"]["what"] == said.as_str()).expect("it is said");
         assert_eq!(told["agent"], "ada-1");
@@ -207,7 +207,7 @@ fn what_comes_late_or_twice_or_to_nobody_is_dropped_and_said() {
     room.push(says("Late."));
     room.push(PartGathered { key: GatherKey { part: "other".into(), ..key.clone() }, outcome: Err("no".into()) });
     room.advance(1.0);
-    let dropped = |part: &str| format!("“{part}” came for a prompt that does not wait for it; it was dropped");
+    let dropped = |part: &str| format!("“{part}” arrived for a prompt that is not waiting for it; it was dropped");
     assert_eq!(warnings(&room), [dropped(RECALL), dropped(RECALL), dropped("other")]);
     assert_eq!(asked.lock().unwrap().len(), 1);
 }

@@ -435,7 +435,7 @@ fn a_command_that_ran_when_the_workshop_was_killed_is_not_run_again() {
     let ended = output(room.path(), &[&go_on[..], &ALLOWED[..]].concat());
     let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
     let told = events.iter().find(|event| event["type"] == "tool_result").expect("the agent is told");
-    assert!(told["data"].to_string().contains("is not known"), "{told}");
+    assert!(told["data"].to_string().contains("its outcome is unknown"), "{told}");
     assert_eq!(fs::read_to_string(room.path().join("runs")).unwrap(), "x", "it ran once");
 }
 

@@ -99,7 +99,7 @@ fn every_file_of_three_collections_is_an_agent_as_its_author_meant_it() {
     // Names that many share, tools that are not here and a vendor without a key: one note each, for all.
     let of_all: Vec<&Problem> = problems.iter().filter(|problem| problem.place == "agents").collect();
     assert_eq!(of_all.len(), 3, "{of_all:?}");
-    assert!(of_all.iter().any(|note| note.what.contains("ask for tools that are not here: Bash (")), "{of_all:?}");
+    assert!(of_all.iter().any(|note| note.what.contains("list tools that are not available: Bash (")), "{of_all:?}");
     assert!(of_all.iter().any(|note| note.what.contains("anthropic, which has no key;")), "{of_all:?}");
     assert!(of_all.iter().any(|note| note.what.contains("have their folder name in the id")), "{of_all:?}");
 }
@@ -120,7 +120,7 @@ fn an_import_says_what_it_would_do_and_then_does_it() {
     let summary = String::from_utf8(looked.stdout).unwrap();
     assert!(looked.status.success() && summary.contains(&format!("{agents} agents into ")), "{summary}");
     assert!(
-        summary.contains("1 skill into skills/") && summary.contains("tools that are not here: Bash ("),
+        summary.contains("1 skill into skills/") && summary.contains("tools that are not available: Bash ("),
         "{summary}"
     );
     assert!(!workspace.path().join("agents").exists());

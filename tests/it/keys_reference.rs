@@ -20,7 +20,7 @@ Every key of the window; Ctrl is Cmd on a Mac. The palette (Ctrl + K) finds ever
 ";
 
 const FOOT: &str = "
-This page is made from the code: `WORKSHOP_WRITE_DOCS=1 cargo test --test it keys_reference`.
+This page is generated from the code: `WORKSHOP_WRITE_DOCS=1 cargo test --test it keys_reference`.
 ";
 
 pub fn trials() -> Vec<Trial> {

@@ -127,11 +127,8 @@ fn what_one_adds_others_find_and_nothing_is_added_twice() {
         assert!(lines[0].contains(part), "{part}: {shared}");
     }
     let results = studio.results();
-    assert!(
-        results[0].starts_with("It is remembered as k-") && results[0].ends_with(", for everybody."),
-        "{results:?}"
-    );
-    assert!(results[1].starts_with("That is known already, as k-"), "{results:?}");
+    assert!(results[0].starts_with("Saved as k-") && results[0].ends_with(", for everybody."), "{results:?}");
+    assert!(results[1].starts_with("This is already known, as k-"), "{results:?}");
     assert_eq!((told(&studio, "added").len(), told(&studio, "known").len()), (1, 1));
     let written: Vec<_> = studio.all("file_change").into_iter().map(|event| event["data"].clone()).collect();
     assert!(written.iter().any(|change| change["path"] == "memory/knowledge/shared.md" && change["by"] == "ada"));
@@ -170,7 +167,7 @@ fn no_tool_shows_what_another_remembers() {
     }
     assert!(results[3].contains("Error"), "{results:#?}");
     assert!(results[4].contains("8199"), "her own she may read: {results:#?}");
-    assert!(results[6].starts_with("It is remembered as k-"), "that Bob knows it too is not told: {results:#?}");
+    assert!(results[6].starts_with("Saved as k-"), "that Bob knows it too is not told: {results:#?}");
     assert_eq!(studio.read("memory/knowledge/bob.md"), BOB);
 }
 
@@ -431,9 +428,9 @@ fn what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_told() {
     studio.task("ada", "Tell everybody.");
     studio.idle();
     let results = studio.results();
-    assert!(results[0].starts_with("It is remembered as k-"), "{results:?}");
-    assert!(results[1].contains("you know of no memory k-3"), "what bob keeps to himself is not there: {results:?}");
-    assert!(results[2].contains("known to you alone"), "{results:?}");
+    assert!(results[0].starts_with("Saved as k-"), "{results:?}");
+    assert!(results[1].contains("there is no memory k-3"), "what bob keeps to himself is not there: {results:?}");
+    assert!(results[2].contains("only you know"), "{results:?}");
     let warnings: Vec<String> = studio.all("warning").iter().map(|event| event["data"]["what"].to_string()).collect();
     assert_eq!(warnings.iter().filter(|what| what.contains("contradict each other")).count(), 1, "{warnings:?}");
     studio.close();

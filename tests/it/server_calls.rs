@@ -245,6 +245,6 @@ fn a_call_that_was_under_way_when_the_room_was_killed_is_not_made_again() {
     running.wait().unwrap();
     let again = ["run", "--until", "idle", "--speed", "max", "--provider", &provider, "--events", "-"];
     let (_, told) = run_in(&place, config.path(), &again);
-    assert!(told.contains("whether it was done is not known"), "{told}");
+    assert!(told.contains("its outcome is unknown"), "{told}");
     assert_eq!(std::fs::read_to_string(&called).unwrap(), "called\n", "it is not made a second time");
 }

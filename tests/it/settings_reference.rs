@@ -24,7 +24,7 @@ budget: { cost_per_run_usd: 2 }
 gate: { deny: ['secret/**'], file_delete: ask }
 ```
 
-This page is made from the code: `WORKSHOP_WRITE_DOCS=1 cargo test --test it settings_reference`.
+This page is generated from the code: `WORKSHOP_WRITE_DOCS=1 cargo test --test it settings_reference`.
 ";
 
 pub fn trials() -> Vec<Trial> {
@@ -73,7 +73,7 @@ fn reference(structs: &[Described]) -> String {
             .iter()
             .find(|one| defaults.keys().all(|key| one.fields.iter().any(|(field, _)| field == key)))
             .unwrap_or_else(|| panic!("no struct of the source has all keys of {section}: {:?}", defaults.keys()));
-        let _ = write!(page, "\n{}\n\n| key | default | what it says |\n|---|---|---|\n", described.doc);
+        let _ = write!(page, "\n{}\n\n| key | default | description |\n|---|---|---|\n", described.doc);
         for (key, default) in &defaults {
             let (_, doc) = described.fields.iter().find(|(field, _)| field == key).expect("it was found above");
             assert!(!doc.is_empty(), "{section}.{key} has no description");

@@ -290,7 +290,7 @@ const SCRIPT: &str = r##"
 latency: 0.1
 agents:
   lead:
-    - when: { contains: "whether it was sent is not known" }
+    - when: { contains: "whether it was sent is unknown" }
       text: "I leave it."
     - when: { contains: "Is Redis up?" }
       tools: [ { name: slack_send, arguments: { channel: "#ops", text: "Redis is down.", thread_ts: "8000000000.000001" } } ]
@@ -418,7 +418,7 @@ fn a_kill_in_the_middle_of_a_send_sends_nothing_twice() {
     child.wait().unwrap();
     let next = run(room.path(), &slack, &PUMP);
     let events = String::from_utf8_lossy(&next.stdout).into_owned();
-    assert!(events.contains("whether it was sent is not known"), "{events}");
+    assert!(events.contains("whether it was sent is unknown"), "{events}");
     for _ in 0..3 {
         run(room.path(), &slack, &PUMP);
     }

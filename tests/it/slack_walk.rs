@@ -71,7 +71,7 @@ agents:
       tools: [ { name: update_task, arguments: { id: look-whether-redis-runs, status: completed } } ]
     - when: { contains: "Changed: task look-whether-redis-runs" }
       text: "No container of Redis runs."
-    - when: { contains: "whether it was done is not known" }
+    - when: { contains: "its outcome is unknown" }
       tools: [ { name: execute_command, arguments: { command: "sh plugins/containers.sh" } } ]
       repeat: true
 "#;
@@ -83,7 +83,7 @@ const SENDING: &str = r#"    - when: { contains: "This is task send-the-reply-to
       tools: [ { name: update_task, arguments: { id: send-the-reply-to-sarah, status: completed } } ]
     - when: { contains: "Changed: task send-the-reply-to-sarah" }
       text: "The reply is sent."
-    - when: { contains: "whether it was done is not known" }
+    - when: { contains: "its outcome is unknown" }
       tools: [ { name: execute_command, arguments: { command: "sh plugins/slack/actions/reply.sh sarah 'Hi Sarah, Redis is down.'" } } ]
       repeat: true
 "#;

@@ -640,7 +640,7 @@ fn the_whole_run_is_remembered_once_by_who_took_part() {
     let by: Vec<&str> = memories.iter().map(|(agent, _)| *agent).collect();
     assert_eq!(by, ["researcher-1", "reviewer", "writer"], "once each: {memories:#?}");
     let expected = format!(
-        "did review of the workflow Research Pipeline with researcher-1, writer ({}); it came to: Tea is hot.",
+        "did review of the workflow Research Pipeline with researcher-1, writer ({}); result: Tea is hot.",
         run.key
     );
     assert_eq!(memories[1].1, expected);

@@ -480,8 +480,8 @@ fn an_agent_with_file_tools_is_nobody_but_itself_on_boards_and_in_inboxes() {
         assert!(results[hidden].starts_with("Error"), "{hidden}: {}", results[hidden]);
     }
     assert!(!results[3].contains("mail.md") && !results[4].contains("mail.md"), "{results:#?}");
-    assert!(results[8].contains("only the user writes a rulebook"), "{}", results[8]);
-    assert!(results[9].contains("take down the pin p1"), "{}", results[9]);
+    assert!(results[8].contains("only the user can change a rulebook"), "{}", results[8]);
+    assert!(results[9].contains("remove the pin p1"), "{}", results[9]);
     assert!(results[10].contains("an element in another scene"), "{}", results[10]);
     let by_lead = studio.all("element_changed").iter().all(|event| {
         let is_scene = event["data"]["change"] == "added";

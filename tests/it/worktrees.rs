@@ -30,7 +30,7 @@ agents:
     - when: { contains: "a person refused" }
       text: "I leave it."
       repeat: true
-    - when: { contains: "took your changes over" }
+    - when: { contains: "accepted your changes" }
       text: "It is in."
       repeat: true
     - when: { contains: "your task" }
@@ -44,7 +44,7 @@ agents:
       text: "It is written."
       repeat: true
   other:
-    - when: { contains: "took your changes over" }
+    - when: { contains: "accepted your changes" }
       text: "It is in."
       repeat: true
     - when: { contains: "your task" }
@@ -166,7 +166,7 @@ fn two_agents_work_at_once_in_copies_of_their_own() {
 const COMMAND: &str = r#"
 agents:
   lead:
-    - when: { contains: "took your changes over" }
+    - when: { contains: "accepted your changes" }
       text: "It is in."
       repeat: true
     - when: { contains: "your task" }

@@ -1,4 +1,4 @@
-//! The log of what happened, and the folder that a person reads and edits.
+//! The event history and the workspace folder that a person reads and edits.
 
 pub mod store;
 pub mod workspace;

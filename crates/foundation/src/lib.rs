@@ -1,5 +1,5 @@
-//! Words and time: ids, problems and text; a file system in which no link is followed; the clock, the schedule and the
-//! one door by which everything comes in.
+//! Foundations shared by all packages: ids, problems and text; a file system that follows no links; the event log; and
+//! the clock, the schedule and the single entry point for outside input.
 
 pub mod base;
 pub mod log;

@@ -1,4 +1,4 @@
-//! What agents know: memories as lines of files that a person edits, and how they are found by meaning and by keyword.
+//! What agents know: memories as lines of files that a person edits, and how they are found by meaning and keyword.
 
 pub mod knowledge;
 

@@ -1,8 +1,8 @@
-//! Agents that are one folder: `agent.mdx` with its own tools, `skills/`, `heartbeat.md` and `modules/`.
+//! Agents in a folder: `agent.mdx` with its own tools, `skills/`, `heartbeat.md` and `modules/`.
 //!
-//! Everything here is data in, data out, and knows neither the room nor the network: texts become documents with
-//! problems, and the engine runs a document's code on a thread of its own, where everything outside is asked of whoever
-//! started the call.
+//! Everything here takes and returns data, and knows neither the room nor the network: texts become documents with
+//! problems, and the engine runs a document's code on its own thread, where everything outside is requested from the
+//! caller.
 
 pub mod document;
 pub mod engine;

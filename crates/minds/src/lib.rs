@@ -1,4 +1,5 @@
-//! What agents remember and think, the gateway, the only way to models, and the brain that needs none.
+//! Minds: the memory and thinking of agents, the gateway (the only access to models), and the offline brain, which
+//! needs no model.
 
 pub mod gateway;
 pub mod memory;

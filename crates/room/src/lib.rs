@@ -1,4 +1,4 @@
-//! The room: agents, elements, and what happens between them. No model and no database is known here.
+//! The room: agents, elements, and what happens between them, without models or databases.
 
 pub mod agent;
 pub mod element;

@@ -1,5 +1,5 @@
-//! Tools, the gate that judges what agents want to do with them, the kernel that sees work through, what agents that
-//! work together have in common, and the task files that they and a person keep.
+//! Work of agents: tools, the gate that checks what agents do with them, the kernel that runs pieces of work, what
+//! agents share when they work together, and the task files that they and a person keep.
 
 pub mod desk;
 pub mod gate;

@@ -1,5 +1,6 @@
-//! What people have already comes into a workspace: agents of other products, skills, rules, scenes and files. First
-//! a [`Plan`] says what would come in and what not, then it is carried out. Nothing is written over, no link followed.
+//! Imports existing content into a workspace: agents of other products, skills, rules, scenes and files. First a
+//! [`Plan`] lists what would be imported and what not, then it is carried out. Nothing is overwritten, no link is
+//! followed.
 
 mod plan;
 mod scan;
@@ -29,7 +30,7 @@ const NUMBERS_AT_MOST: usize = 1_000;
 /// So many files that cannot be used are named; the rest is counted.
 const NAMED_AT_MOST: usize = 5;
 
-/// What a file is to the workspace.
+/// The role of a file in the workspace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -45,7 +46,7 @@ pub enum Kind {
     File,
 }
 
-/// One file that would come in.
+/// A file that would be imported.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Item {
     /// Where it is.
@@ -64,7 +65,7 @@ pub struct Item {
     text: Option<String>,
 }
 
-/// What an import would bring, and what it would leave out.
+/// What an import would add, and what it would leave out.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Plan {
     /// What would come in, in order of place.
@@ -92,7 +93,7 @@ impl Plan {
     }
 }
 
-/// Where files go that come in.
+/// Where imported files go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Destination<'a> {
     /// Each where what it is belongs.
@@ -103,7 +104,7 @@ pub enum Destination<'a> {
     Room,
 }
 
-/// A file that is in the workspace now.
+/// An imported file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImportedFile {
     /// Its path.
@@ -116,7 +117,7 @@ pub struct ImportedFile {
     pub made: Option<NewFile>,
 }
 
-/// What an import brought.
+/// The result of an import.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Imported {
     /// The files, in the order of the plan.

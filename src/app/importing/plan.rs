@@ -1,4 +1,4 @@
-//! What an import would bring: what each file is to the workspace, and where it goes.
+//! The plan of an import: what each file is in the workspace, and where it goes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -399,10 +399,10 @@ impl Read {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let ask = if self.wanting == 1 { "agent asks" } else { "agents ask" };
+        let list = if self.wanting == 1 { "agent lists" } else { "agents list" };
         if self.wanting > 0 {
             let named = tools::most_wanted(self.missing.iter().map(|(tool, count)| (tool.as_str(), *count)).collect());
-            notes.push(format!("{} {ask} for tools that are not here: {named}", self.wanting));
+            notes.push(format!("{} {list} tools that are not available: {named}", self.wanting));
         }
         match self.loosely {
             0 => {}

@@ -1,4 +1,4 @@
-//! What lies at the places that a person chose: files with where each lies in what was chosen. Looks, and reads nothing.
+//! Lists the files at the places that a person chose, with their relative paths. Their content is not read.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +20,7 @@ pub(super) struct Found {
     pub(super) below: Vec<String>,
 }
 
-/// Everything at one place.
+/// All files at one place.
 #[derive(Debug, Default)]
 pub(super) struct Place {
     /// The name of the folder that was chosen; none where a file was.

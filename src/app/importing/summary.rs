@@ -1,4 +1,4 @@
-//! An import in words, before it happens.
+//! The summary of an import before it happens.
 
 use std::collections::BTreeMap;
 

@@ -121,7 +121,7 @@ fn a_collection_comes_in_as_published_without_what_lies_beside_it() {
     for line in [
         "3 agents into agents/pack/",
         "1 skill into skills/",
-        "3 agents ask for tools that are not here: Bash (3)",
+        "3 agents list tools that are not available: Bash (3)",
         "left out: 5 other files",
     ] {
         assert!(summary.contains(line), "{line} is not in:\n{summary}");

@@ -1,5 +1,5 @@
-//! Runs the window's background jobs: threads that do jobs in the order in which they were pushed, so that no frame
-//! waits for a disk, a network or a computation, with a bounded queue to them and a bounded queue of results back.
+//! The window's background threads: each does its jobs in order, so that no frame waits for a disk, a network or a
+//! computation, with bounded queues for jobs and results.
 
 use std::convert::Infallible;
 use std::io;
@@ -15,7 +15,7 @@ const STACK_BYTES: usize = 64 << 20;
 /// Jobs that are discarded are waited for so long: they were told to give up, and nothing depends on them.
 const DISCARDED_AT_MOST: Duration = Duration::from_secs(2);
 
-/// What becomes of queued jobs when the runner is dropped.
+/// What happens to queued jobs when the runner is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum OnDrop {
     /// They are done first: they write something.
@@ -24,8 +24,8 @@ pub(super) enum OnDrop {
     Discard,
 }
 
-/// Threads that take jobs in the order in which they were pushed; each job has one result. Dropping it waits for the
-/// threads, which never wait for anybody to take results then.
+/// Threads that do jobs in order; each job has one result. Dropping it waits for the threads, which then do not wait
+/// for their results to be taken.
 pub(super) struct BackgroundJobs<Job, Done> {
     name: &'static str,
     on_drop: OnDrop,

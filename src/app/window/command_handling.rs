@@ -1,4 +1,4 @@
-//! Does what a person asked for in the window: the only place where commands change anything.
+//! Carries out commands of the window: the only place where commands change anything.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ use crate::workspace::{order_saves, yaml};
 /// A scene that is about to be opened is shown to be so in this many frames: drawn, and on the screen.
 const FRAMES_BEFORE_OPENING: u32 = 2;
 
-/// What is to happen after a command.
+/// What happens after a command.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// Nothing.

@@ -1,7 +1,7 @@
-//! How what `egui` lays out reaches the display: blended in the space of colours that it is made for, and with every
-//! letter and drawing there in the frame that first shows it.
+//! How the output of `egui` reaches the display: blended in the colour space that it was made for, and with all letters
+//! and images present in the frame that first shows them.
 //!
-//! `bevy_egui` blends in linear light, which makes soft shadows vanish and thin letters fat, and hands new textures over
+//! `bevy_egui` blends in linear light, which makes soft shadows vanish and thin letters fat, and uploads new textures
 //! too late for the frame that uses them.
 
 use bevy::app::{App, Plugin, PostUpdate, PreStartup};
@@ -34,7 +34,7 @@ pub fn camera() -> impl Bundle {
     (Camera2d, CompositingSpace::Srgb, Msaa::Off)
 }
 
-/// Draws what `egui` lays out as it means it, where somebody runs it. Added after the plugin of `bevy_egui`.
+/// Draws the output of `egui` as intended. Add it after the plugin of `bevy_egui`.
 pub struct EguiDisplayPlugin;
 
 impl Plugin for EguiDisplayPlugin {

@@ -1,5 +1,5 @@
-//! What was written into files and is not saved outlives the window: it lies in the workspace's `.workshop` folder
-//! until it is saved or thrown away.
+//! Drafts: unsaved text of files is kept in the workspace's `.workshop` folder until it is saved or discarded, even if
+//! the window closes.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const LOOK_SECS: f64 = 2.0;
 /// No honest file is larger, in bytes.
 const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 
-/// Drafts as they are kept.
+/// The saved drafts.
 #[derive(Default)]
 pub(super) struct Drafts {
     /// Where; nowhere before a workspace is open.

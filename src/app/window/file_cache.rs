@@ -1,6 +1,6 @@
-//! The window's cache of files, versions, runs, sessions and prompts, which a background thread reads, so that no
-//! frame waits for the disk. Panes say what they want in every frame; what nobody wants for a while is forgotten. What
-//! was read once is read again only when the file service or the log tells that it changed.
+//! The window's cache of files, versions, runs, sessions and prompts, read by a background thread, so that no frame
+//! waits for the disk. Panes request what they need in every frame; entries that are not requested for a while are
+//! dropped. Cached entries are only read again when the file service or the log reports a change.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
@@ -52,7 +52,7 @@ enum Loaded {
     Run(Id, Read<Vec<Arc<EventRow>>>),
 }
 
-/// The cache, and what is being read for it.
+/// The cache, and pending reads.
 pub(super) struct FileCache {
     reads: BackgroundJobs<Request, (Request, Loaded)>,
     under_way: BTreeSet<Request>,
@@ -76,7 +76,7 @@ pub(super) struct FileCache {
     log: LogState,
 }
 
-/// How far the log is: what a record refers to is written a moment after the record is shown.
+/// How far the log has been written: the data of a record is saved a moment after the record is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct LogState {
     /// The records that were shown, counted, by the generation of the list.

@@ -1,4 +1,4 @@
-//! The line of jobs with files, which are done beside the frames. What came of them is handled by a later frame.
+//! The queue of file jobs, which run in the background. Their results are handled by a later frame.
 
 use std::io;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ struct UnderWay {
     since: Instant,
 }
 
-/// The thread that does work with files. Dropping it finishes what was begun.
+/// The thread for file jobs. Dropping it finishes started jobs.
 pub struct FileJobs {
     jobs: BackgroundJobs<(FileJob, JobControl), FileJobDone>,
     /// Oldest first.

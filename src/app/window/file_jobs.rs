@@ -1,4 +1,4 @@
-//! Jobs with files that no frame waits for, as data: imports, drops, new scenes and exports, and what came of them.
+//! File jobs for which no frame waits, as data: imports, drops, new scenes and exports, and their results.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::ui::state::{DropPlace, ImportQuestion, UndoQuestion};
 use crate::workspace::undo::{UndoPlan, Undone};
 use crate::workspace::vfs::NewFile;
 
-/// A job with files.
+/// A file job.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FileJob {
     /// Copies agent files and scenes into the workspace, never over what is there.
@@ -113,7 +113,7 @@ impl FileJob {
     }
 }
 
-/// What came of a job.
+/// The result of a file job.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FileJobDone {
     /// Files were looked through; what could be used is in the workspace now.

@@ -1,5 +1,5 @@
-//! What comes of jobs with files: agents of dropped files come into the room, a new scene is opened, and the person is
-//! told of the rest.
+//! Handles results of file jobs: agents of dropped files are added to the room, a new scene is opened, and the person
+//! is told about the rest.
 
 use bevy::math::Vec2;
 

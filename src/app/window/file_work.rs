@@ -1,4 +1,4 @@
-//! What each job with files does, beside the frames.
+//! Executes file jobs in the background.
 
 use std::fs;
 use std::io;

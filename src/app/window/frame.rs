@@ -1,4 +1,4 @@
-//! One frame: time passes, the picture is drawn, and what a person did is done.
+//! One frame: time advances, the window is drawn, and the person's commands are carried out.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What happens where no window can be shown: the reason in words, what to do instead, and nothing lost.
+//! Handles errors where no window can be shown: the reason, what to do instead, and saving the room.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +13,7 @@ use bevy::render::renderer::RenderDevice;
 use bevy::render::{Render, RenderApp, RenderSystems};
 use thiserror::Error;
 
-/// A window could not be shown, or ended by itself.
+/// Why a window could not be shown, or ended by itself.
 #[derive(Debug, Error)]
 pub enum WindowError {
     /// There is no display, or it does not answer.
@@ -48,7 +48,7 @@ impl WindowError {
 /// Whether a frame has been drawn: from then on a panic is a fault of ours and is told in full.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Why the driver gave up, if it did. The window's world and whoever shows the window hold the same.
+/// Why the graphics driver failed, if it did. Shared by the window's world and the code that shows the window.
 #[derive(Resource, Clone, Default)]
 pub(super) struct GaveUp(Arc<Mutex<Option<String>>>);
 

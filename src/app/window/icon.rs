@@ -1,4 +1,4 @@
-//! The program's icon on its window, in the task bar and in the list of windows.
+//! The program's icon for its window and the task bar.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::NonSendMarker;

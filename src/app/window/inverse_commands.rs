@@ -1,8 +1,7 @@
-//! What a command comes to in the room as it is: the acts that it is made of, the ids that new things get, and what
-//! takes it back.
+//! The effect of a command on the current room: the acts that it consists of, the ids of new things, and its inverse.
 //!
-//! Panels know the room as it was drawn. What takes an act back is worked out here, from what the world holds and
-//! from what waits at its door, so that taking back restores exactly what was there.
+//! Panels know the room as it was drawn. The inverse of an act is computed here, from the world's state and from
+//! pending inputs, so that undo restores exactly what was there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,10 +25,10 @@ use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::workspace::{AgentEntry, Decor, ElementEntry, KnownFiles, Relationship, RoomStart, SceneState};
 
-/// An act as it is to be done, and what takes it back, in order; nothing where it cannot be taken back.
+/// An act to be done and its inverse, in order; no inverse if it cannot be undone.
 pub type Resolved = (RoomAct, Vec<RoomAct>);
 
-/// The room as it will be once everything that was asked for is done.
+/// The room as it will be once all pending commands are done.
 pub struct PendingRoom<'w> {
     world: &'w World,
     agents: BTreeSet<Id>,

@@ -1,4 +1,4 @@
-//! Slow work of the window and its panes: a few jobs at a time beside the frames, seen and cancelled in the window.
+//! Runs slow jobs of the window and its panes: a few at a time in the background, shown and cancellable in the window.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;

@@ -1,7 +1,7 @@
-//! The window: one room open in it, its clock, its picture, and a person's hands.
+//! The window: one open room, its clock, its drawing, and the person's input.
 //!
-//! The room lives in a world of its own, apart from the world of the window, so that opening another scene
-//! changes nothing about the window, and nothing about the screen can reach into the room.
+//! The room lives in its own world, separate from the world of the window, so that opening another scene changes
+//! nothing about the window, and nothing on the screen can affect the room.
 
 mod background_jobs;
 mod command_handling;

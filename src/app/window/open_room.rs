@@ -1,4 +1,4 @@
-//! The room that is open in the window, and what the screen keeps of it between frames.
+//! The room that is open in the window, and what the screen keeps about it between frames.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ use crate::workspace::vfs::{FileBridge, UserCommandResults};
 /// A frame gives so much of its time to ticks, so that the picture stays smooth however fast time passes.
 const TICKS_AT_MOST: Duration = Duration::from_millis(9);
 
-/// A room with everything that the screen needs of it.
+/// An open room with everything that the screen needs.
 pub struct OpenRoom {
     /// The room; absent only while another is being opened, and after the window was closed.
     room: Option<Room>,

@@ -1,4 +1,4 @@
-//! Trying providers out: a small question beside the room, and what came of it.
+//! Tests providers with a small request outside the room, and shows the result.
 
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::ui::state::{TrialOutcome, TrialView};
 use crate::ui::widgets::text_format;
 use crate::ui::widgets::text_format::sentence;
 
-/// A trial under way.
+/// A running provider test.
 pub(super) struct RunningTrial {
     control: JobControl,
     done: Receiver<Tried>,

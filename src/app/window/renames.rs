@@ -1,12 +1,12 @@
-//! Files that are being given another path: what was known of a file goes along when it has happened, and stays where it
-//! is when it has not. The doing, the undoing and the doing again are alike.
+//! Files that are being renamed: what was known about a file moves with it once the rename has succeeded. Doing,
+//! undoing and redoing work the same way.
 
 use crate::base::Id;
 use crate::ui::commands::RoomAct;
 use crate::view::recent_events::Recent;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 
-/// A file that is to be called otherwise.
+/// A file being renamed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Rename {
     order: Id,
@@ -16,7 +16,7 @@ pub(super) struct Rename {
     pub(super) to: String,
 }
 
-/// Those of which it is not known yet how they went.
+/// Pending renames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Renames(Vec<Rename>);
 

@@ -1,4 +1,4 @@
-//! Acts of a person in the room: done through the one door, with what takes them back, and done again.
+//! A person's acts in the room: done through the door, with their inverses, and redone.
 
 use bevy::ecs::prelude::*;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! A picture of the window, drawn on the processor: the same room, panels and all, with no display and no GPU.
+//! Screenshots of the window, drawn on the CPU: the same room and panels, without a display or a GPU.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,7 +32,7 @@ const FRAMES: usize = 8;
 /// What panes want to show is waited for so long.
 const READ_AT_MOST: Duration = Duration::from_secs(5);
 
-/// How a picture is to look.
+/// The options of a screenshot.
 #[derive(Clone, Debug)]
 pub struct PictureOptions {
     /// Width and height in points.
@@ -61,7 +61,7 @@ pub fn write(room: &mut OpenRoom, options: &PictureOptions, file: &Path) -> Resu
     write_png(&picture(room, options, &mut state), file)
 }
 
-/// The window as it was seen at one moment: everything that is needed to draw it again, on whatever thread.
+/// The state of the window at one moment: everything needed to draw it again, on any thread.
 pub struct Seen {
     model: RoomModel,
     recent: Recent,

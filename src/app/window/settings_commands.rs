@@ -1,4 +1,4 @@
-//! Commands about settings: who answers, what the workspace's settings say, and trying an MCP server.
+//! Commands about settings: which provider answers, the workspace's settings, and testing an MCP server.
 
 use serde_json::json;
 

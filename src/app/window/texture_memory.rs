@@ -1,7 +1,7 @@
-//! What textures take of the computer's memory: what the graphics card has is not kept twice more beside it.
+//! Saves memory of textures: what is on the graphics card is not kept twice in main memory.
 //!
-//! `bevy_egui` keeps each texture as the picture that it came as and as an image of Bevy's, for changes in part. Only the
-//! texture of letters is ever changed so, and only its image is needed for that.
+//! `bevy_egui` keeps each texture both as its source image and as a Bevy image, for partial updates. Only the font
+//! texture is updated like that, and it only needs its image.
 
 use bevy::asset::{Assets, RenderAssetUsages};
 use bevy::ecs::prelude::*;

@@ -1,5 +1,5 @@
-//! Whether anything of the window can be seen. The room goes on behind other windows and in the task bar; only its
-//! picture is not drawn there.
+//! Whether any part of the window is visible. The room continues behind other windows and when minimised; only drawing
+//! stops.
 
 use std::time::{Duration, Instant};
 

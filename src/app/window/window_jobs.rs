@@ -1,5 +1,5 @@
-//! Jobs of the window itself that take too long for a frame: writing down what is to be remembered, looking which
-//! providers are set up, keeping a key, allowing MCP servers, finding fonts, and drawing pictures of the window.
+//! Jobs of the window itself that take too long for a frame: saving its state, checking which providers are set up,
+//! saving a key, allowing MCP servers, finding fonts, and taking screenshots.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,7 +23,7 @@ use crate::view::text::system_fonts::{Found, SystemFonts, Wanted};
 /// Jobs that wait at most.
 const JOBS_AT_MOST: usize = 8;
 
-/// Something to do.
+/// A job of the window.
 pub(super) enum WindowJob {
     /// Write this down.
     Remember(Box<SavedWindowState>),
@@ -88,7 +88,7 @@ pub(super) enum WindowJob {
     },
 }
 
-/// What a person says of an MCP server.
+/// A person's decision about an MCP server.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum ServerConsent {
     /// Exactly this one may be used.
@@ -97,7 +97,7 @@ pub(super) enum ServerConsent {
     Forbid(String),
 }
 
-/// What came of it.
+/// The result of a job.
 pub(super) enum WindowJobDone {
     /// Which providers are set up.
     Providers(Vec<ProviderStatus>),
@@ -117,7 +117,7 @@ pub(super) enum WindowJobDone {
     Picture(Result<PathBuf, String>),
 }
 
-/// The thread that does them. Dropping it finishes what waits.
+/// The thread for window jobs. Dropping it finishes waiting jobs.
 pub(super) type WindowJobs = BackgroundJobs<WindowJob, Option<WindowJobDone>>;
 
 /// Starts the thread; what is to be remembered of the window goes into this file.

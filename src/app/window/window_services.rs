@@ -1,6 +1,6 @@
-//! WindowServices beside the room: trying providers out, choosing who answers, settings, pictures of the window, telling
-//! what was refused, and remembering how the window was left. Whatever takes long is done by a clerk on a thread of
-//! its own or by the gateway's; nothing here waits.
+//! Services of the window besides the room: testing providers, choosing who answers, settings, screenshots, reporting
+//! refusals, and saving the window's state. Slow work is done on a background thread or by the gateway; nothing here
+//! waits.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ const LOOK_SECS: f64 = 3.0;
 /// So many notices of the window's own are kept.
 const NOTICES_KEPT: usize = 200;
 
-/// What the window has under way beside the room.
+/// Running services of the window besides the room.
 #[derive(Default)]
 pub struct WindowServices {
     trial: Option<RunningTrial>,

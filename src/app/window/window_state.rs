@@ -1,6 +1,6 @@
-//! What the window remembers of a workspace from one day to the next: how it looks, what is open, from where each
-//! scene was seen. It is the person's, so it lies in the person's config folder, one readable file for each
-//! workspace; how the window looks is also taken along to workspaces that were never open.
+//! What the window remembers about a workspace: its layout, what is open, and the view of each scene. It belongs to the
+//! person, so it is stored in the person's config folder, one readable file per workspace; the layout also applies to
+//! workspaces that were never opened.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ const SCENES_KEPT: usize = 100;
 const HEADER: &str = "# What the window remembers of this workspace. Delete it, and the window begins as usual.\n";
 const PERSON_HEADER: &str = "# How the window looks in workspaces that were not open yet.\n";
 
-/// Everything that is remembered of a workspace.
+/// Everything that is saved about a workspace's window.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SavedWindowState {
     /// Width and height of the window, in points.
@@ -57,7 +57,7 @@ pub struct SavedWindowState {
     pub views: Vec<(String, View)>,
 }
 
-/// From where a scene was seen.
+/// The saved view of a scene.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct View {
     /// What stood in the middle.
@@ -66,7 +66,7 @@ pub struct View {
     pub zoom: f32,
 }
 
-/// Where a workspace's file lies, and what stands in it.
+/// The path and content of a workspace's state file.
 #[derive(Clone, Debug)]
 pub struct WindowStateFile {
     folder: PathBuf,

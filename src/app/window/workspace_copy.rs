@@ -1,4 +1,5 @@
-//! A workspace copied for a moment: for a picture of a room that lives on a little without the workspace knowing.
+//! A temporary copy of a workspace: for a screenshot of a room that continues for a while without changing the
+//! workspace.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -13,7 +14,7 @@ const LOCK: &str = "lock";
 /// Folders further down than this are left out.
 const DEPTH_AT_MOST: usize = 16;
 
-/// The copy. Dropping it takes it away.
+/// A temporary copy. Dropping it removes it.
 pub struct WorkspaceCopy {
     outer: PathBuf,
     folder: PathBuf,

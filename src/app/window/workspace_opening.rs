@@ -1,5 +1,5 @@
-//! Opening another workspace: by a job beside the frames, while the present one stays open and goes on. It is closed
-//! when the other is there, and never where that cannot be opened.
+//! Opens another workspace in the background, while the current one stays open and continues. The current one is closed
+//! when the other is ready, and never if that cannot be opened.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::ui::commands::job::{Job, JobResult, WINDOW};
 use crate::workspace::layout::is_workspace;
 use crate::workspace::starter;
 
-/// A workspace that was opened, and what is to be told about it.
+/// An opened workspace, and what to report about it.
 pub(super) struct OpenedWorkspace {
     pub(super) room: MovingRoom,
     pub(super) problems: Vec<Problem>,
@@ -34,7 +34,7 @@ pub(super) struct OpeningWorkspace {
     opened: Receiver<OpenedWorkspace>,
 }
 
-/// How it is with a workspace that is being opened.
+/// The progress of opening a workspace.
 pub(super) enum Arrival {
     /// It goes on.
     Awaited,

@@ -1,4 +1,4 @@
-//! Which agent is meant by a path, in which workspace it lives, and where what it was told is kept.
+//! Which agent a path means, in which workspace it lives, and where its chats are stored.
 
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ impl AgentPlace {
     }
 }
 
-/// The folders of what is kept of an agent.
+/// The folders with an agent's stored data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Kept {
     pub(super) sessions: PathBuf,

@@ -1,4 +1,4 @@
-//! What happens while an agent answers, as events that programs read line by line.
+//! Events while an agent answers, which programs read line by line.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! What was said in a session with one agent, as a JSON list in `sessions/ID/history.json`: what a person said, what the
-//! agent said, which tools it called with what result.
+//! The history of a session with one agent, as a JSON list in `sessions/ID/history.json`: the person's messages, the
+//! agent's answers, and tool calls with their results.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -20,7 +20,7 @@ const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 /// No name of a session is longer.
 const NAME_CHARS_AT_MOST: usize = 64;
 
-/// Who said something.
+/// The role of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Speaker {

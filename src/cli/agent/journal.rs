@@ -1,5 +1,5 @@
-//! What is written down of an agent beside its sessions: what it was at last (`state/agent-state.json`), and what it did
-//! day by day (`logs/YYYY-MM-DD.log`). Neither is needed for anything: what cannot be written is told, and the talk goes on.
+//! What is recorded about an agent besides its sessions: its last state (`state/agent-state.json`), and a daily log
+//! (`logs/YYYY-MM-DD.log`). Neither is required: a failed write is reported, and the chat continues.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -18,7 +18,7 @@ const STATE_FILE: &str = "agent-state.json";
 /// Lines of the log are cut at so many characters.
 const LINE_CHARS: usize = 400;
 
-/// Where it is written.
+/// The files of the journal.
 pub(super) struct Journal {
     state: PathBuf,
     logs: PathBuf,

@@ -1,10 +1,10 @@
-//! Markdown as it comes, for the eye: what is bold, code or a heading is shown as that while the answer goes on.
+//! Renders Markdown while it streams: bold text, code and headings are shown as such while the answer continues.
 //!
-//! Parsers of Markdown need the whole text, for a later line can change what an earlier one was; here each letter is shown
-//! as soon as it is clear how. So this knows what answers are made of (headings, lists, emphasis, code) and shows the rest as
-//! it was written.
+//! Markdown parsers need the whole text, because a later line can change the meaning of an earlier one; here, each
+//! character is shown as soon as its style is clear. So this supports what answers consist of (headings, lists,
+//! emphasis, code) and shows the rest unchanged.
 
-/// How a stretch of text is shown.
+/// The style of a piece of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Look {
     #[default]
@@ -20,7 +20,7 @@ pub(super) enum Look {
 /// What stands at the beginning of a line is held back up to so many bytes, until it is clear what it is.
 const HELD_AT_MOST: usize = 12;
 
-/// A text that comes bit by bit.
+/// A streamed Markdown text.
 #[derive(Default)]
 pub(super) struct MarkdownStream {
     /// The beginning of a line, or a mark, of which more has to come.

@@ -1,8 +1,8 @@
-//! `workshop agent`: talks to one agent, in the terminal or with a single prompt.
+//! `workshop agent`: chats with one agent, in the terminal or with a single prompt.
 //!
-//! In reading order: which agent is meant ([`agent_folder`]), what was said before ([`history`]), how far an answer is
-//! ([`progress`]) and how that is told ([`events`]), the talk itself ([`talk`]), what a person types
-//! ([`slash_commands`]), and the terminal ([`terminal`], and what words look like in it, [`markdown`]).
+//! In reading order: which agent is meant ([`agent_folder`]), the earlier history ([`history`]), the progress of an
+//! answer ([`progress`]) and its events ([`events`]), the chat itself ([`talk`]), a person's commands
+//! ([`slash_commands`]), and the terminal ([`terminal`], and its Markdown, [`markdown`]).
 
 mod agent_folder;
 mod events;

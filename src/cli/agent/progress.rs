@@ -1,4 +1,4 @@
-//! How far an agent is with its answer: what is new since the last look at the room, as events and as history.
+//! The progress of an agent's answer: what is new since the room was last checked, as events and as history.
 
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
@@ -27,7 +27,7 @@ struct TurnCall {
     logged: Option<(String, bool)>,
 }
 
-/// What was seen of a piece of work so far.
+/// What was already seen of a piece of work.
 pub(super) struct Progress {
     thread: ActivationKey,
     /// Who works at it, once that is known.

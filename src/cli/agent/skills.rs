@@ -1,4 +1,4 @@
-//! The skills of an agent in a talk: listed for a person, and put into what is asked.
+//! The skills of an agent in a chat: listed for a person, and inserted into prompts.
 
 use super::super::Complaint;
 use crate::base::text::truncate;

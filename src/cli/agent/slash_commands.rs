@@ -1,4 +1,4 @@
-//! What a person types that begins with a slash: commands about the talk, not words to the agent.
+//! Input that begins with a slash: commands about the chat, not messages to the agent.
 
 use super::super::Complaint;
 use super::history::{parse_session, sessions_in};
@@ -26,7 +26,7 @@ pub(super) const COMMANDS: [(&str, &str); 8] = [
     ("/quit", "leave"),
 ];
 
-/// Something that a person typed.
+/// A person's input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Typed {
     /// Words to the agent.
@@ -38,7 +38,7 @@ pub(super) enum Typed {
     Nothing,
 }
 
-/// What comes after a command.
+/// What happens after a command.
 pub(super) enum After {
     /// The talk goes on; this is to be told.
     Told(String),

@@ -1,8 +1,8 @@
-//! A talk with one agent: the room that it lives in is opened, everybody else rests, and each message goes into the
-//! agent's session with all that was said before.
+//! A chat with one agent: the agent's room is opened, all other agents rest, and each message is added to the agent's
+//! session with the whole history.
 //!
-//! The history is the truth: with each message the whole of it goes through the door as a session file, so that a talk goes
-//! on wherever it ended. While nobody says anything, the room stands still.
+//! The history is authoritative: with each message, all of it passes through the door as a session file, so that a chat
+//! continues wherever it ended. While nobody says anything, the room stands still.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ pub(super) struct TalkOptions {
     pub(super) looks_back: bool,
 }
 
-/// A talk that goes on.
+/// A running chat.
 pub(super) struct Talk {
     pub(super) options: TalkOptions,
     room: Room,

@@ -1,4 +1,4 @@
-//! The terminal of a talk: a line with history and completion, and what an agent says and does as it comes.
+//! The terminal of a chat: an input line with history and completion, and the agent's streamed output.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ const ARGUMENTS_CHARS: usize = 60;
 /// … and what it came to.
 const RESULT_CHARS: usize = 100;
 
-/// What came of waiting for a line.
+/// The result of waiting for a line.
 pub(super) enum Line {
     Typed(String),
     /// Ctrl-C.

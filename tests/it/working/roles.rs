@@ -118,7 +118,7 @@ fn each_role_of_the_starter_kit_may_do_what_is_its_work_and_nothing_else() {
         for (tool, _) in calls() {
             let text = results.get(tool).unwrap_or_else(|| panic!("{role} was not told of {tool}: {results:#?}"));
             let is_unknown =
-                text.contains(&format!("there is no tool '{tool}'")) || text.contains("is not among yours");
+                text.contains(&format!("there is no tool '{tool}'")) || text.contains("you do not have the tool");
             assert_eq!(is_unknown, !may.contains(tool), "{role} {tool}: {text}");
             let is_refused = text.contains("a person refused") || text.contains("refused by a person");
             assert_eq!(is_refused, asks.contains(tool), "{role} {tool}: {text}");
@@ -162,15 +162,11 @@ fn tasks_are_found_by_queries_within_what_may_be_read() {
     assert!(results[0].starts_with("2 tasks\n"), "{}", results[0]);
     let (one, three) = (results[0].find("Count the chairs").unwrap(), results[0].find("Paint").unwrap());
     assert!(one < three && !results[0].contains("Rest"), "{}", results[0]);
-    assert_eq!(results[1], "No task is like that.");
-    assert!(
-        results[2].contains("no task file is named by") && results[2].contains("tasks/work.task.md"),
-        "{}",
-        results[2]
-    );
+    assert_eq!(results[1], "No tasks match.");
+    assert!(results[2].contains("no task file matches") && results[2].contains("tasks/work.task.md"), "{}", results[2]);
     assert!(results[3].starts_with("Error") && results[3].contains('^'), "a malformed query is shown: {}", results[3]);
     assert!(results[4].contains("only SELECT finds tasks"), "{}", results[4]);
-    assert!(results[5].contains("INTO is not for tools"), "{}", results[5]);
+    assert!(results[5].contains("INTO is not available for tools"), "{}", results[5]);
 }
 
 fn folders_are_listed_and_files_are_searched() {

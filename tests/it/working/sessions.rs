@@ -484,7 +484,7 @@ fn a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept() {
     studio.task("lead", "Mend it.");
     let (activation, turn, call) = asked(&mut studio);
     let approval = studio.world().resource::<Kernel>().approvals().next().unwrap();
-    assert!(approval.what.contains("replace what the session writer says"), "{}", approval.what);
+    assert!(approval.what.contains("replace the content of the session writer"), "{}", approval.what);
     assert!(approval.for_task.is_none() && approval.always.is_empty(), "it is asked each time");
     assert_eq!(studio.read(&path), old, "nothing happens before a person agrees");
     studio.command(KernelCommand::decide(activation, turn, call, true));

@@ -101,11 +101,11 @@ fn whoever_listens_and_has_done_its_part_is_woken_by_what_is_said() {
     assert_eq!((&heard[0]["data"]["messages"], &heard[0]["data"]["woke"]), (&json!(1), &json!(true)));
     assert_eq!(heard[0]["cause"], said["seq"], "it is heard because it was said");
     assert!(of(&studio, "complete", "writer").iter().any(|end| end["data"]["text"] == "Written."), "{log:#?}");
-    assert!(studio.results().iter().any(|text| text.starts_with("You listen to 'findings' now.")));
+    assert!(studio.results().iter().any(|text| text.starts_with("You are now subscribed to 'findings'.")));
     assert!(
         studio
             .results()
-            .contains(&"Published in 'findings' (message 1): 1 agent hears it with its next turn.".to_owned()),
+            .contains(&"Published in 'findings' (message 1): 1 agent receives it with its next turn.".to_owned()),
         "{:#?}",
         studio.results()
     );
@@ -172,7 +172,10 @@ fn a_channel_that_is_full_refuses_and_whoever_says_it_is_told() {
     studio.task("researcher", "Count.");
     studio.idle();
     let results = studio.results();
-    assert!(results[2].contains("channel 'findings' is full: 2 messages wait, for writer the longest"), "{results:#?}");
+    assert!(
+        results[2].contains("channel 'findings' is full: 2 messages are waiting, longest for writer"),
+        "{results:#?}"
+    );
     let channels = studio.world().resource::<Channels>();
     assert_eq!(channels.get("findings").unwrap().counts(), (0, 1), "it is counted");
 }
@@ -241,10 +244,7 @@ fn what_a_run_shared_is_read_by_later_runs_and_edited_by_a_person() {
     };
     // The next run of the same room.
     let told = next_task(&mut studio, "Look.");
-    assert!(
-        told[0].contains("blackboard of this run is empty") && told[0].contains("Left by earlier runs"),
-        "{told:#?}"
-    );
+    assert!(told[0].contains("blackboard of this run is empty") && told[0].contains("From earlier runs"), "{told:#?}");
     assert!(told[0].contains(&format!("'plan' (by lead in {run}, 0:0")) && !told[0].contains("draft"), "{told:#?}");
     assert!(told[1].starts_with("There is no entry 'draft'"), "what was not shared is gone: {told:#?}");
     // After a restart, changed by a person in the file meanwhile.
@@ -253,7 +253,7 @@ fn what_a_run_shared_is_read_by_later_runs_and_edited_by_a_person() {
     std::fs::write(studio.folder.path().join(KEPT), text.replace("chairs: 12", "chairs: 14")).unwrap();
     studio.open();
     let told = next_task(&mut studio, "Read.");
-    assert!(told[0].contains(&format!("An earlier run left 'plan' (by lead in {run}")), "{told:#?}");
+    assert!(told[0].contains(&format!("From an earlier run, there is 'plan' (by lead in {run}")), "{told:#?}");
     assert!(told[0].contains("{\"chairs\":14}"), "{told:#?}");
     // A person takes it away, and has it back.
     let entry: ArchivedEntry = studio.world().resource::<BoardArchive>().entries().get("plan").unwrap().clone();
@@ -422,14 +422,10 @@ fn a_task_that_is_handed_over_comes_back_in_the_form_that_was_asked_for() {
     assert!(log.iter().any(|line| line.contains("its result was sent back")), "{log:#?}");
     let signals = of(&studio, "signal", "researcher");
     assert!(
-        signals[0]["data"]["message"].as_str().unwrap().starts_with("result of what you handed over"),
+        signals[0]["data"]["message"].as_str().unwrap().starts_with("result of a task that you handed over"),
         "{signals:#?}"
     );
-    assert!(
-        studio.results()[0].starts_with("Handed over to 'researcher'. It takes this up now"),
-        "{:#?}",
-        studio.results()
-    );
+    assert!(studio.results()[0].starts_with("Handed over to 'researcher'. It starts now"), "{:#?}", studio.results());
 }
 
 fn nothing_is_handed_back_to_whoever_waits_for_it_and_nobody_is_named_who_is_not_there() {
@@ -444,12 +440,12 @@ fn nothing_is_handed_back_to_whoever_waits_for_it_and_nobody_is_named_who_is_not
     studio.task("lead", "Count.");
     studio.idle();
     let results = studio.results();
-    assert!(results[1].contains("this would go round in a circle: lead → researcher → lead"), "{results:#?}");
-    assert!(results[2].starts_with("Error: there is no agent 'ralf' in the room. There are ["), "{results:#?}");
+    assert!(results[1].contains("this would go in a circle: lead → researcher → lead"), "{results:#?}");
+    assert!(results[2].starts_with("Error: there is no agent 'ralf' in the room. Available agents: ["), "{results:#?}");
     assert!(results[3].starts_with("Error: 'Rolf' is you"), "{results:#?}");
     let back = of(&studio, "hand_back", "researcher");
     assert_eq!(back[0]["data"]["ok"], false, "plain words are not what was asked for");
-    assert!(back[0]["data"]["result"].as_str().unwrap().contains("there is no JSON in it"), "{back:#?}");
+    assert!(back[0]["data"]["result"].as_str().unwrap().contains("it contains no JSON"), "{back:#?}");
 }
 
 fn a_message_board_shows_the_channel_that_it_names() {

@@ -60,7 +60,7 @@ fn a_name_that_nobody_has_is_answered_with_those_there_are() {
     studio.task("lead", "Try.");
     studio.idle();
     let results = studio.results();
-    assert!(results[0].starts_with("Error: there is no agent 'halper'. There are ['helper'"), "{results:#?}");
+    assert!(results[0].starts_with("Error: there is no agent 'halper'. Available agents: ['helper'"), "{results:#?}");
     assert!(results[1].contains("'lead' is you"), "{results:#?}");
     assert!(studio.all("spawn").is_empty() && studio.all("approval_requested").is_empty());
 }
@@ -82,8 +82,8 @@ fn files_are_added_to_and_renamed_within_the_rights_of_the_agent() {
     studio.task("lead", "Try.");
     studio.idle();
     let results = studio.results();
-    assert_eq!(results[0], "Added to 'artifacts/log.md' (4 chars now)");
-    assert_eq!(results[1], "Added to 'artifacts/log.md' (8 chars now)");
+    assert_eq!(results[0], "Appended to 'artifacts/log.md' (4 chars now)");
+    assert_eq!(results[1], "Appended to 'artifacts/log.md' (8 chars now)");
     assert_eq!(results[2], "Renamed 'artifacts/log.md' to 'artifacts/done/log.md'");
     assert_eq!(studio.read("artifacts/done/log.md"), "one\ntwo\n");
     assert!(results[3..].iter().all(|result| result.starts_with("Error: not allowed")), "{results:#?}");
@@ -114,10 +114,10 @@ fn a_large_file_is_read_in_parts_and_searches_say_that_they_left_it_out() {
     }
     let sessions = std::fs::read_dir(studio.folder.path().join("sessions")).unwrap();
     let told: String = sessions.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
-    assert_eq!(told.matches("read on with from_line ").count(), 2, "the first read and the third: {told}");
+    assert_eq!(told.matches("continue with from_line ").count(), 2, "the first read and the third: {told}");
     assert_eq!(results[1], "the needle of line 2999\nthe needle of line 3000\n");
     assert!(
-        results[2].starts_with("the needle of line 5\n[… a large file; read on with from_line 6]"),
+        results[2].starts_with("the needle of line 5\n[… a large file; continue with from_line 6]"),
         "{}",
         results[2]
     );

@@ -1,4 +1,5 @@
-//! Long texts that belong to a record without standing in it: kept beside the log, deflated, the newest so many.
+//! Long texts that belong to a record but are stored next to the log: compressed, and only a limited number of the
+//! newest.
 
 use rusqlite::{Connection, OptionalExtension, params};
 

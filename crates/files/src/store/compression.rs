@@ -1,4 +1,4 @@
-//! How long texts are kept in the database: as they are, or packed.
+//! How long texts are stored in the database: unchanged or compressed.
 
 use std::io::{Read, Write};
 

@@ -1,4 +1,4 @@
-//! The database file: one writer at a time, the format brought up to date, what is damaged set aside.
+//! The database file: one writer at a time, with format upgrades; damaged files are set aside.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -34,7 +34,7 @@ const HOLDER_BYTES_AT_MOST: u64 = 32;
 /// there.
 pub(super) const NUMBER_AT_MOST: i64 = 1 << 53;
 
-/// What keeps others from writing.
+/// The lock that keeps others from writing.
 #[derive(Debug)]
 pub(super) struct Lock {
     held: File,

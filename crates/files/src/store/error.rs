@@ -1,4 +1,4 @@
-//! What can go wrong with the log, and what a person can do about it.
+//! Errors of the log, and what a person can do about them.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The event log as JSON Lines, one object per line, in the format that README and other programs rely on.
+//! Exports the event log as JSON Lines, one object per line; a format that other programs rely on.
 
 use std::io::{self, BufWriter, Write};
 

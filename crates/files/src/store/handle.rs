@@ -1,5 +1,5 @@
-//! The store as the room sees it: hands records to one thread that writes, and never waits for it in a tick
-//! as long as whoever drives the clock looks at [`Store::has_room`] first.
+//! The store as the room sees it: passes records to a writer thread. A tick never waits for that thread, as long as the
+//! driver of the clock checks [`Store::has_room`] first.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ const FLUSH_LOOK: Duration = Duration::from_millis(20);
 /// How often is looked whether records may be shown.
 const SHOW_LOOK: Duration = Duration::from_millis(1);
 
-/// The open log of a workspace. Dropping it writes what waits and closes the database.
+/// The open log of a workspace. Dropping it writes pending data and closes the database.
 #[derive(Resource)]
 pub struct Store {
     /// `None` only while dropping.

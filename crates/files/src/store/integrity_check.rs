@@ -1,4 +1,4 @@
-//! Whether a history is sound, looked at without changing it: what SQLite finds, and what only reading it shows.
+//! Checks whether a history is intact without changing it: with SQLite's own checks and by reading it.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Where the database lies, and whether it still lies there: a folder that is deleted or moved under an open database
-//! takes it along without a word, and what is written afterwards is found by nobody.
+//! Where the database is, and whether it is still there: if the folder of an open database is deleted or moved, later
+//! writes succeed but are lost.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub(super) struct DatabaseLocation {
     lock: Identity,
 }
 
-/// What became of a place.
+/// The status of a path since the history was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LocationStatus {
     /// All is where it was.

@@ -1,9 +1,9 @@
-//! What happened, kept: the event log, the journal of inputs and the versions of files in SQLite. Knows no domain logic.
+//! The stored history: the event log, the journal of inputs and the versions of files in SQLite. No domain logic.
 //!
-//! Systems write to [`EventLog`]; at the end of each tick its records, what came through the door and how far
-//! the clock has come go to the [`Store`] together, and its one thread writes them in one transaction. So
-//! whenever the process is killed, the database holds all ticks up to some tick and nothing of a later one.
-//! [`Reader`] reads beside it: [`Reader::reopen`] is what brings a room back.
+//! Systems write to [`EventLog`]; at the end of each tick, its records, the inputs and the clock are passed together to
+//! the [`Store`], whose thread writes them in one transaction. So whenever the process is killed, the database contains
+//! all ticks up to some tick and nothing of a later one. [`Reader`] reads concurrently; [`Reader::reopen`] restores a
+//! room.
 
 mod attachments;
 mod compression;

@@ -1,4 +1,4 @@
-//! Opens the database for whoever writes; what is damaged is set aside first.
+//! Opens the database for writing; a damaged one is set aside first.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::location::{DatabaseLocation, path_in};
 use super::quarantine::{self, QuarantinedDatabase};
 use crate::base::{Problem, Seq};
 
-/// A database that may be written.
+/// A database opened for writing.
 pub(super) struct Opened {
     pub(super) connection: Connection,
     /// Held as long as the connection.

@@ -1,5 +1,5 @@
-//! What becomes of a database that is damaged: it is set aside whole, and what can still be read of it is copied into
-//! a new one, which takes its place only once it is on the disk.
+//! Sets a damaged database aside as a whole and copies everything readable into a new one, which replaces it only once
+//! it is on disk.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Reading the log beside whoever writes it: runs, inputs, events, snapshots.
+//! Reads the log while another thread or process writes it: runs, inputs, events, snapshots.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -46,8 +46,8 @@ pub struct RunEnd {
     pub reason: String,
 }
 
-/// All that is needed to bring a room back to where a run was recorded to: load the snapshot, or what the run began
-/// with, then play the inputs up to the run's last tick.
+/// Everything needed to restore a room to the last recorded state of a run: load the snapshot, or the run's start, then
+/// replay the inputs up to the run's last tick.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reopening {
     /// The run.
@@ -60,7 +60,7 @@ pub struct Reopening {
     pub last_tick: u64,
 }
 
-/// Where playing a run's inputs again begins.
+/// The point from which a run's inputs are replayed.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ReopenFrom {
     /// The run's newest snapshot.
@@ -69,7 +69,7 @@ pub enum ReopenFrom {
     Start(Value),
 }
 
-/// A connection of its own that never writes.
+/// A separate, read-only connection.
 pub struct Reader {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,

@@ -1,4 +1,4 @@
-//! What is handed to the log besides single events: the start of a run, a tick, a snapshot.
+//! What is written to the log besides single events: the start of a run, a tick, a snapshot.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::base::{Id, Seq};
 use crate::log::EventRecord;
 use crate::schedule::RecordedInput;
 
-/// A room is opened.
+/// The start of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunStart {
     /// Its name, from [`super::new_run_id`].
@@ -24,7 +24,7 @@ pub struct RunStart {
     pub start: Value,
 }
 
-/// One tick: what happened in it and what came in. Written whole or not at all.
+/// One tick: its events and inputs. Written completely or not at all.
 #[derive(Clone, Debug, Default)]
 pub struct TickRecord {
     /// Which tick.
@@ -55,7 +55,7 @@ impl TickRecord {
     }
 }
 
-/// A whole room as it stood after a tick.
+/// The state of a whole room after a tick.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Snapshot {
     /// The name of the scene.

@@ -1,5 +1,5 @@
-//! From where a room can go on after it was closed or cut off, whatever became of its history meanwhile: several
-//! points, the best first, each read with the question whether it is what was written.
+//! The points from which a room can continue after it was closed or interrupted, even with a damaged history: the best
+//! first, each verified when it is read.
 
 use rusqlite::named_params;
 
@@ -8,7 +8,7 @@ use super::error::StoreError;
 use super::reader::{RUN_COLUMNS, Reader, ReopenFrom, Reopening, RunInfo, run_info, unsigned};
 use crate::schedule::RecordedInput;
 
-/// A point from which a room can go on, not yet read.
+/// A point from which a room can continue, not yet read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecoveryPoint {
     /// The number of the run.

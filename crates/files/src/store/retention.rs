@@ -1,4 +1,5 @@
-//! Keeps the history bounded: what is oldest is thrown away, a little at a time, and never what a room needs to go on.
+//! Limits the size of the history: the oldest data is removed a little at a time, but never what a room needs to
+//! continue.
 
 use std::time::Duration;
 

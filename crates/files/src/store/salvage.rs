@@ -1,5 +1,5 @@
-//! What can still be read of a damaged database, row by row, copied into a new one. Where rows are missing, nothing
-//! that leans on them is taken for whole: a run is never played across inputs that were lost.
+//! Copies the readable rows of a damaged database into a new one. If rows are missing, nothing that depends on them
+//! counts as complete: a run is never replayed across lost inputs.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params, params_from_iter};
@@ -27,7 +27,7 @@ const GAPS_AT_MOST: usize = 10_000;
 /// there as at any other input that cannot be read.
 const LOST_INPUT: &str = "lost";
 
-/// What a copy holds of a damaged database.
+/// What was salvaged from a damaged database.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Kept {
     /// Records of the event log.

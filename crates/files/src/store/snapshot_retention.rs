@@ -1,5 +1,5 @@
-//! Which snapshots of a scene are kept: the newest ones as they are taken, older ones the further apart the older they
-//! are, so that a few reach back over the whole life of a room.
+//! Which snapshots of a scene are kept: the newest ones all, older ones at growing intervals, so that a few cover the
+//! whole history of a room.
 
 use rusqlite::{Connection, params};
 

@@ -1,4 +1,4 @@
-//! The thread that writes: gathers what waits into one transaction, and tries again where that fails.
+//! The writer thread: collects waiting data into one transaction, and retries if it fails.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ const PLACE_LOOK: Duration = Duration::from_secs(1);
 /// Problems kept until someone takes them.
 const PROBLEMS_KEPT: usize = 100;
 
-/// What the store asks of the thread.
+/// A command to the writer thread.
 pub(super) enum Command {
     /// Write this.
     Write(Entry),
@@ -40,7 +40,7 @@ pub(super) enum Command {
     Meddle(Box<dyn FnOnce() + Send>),
 }
 
-/// What both sides look at.
+/// State shared by both sides.
 #[derive(Default)]
 pub(super) struct Shared {
     /// Memory that the records between the two sides take.
@@ -95,7 +95,7 @@ impl Shared {
     }
 }
 
-/// The far side of a [`super::Store`].
+/// The thread behind a [`super::Store`].
 pub(super) struct WriterThread {
     writer: Writer,
     commands: Receiver<Command>,

@@ -1,5 +1,5 @@
-//! The versions of the workspace's files: a connection of its own beside the log's, for the one thread that writes
-//! files. Knows texts, numbers and authors; what they mean is its user's business.
+//! The versions of the workspace's files: a separate connection next to the log's, for the thread that writes files. It
+//! stores texts, numbers and authors; their meaning is up to the caller.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ const ANEW_WITHIN: Duration = Duration::from_secs(5);
 /// How often is looked whether it is.
 const ANEW_LOOK: Duration = Duration::from_millis(20);
 
-/// A file as its history knows it.
+/// The current entry of a file in the history.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileHead {
     /// Names the file for ever, whatever its path.
@@ -63,7 +63,7 @@ pub struct FileVersion {
     pub chars: u64,
 }
 
-/// A version to be.
+/// A version to be stored.
 #[derive(Clone, Copy, Debug)]
 pub struct VersionDraft<'a> {
     /// Who wrote it.
@@ -76,7 +76,7 @@ pub struct VersionDraft<'a> {
     pub text: &'a str,
 }
 
-/// How sure a transaction must be.
+/// How durable a transaction must be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Durability {
     /// It outlives the process.
@@ -253,7 +253,7 @@ impl FileVersions {
     }
 }
 
-/// A change of the history in progress.
+/// A transaction on the history.
 pub struct FileChanges<'a> {
     transaction: Transaction<'a>,
 }

@@ -1,4 +1,4 @@
-//! Turns what is handed over into transactions: a batch is written whole or not at all, in order, once.
+//! Turns queued data into transactions: each batch is written completely or not at all, in order, once.
 
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 use serde_json::Value;
@@ -18,7 +18,7 @@ use crate::schedule::RecordedInput;
 /// large a gap.
 pub(super) const NUMBERS_AHEAD: u64 = 10_000;
 
-/// Something to write.
+/// An item to write.
 #[derive(Debug)]
 pub(super) enum Entry {
     /// A room is opened, at this wall-clock time in milliseconds since 1970.
@@ -69,7 +69,7 @@ struct OpenRun {
     next_input: i64,
 }
 
-/// The one connection that writes.
+/// The only connection that writes.
 pub(super) struct Writer {
     connection: Connection,
     at: Position,

@@ -1,6 +1,6 @@
-//! What a slip of the pen would throw away. A scene in which a word is mistyped still parses, but says that things are
-//! gone which nobody took away: such a text is told apart here from one that means it, so that the last good version
-//! of the scene can stay until the text is right again.
+//! Detects edits that would accidentally discard content. A scene with a mistyped key still parses, but says that
+//! things are gone which nobody removed; such a text is recognised here, so that the last good version of the scene
+//! stays in use until the text is fixed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ const WITHIN: [&str; 23] = [
 /// More slips than this of one text are not told.
 const SLIPS_AT_MOST: usize = 10;
 
-/// Something in a text that says that something is gone, and hardly means it.
+/// An edit that removes something, but probably by accident.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct AccidentalEdit {
     /// The keys that lead to it, as far as it can be said.

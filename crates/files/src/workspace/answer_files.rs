@@ -1,8 +1,8 @@
-//! Answers of a person to what agents ask, left as files in `.workshop/answers/` by whoever has no window: a room that
-//! is running takes them in within a moment, for the workspace's watcher looks there too, and one that is at rest when it
-//! is opened next. Agents may not write there.
+//! Answers of a person to approvals, stored as files in `.workshop/answers/` by commands without a window: a running
+//! room applies them within a moment, because the workspace's watcher also watches this folder, and a closed one when
+//! it is next opened. Agents may not write there.
 //!
-//! A file stays until what it did is on disk, so that a kill in between does not lose the answer.
+//! A file is kept until the effect of the answer is on disk, so that a kill in between does not lose the answer.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};
@@ -23,7 +23,7 @@ const FILES_AT_MOST: usize = 1_000;
 /// No answer is longer.
 const BYTES_AT_MOST: u64 = 16_384;
 
-/// What a person answered.
+/// A person's answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Answer {
     /// Which question.
@@ -43,7 +43,7 @@ pub struct Answer {
     pub fields: BTreeMap<String, String>,
 }
 
-/// Why an answer could not be kept.
+/// Why an answer could not be saved.
 #[derive(Debug, Error)]
 pub enum AnswerError {
     /// It was answered before, and not the other way round.
@@ -120,7 +120,7 @@ fn read(file: &Path, name: &str) -> Option<Answer> {
     serde_json::from_str(&text).ok().filter(|answer: &Answer| answer.id == name)
 }
 
-/// The answers as a running room sees them: the watcher looks, the room takes.
+/// The answers as a running room sees them: the watcher fills it, the room takes them.
 #[derive(Resource)]
 pub struct AnswerFolder {
     folder: PathBuf,
@@ -172,7 +172,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Looks for answers: the watcher's side of an [`AnswerFolder`].
+/// The watcher's side of an [`AnswerFolder`].
 pub struct AnswerWatcher {
     folder: PathBuf,
     scene: String,

@@ -1,4 +1,4 @@
-//! What the file service says, taken into the world: what was saved, what others changed, and how orders went.
+//! Applies what the file service reports to the world: saves, external changes, and results of orders.
 
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
@@ -20,7 +20,7 @@ use crate::base::Id;
 use crate::log::events::{FileChange, Warning};
 use crate::log::{EventDraft, EventLog};
 
-/// What was read of the messages about files.
+/// How far messages about files have been read.
 #[derive(Default)]
 pub(super) struct FilesRead {
     saves: MessageCursor<SaveReport>,

@@ -1,6 +1,5 @@
-//! A workspace as one zip file that opens identically elsewhere: every file that a person would miss, and the
-//! history with where everybody stood. Secrets, links, locks and earlier archives stay behind, and what stayed behind
-//! is said.
+//! A workspace as one zip file that opens identically elsewhere: all files that a person would miss, and the history
+//! with all positions. Secrets, links, locks and earlier archives are left out and listed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -28,7 +27,7 @@ const WORK_ENDING: &str = ".exporting";
 /// The archive while it is made, in that folder.
 const PART: &str = "part.zip";
 
-/// What became an archive.
+/// The result of creating an archive.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Archived {
     /// Files in it.
@@ -51,7 +50,7 @@ impl Archived {
     }
 }
 
-/// Why there is no archive.
+/// Why an archive could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The archive or a file cannot be written or read.

@@ -1,5 +1,5 @@
-//! A workspace as it was before anybody worked in it: the room's own records and what comes and goes are put aside, and
-//! files that agents wrote stand again as they were before. Nothing is deleted.
+//! Resets a workspace to its state before anybody worked in it: the room's records and temporary files are moved aside,
+//! and files changed by agents are restored. Nothing is deleted.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ const COMES_AND_GOES: [(&str, &str); 4] =
 /// Files that the room keeps.
 const KEPT_BY_THE_ROOM: [&str; 3] = [APPROVALS_FILE, KEPT_BLACKBOARD, CHECK_IN_FILE];
 
-/// What a cleaning does.
+/// What resetting a workspace does.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cleaning {
     /// Files that are put aside, in order of paths.
@@ -32,7 +32,7 @@ pub struct Cleaning {
     pub stays: Vec<String>,
 }
 
-/// Why a workspace was not cleaned.
+/// Why a workspace could not be reset.
 #[derive(Debug, thiserror::Error)]
 pub enum CleaningError {
     /// The history cannot be read, or somebody has it open.

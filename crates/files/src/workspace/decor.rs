@@ -1,4 +1,4 @@
-//! What a room is furnished with: the entries under `decor` of a scene.
+//! The furniture of a room: the entries under `decor` in a scene.
 
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub const DECOR_SIDE: [f32; 2] = [20.0, 4000.0];
 /// A room takes no more pieces by hand than this. A file may name more.
 pub const DECOR_AT_MOST: usize = 1_000;
 
-/// A change of what a room is furnished with.
+/// A change of a room's furniture.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub enum DecorChange {

@@ -1,4 +1,4 @@
-//! The files of the workspace as the world knows them, and the news when one changes on disk.
+//! The files of the workspace as the world knows them, and messages about changes on disk.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::{Author, Seq};
 use crate::schedule::Input;
 
-/// Everything a room starts from. The same start and the same inputs make the same world.
+/// The complete start of a room. The same start and the same inputs give the same world.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RoomStart {
     /// The scene file, relative to the workspace: `scenes/studio.yaml`.
@@ -26,7 +26,7 @@ pub struct RoomStart {
     pub carried: Option<serde_json::Value>,
 }
 
-/// A file of the workspace was created, edited or removed by someone other than the room itself. An input.
+/// A file of the workspace was created, edited or removed by somebody other than the room. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FileChanged {
     /// Relative to the workspace, `/` between parts.
@@ -66,15 +66,15 @@ impl FileChanged {
     }
 }
 
-/// The room itself wrote a file that elements or parts of the room hold as a whole: the world knows the new text. Whoever
-/// shows or follows the file looks at it again.
+/// The room itself wrote a file that elements or other parts of the room hold as a whole: the world knows the new text.
+/// Code that shows or follows the file reads it again.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub struct FileWritten {
     /// Relative to the workspace, `/` between parts.
     pub path: String,
 }
 
-/// What a changed file holds.
+/// The content of a changed file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileContent {

@@ -1,4 +1,4 @@
-//! How much of the history is kept, as `settings.yaml` says it under `history:`, told to whoever keeps it.
+//! The section `history` of `settings.yaml`: how much of the history is kept.
 
 use bevy::ecs::prelude::*;
 

@@ -1,4 +1,5 @@
-//! The folder on disk: what makes it a workspace, which of its files matter to a room, and reading them safely.
+//! The folder on disk: what makes it a workspace, which of its files are relevant to a room, and how they are read
+//! safely.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

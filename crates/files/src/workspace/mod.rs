@@ -1,10 +1,9 @@
-//! The folder that holds everything: its layout, its files as the world knows them, settings, scenes,
-//! watching for a person's edits, and saving without ever rewriting what a person wrote.
+//! The workspace folder: its layout, its files as the world knows them, settings, scenes, watching for edits by people,
+//! and saving without rewriting what a person wrote.
 //!
 //! Reading order: [`layout`] (the folder), [`scene_file`] (text to data), [`scene_diff`] (what a person changed),
-//! [`scene_patch`] (what the room changes, in the text), [`vfs`] (the one service that has the files), [`room_sync`]
-//! and `apply_service_events`, which join them in the world, and `write_failures` (what the room writes of its own
-//! accord and could not).
+//! [`scene_patch`] (writing the room's changes into the text), [`vfs`] (the file service), [`room_sync`] and
+//! `apply_service_events` (which connect them to the world), and `write_failures` (failed writes by the room itself).
 
 mod accidental_edits;
 pub mod answer_files;

@@ -1,5 +1,5 @@
-//! The one door for paths: a [`WorkspacePath`] can only be made by normalising what was given, and what was given
-//! is refused where it would land elsewhere, on this machine or on another that the workspace may be carried to.
+//! Workspace paths: a [`WorkspacePath`] can only be created by normalising a given path. Paths that would lead
+//! elsewhere, on this machine or on another to which the workspace may be copied, are rejected.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -42,12 +42,12 @@ const KNOWN_NAMES: [&str; 15] = [
 const SECRET_NAMES: [&str; 10] =
     [".env", ".ssh", ".netrc", ".npmrc", ".pypirc", ".aws", ".gnupg", ".docker", ".git-credentials", ".mcp.json"];
 
-/// Where a file lies in the workspace: relative, `/` between parts, normalised (NFC), and never outside by its
-/// spelling. Links on disk are another matter: see `resolve` in [`super::vfs`].
+/// The path of a file in the workspace: relative, `/` between parts, normalised (NFC), and never outside by its
+/// spelling. Links on disk are handled separately: see `resolve` in [`super::vfs`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkspacePath(Arc<str>);
 
-/// Why something given is no path of the workspace, in words for the model or person that gave it.
+/// Why a text is not a valid path of the workspace, described for the model or person that gave it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{given} {why}")]
 pub struct PathRefusal {
@@ -94,7 +94,7 @@ impl FileKind {
     }
 }
 
-/// Who may do what with a path, whatever someone's own rights are.
+/// Who may do what with a path, regardless of their own permissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
     /// File tools may read and write it.

@@ -1,4 +1,4 @@
-//! What is wrong in the workspace at the moment, by where it was found.
+//! The current problems of the workspace, by where they were found.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use bevy::ecs::prelude::*;
 
 use crate::base::Problem;
 
-/// What one look at something found. It replaces what the last look at the same source found; an empty
-/// list says that all is well there now.
+/// The problems found in one source. It replaces the previous report of the same source; an empty list means that there
+/// are no problems.
 #[derive(Message, Clone, Debug)]
 pub struct ProblemReport {
     /// What was looked at: a file's path, a setting, a provider.
@@ -17,7 +17,7 @@ pub struct ProblemReport {
     pub problems: Vec<Problem>,
 }
 
-/// Everything that is wrong now, by source. Written by this module only.
+/// All current problems, by source. Written by this module only.
 #[derive(Resource, Default, Debug)]
 pub struct Problems(pub(super) BTreeMap<String, Vec<Problem>>);
 

@@ -1,12 +1,12 @@
-//! The places of a workspace that mean something to the workshop, and what an agent may do there. The one list for all
-//! who judge a change: the gate (tools of agents), the file service, and the confinement of programs.
+//! Places in a workspace with a special meaning, and what an agent may do there. This list is shared by everything that
+//! checks changes: the gate (tools of agents), the file service, and the sandbox for programs.
 //!
-//! What an agent may not change unasked, a program that it runs may not change at all: nobody could ask a person, and
-//! what a program writes would arrive as the person's own change.
+//! What an agent may not change without approval, a program that it runs may not change at all: nobody could ask a
+//! person at that moment, and the change would look like the person's own.
 
 use crate::base::text_normalization::folded;
 
-/// What an agent may do with its own tools at a place.
+/// What an agent may do at a path with its own tools.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AgentWriteRule {
     /// Nothing, whatever a person allows.
@@ -38,22 +38,22 @@ pub const MODULES: &str = "modules";
 
 /// All of them, but for names that begin with a dot: see [`HIDDEN`].
 pub const GUARDED_PLACES: [ProtectedPath; 18] = [
-    place("settings.yaml", AgentWriteRule::Never, "only a person changes the settings"),
-    place("settings.yml", AgentWriteRule::Never, "only a person changes the settings"),
-    place("storage", AgentWriteRule::Never, "only a person changes what the program goes by"),
+    place("settings.yaml", AgentWriteRule::Never, "only a person can change the settings"),
+    place("settings.yml", AgentWriteRule::Never, "only a person can change the settings"),
+    place("storage", AgentWriteRule::Never, "only a person can change what the program relies on"),
     place("inbox", AgentWriteRule::Never, "it only contains messages from outside"),
     place("outbox", AgentWriteRule::Never, "it only contains messages that the room sent"),
-    place("sessions", AgentWriteRule::Never, "the program alone writes sessions"),
-    place("scenes", AgentWriteRule::Asked, "a scene says which agents there are and carries settings"),
+    place("sessions", AgentWriteRule::Never, "only the program writes sessions"),
+    place("scenes", AgentWriteRule::Asked, "a scene defines agents and contains settings"),
     place("workflows", AgentWriteRule::Asked, "a workflow sets agents to work"),
     place("agents", AgentWriteRule::Asked, "this folder defines agents and their skills"),
     place("templates", AgentWriteRule::Asked, "this folder defines agents and their skills"),
     place("skills", AgentWriteRule::Asked, "skills tell agents what to do"),
     place(MODULES, AgentWriteRule::Asked, "modules are code that extends an agent"),
-    place("heartbeat.md", AgentWriteRule::Asked, "it says when an agent wakes, and for what"),
-    place("tasks", AgentWriteRule::Judged, "tasks become work, and a person's mark in them counts"),
+    place("heartbeat.md", AgentWriteRule::Asked, "it defines when an agent wakes up and what it does"),
+    place("tasks", AgentWriteRule::Judged, "tasks become work, and a person's marks in them count"),
     place("boards", AgentWriteRule::Judged, "changes to elements need an author"),
-    place("memory", AgentWriteRule::Judged, "what agents remember is written in their own name"),
+    place("memory", AgentWriteRule::Judged, "memories are written in the name of their agent"),
     place("AGENTS.md", AgentWriteRule::Judged, "it contains instructions for agents"),
     place("CLAUDE.md", AgentWriteRule::Judged, "it contains instructions for agents"),
 ];

@@ -1,5 +1,4 @@
-//! The room's own files in the world: what others made of them, what the room writes, and joining the two when they
-//! cross.
+//! The room's own files in the world: external changes, what the room writes, and merging both if they overlap.
 
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;

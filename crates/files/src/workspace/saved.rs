@@ -1,5 +1,5 @@
-//! What of the workspace is part of the saved world: which texts it knew, what it had not written yet, and what
-//! was wrong, so that a room that goes on neither loses a change nor reports the same thing twice.
+//! The part of the saved world that belongs to the workspace: which texts it knew, what it had not written yet, and its
+//! problems, so that a reopened room neither loses a change nor reports the same thing twice.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The scene file as data: what stands where, what a person changed in it, and what is to be written to it.
+//! A scene as data: where things are, what a person changed, and what is to be written.
 
 use bevy::ecs::message::Message;
 use bevy::math::Vec2;
@@ -58,8 +58,8 @@ pub struct Relationship {
     pub label: String,
 }
 
-/// What differs between the scene as the world knows it and the scene as it was before: everything when the
-/// room is first opened, what a person changed when the file is edited outside.
+/// A difference between the scene as the world knows it and its previous state: everything when the room is first
+/// opened, or a person's changes when the file is edited outside.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub enum SceneEdit {
     /// An element is new (`before` is absent) or its entry changed.
@@ -100,7 +100,7 @@ pub enum SceneEdit {
     Decor(Vec<Decor>),
 }
 
-/// Something that is to be written into the scene file or a file of the workspace, without touching the rest of it.
+/// A change to be written into the scene file or a file of the workspace, without touching the rest of it.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SceneWrite {

@@ -1,4 +1,4 @@
-//! What a person changed in a scene file: the edits that lead from one scene to another.
+//! The edits that lead from one scene to another: what a person changed in a scene file.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Reading a scene file: text in, data and findings out. A person's file is never an error, only a result with
-//! problems: what can be used is used, and everything else is named with its line and a remedy.
+//! Reads a scene file into data and problems. Reading never fails: everything valid is used, and everything else is
+//! reported with its line and a remedy.
 
 use std::collections::HashSet;
 

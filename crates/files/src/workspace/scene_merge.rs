@@ -1,6 +1,6 @@
-//! Two edits of the same scene at once: what the room did since it was last saved, and what a person made of the saved
-//! file meanwhile. Nothing is lost on either side; where both changed one word, the person's stands. Texts in it are
-//! joined as all texts are ([`super::text_merge`]).
+//! Merges two concurrent edits of a scene: the room's changes since its last save, and a person's changes to the saved
+//! file. Nothing is lost on either side; if both changed the same value, the person's wins. Texts are merged like all
+//! texts ([`super::text_merge`]).
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

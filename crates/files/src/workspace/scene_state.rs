@@ -1,4 +1,4 @@
-//! The scene as the world knows it, apart from the file that it stands in.
+//! The scene as the world knows it, independent of its file.
 
 use bevy::ecs::prelude::*;
 

@@ -1,5 +1,5 @@
-//! What may hold a person's secrets: by the name of a file, and by what stands in it. One rule for everything that
-//! leaves a workspace or comes into one.
+//! Which files may contain secrets, by their name and content: one rule for everything that leaves or enters a
+//! workspace.
 
 use std::io::{self, Read};
 use std::sync::LazyLock;

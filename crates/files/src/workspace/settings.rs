@@ -1,4 +1,4 @@
-//! `settings.yaml`: each domain keeps its numbers in one struct with defaults, a section of the file.
+//! `settings.yaml`: each domain has its settings in one struct with defaults, a section of the file.
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -7,8 +7,8 @@ use serde::de::{DeserializeOwned, Error as _};
 
 use super::settings_range::{Range, out_of_range};
 
-/// The numbers of one domain: a resource whose fields all have defaults (`#[serde(default)]`).
-/// The section of this name in `settings.yaml` overrides them, and then `settings:` of the scene.
+/// The settings of one domain: a resource whose fields all have defaults (`#[serde(default)]`). They are overridden by
+/// the section of this name in `settings.yaml`, and then by `settings:` of the scene.
 pub trait SettingsSection:
     Resource<Mutability = bevy::ecs::component::Mutable> + Default + Clone + Serialize + DeserializeOwned
 {
@@ -23,7 +23,7 @@ pub trait SettingsSection:
     const RANGES: &'static [Range] = &[];
 }
 
-/// What `settings.yaml` and the scene say, as the world knows it, and the sections that read it.
+/// The values in `settings.yaml` and the scene, as the world knows them, and the registered sections.
 #[derive(Resource, Default, Clone)]
 pub struct SettingsSections(pub(super) Vec<ErasedSettings>);
 

@@ -1,5 +1,5 @@
-//! Changing `settings.yaml` from within: what a person chooses in the window enters as an input, stands in the
-//! text of the file at exactly that key, counts at once, and reaches the disk like every other change.
+//! Changes `settings.yaml` from within the program: a setting chosen in the window enters as an input, is written into
+//! the text of the file at exactly that key, applies at once, and is saved like every other change.
 
 use bevy::ecs::message::{Message, MessageCursor, Messages};
 use bevy::ecs::prelude::*;
@@ -22,7 +22,7 @@ use crate::schedule::Input;
 /// Where the problems with such changes are kept.
 const SOURCE: &str = "changing settings.yaml";
 
-/// Keys of one section of `settings.yaml` are to be these. An input.
+/// Sets keys of one section of `settings.yaml`. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SettingsEdit {
     /// The section: `gateway`, `budget`, …

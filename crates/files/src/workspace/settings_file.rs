@@ -1,5 +1,5 @@
-//! Settings as people write them: `settings.yaml` by section, the scene's `settings:` above it. What does not fit
-//! is named and left out; everything else counts.
+//! Reads settings as people write them: `settings.yaml` by section, overridden by `settings:` in the scene. Invalid
+//! settings are reported and ignored; everything else applies.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::yaml_syntax::line_of_key;
 use crate::base::Problem;
 use crate::base::text::{hide_user_info, nearest};
 
-/// A section as it is registered: its name and its keys.
+/// A registered section: its name and its keys.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Known {
     pub(super) name: &'static str,

@@ -1,9 +1,8 @@
-//! In which range a number in the settings makes sense: said by its section where it matters, else by its unit, which
-//! stands at the end of its name.
+//! The valid range of a number in the settings: given by its section, or derived from the unit at the end of its name.
 
 use serde_json::{Map, Value};
 
-/// The least and the most that a setting may be.
+/// The minimum and maximum of a setting.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Range {
     /// Which setting of its section.

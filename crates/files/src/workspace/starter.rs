@@ -1,4 +1,4 @@
-//! The starter kit: the repository's own agents and scenes, carried in the binary and written out by `init`.
+//! The starter kit: the repository's own agents and scenes, embedded in the binary and written by `init`.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -39,7 +39,7 @@ pub const STARTER_SETTINGS: &str = "\
 
 const GITIGNORE: &str = ".workshop/\n";
 
-/// What [`init`] did.
+/// The result of [`init`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Initialised {
     /// Written, relative to the folder, in order.

@@ -1,10 +1,10 @@
-//! The one merge of texts: two that grew from the same one are made into one again, line by line. What only one side
-//! changed is taken over; what both changed differently is left to a person ([`TextMerge`]), or, where nobody can be
-//! asked, both of it stays ([`merge_keeping_both`]). Nothing is thrown away unasked.
+//! Three-way merge of texts, line by line; the only one in the program. Changes by only one side are applied; lines
+//! that both sides changed differently are left to a person ([`TextMerge`]) or, if nobody can be asked, both versions
+//! are kept ([`merge_keeping_both`]). Nothing is discarded without asking.
 //!
-//! The differences are found by `similar`. Why not `diffy`, which joins as well: in 0.5.2 each of its merges still
-//! comes to `Result<String, String>` (or bytes), the error being the whole text with marks like `<<<<<<<` in it. The
-//! stretches that a person is to be asked about stay private to it, and a text may hold such marks of its own.
+//! Differences are computed by `similar`. Why not `diffy`, which also merges: in 0.5.2 each of its merges still returns
+//! `Result<String, String>` (or bytes), where the error is the whole text with marks like `<<<<<<<` in it. The places about
+//! which a person is to be asked stay private to it, and a text may contain such marks of its own.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// A stretch of the merged text.
+/// A piece of the merged text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Piece {
     /// Nobody disagrees about this.
@@ -22,7 +22,7 @@ pub enum Piece {
     Conflict(Conflict),
 }
 
-/// A stretch that both sides changed, each in another way.
+/// A piece that both sides changed differently.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conflict {
     /// What stood there before.
@@ -33,7 +33,7 @@ pub struct Conflict {
     pub theirs: String,
 }
 
-/// How a conflict is settled.
+/// How a conflict is resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
     /// What I wrote.
@@ -44,7 +44,7 @@ pub enum Choice {
     Both,
 }
 
-/// A merge whose conflicts a person settles.
+/// A merge whose conflicts a person resolves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextMerge {
     pieces: Arc<Vec<Piece>>,

@@ -1,5 +1,5 @@
-//! What the room changed and is not on disk yet, as far as the world knows: enough to join it with what a person
-//! makes of the saved file meanwhile. Part of the saved world, because what comes of an edit depends on it.
+//! Changes of the room that are not on disk yet, as far as the world knows: enough to merge them with external edits of
+//! the saved file. Part of the saved world, because the result of an edit depends on it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::base::hash::content_hash;
 /// Above this, of several changes of one thing only the first is kept, as what all of them started from.
 const MAX_EXACT: usize = 128;
 
-/// A part of a file that the room changes by itself.
+/// A part of a file that the room itself changes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Target {

@@ -1,4 +1,4 @@
-//! Texts that lost their place: kept in `.workshop/unsaved`, where a person can find them.
+//! Texts that could not be saved to their file: kept in `.workshop/unsaved`, where a person can find them.
 
 use std::io;
 

@@ -1,5 +1,5 @@
-//! Workflows to begin with: the repository's own, carried in the binary, and written into a workspace with the agents of
-//! the starter kit that they name, where it has none of these.
+//! Workflow templates: embedded in the binary, and written into a workspace together with the starter-kit agents that
+//! they name, if the workspace lacks them.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::yaml;
 
 static WORKFLOWS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../workflows");
 
-/// A workflow to begin with.
+/// A workflow template.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WorkflowTemplate {
     /// What it is called on the command line: `review-loop`.

@@ -1,4 +1,4 @@
-//! What the room knows of agents' own copies of the workspace: the changes in each that are not in the workspace yet.
+//! What the room knows about agents' worktrees: the changes in each that are not in the workspace yet.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use super::vfs::WorktreeChanges;
 use crate::base::Id;
 use crate::schedule::Section;
 
-/// The changes of each agent's copy, by the agent's id, as the file service told them last. Written by this module only.
+/// The changes in each agent's worktree, by the agent's id, as last reported by the file service. Written by this
+/// module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WorktreesKnown(BTreeMap<Id, WorktreeChanges>);

@@ -1,5 +1,5 @@
-//! What the room itself writes and could not: sessions, how far workflows are, what stays of blackboards. A person is
-//! told once for each folder, it is tried again until it is done, and then the person is told that too.
+//! Failed writes by the room itself: sessions, workflow progress, archived blackboards. A person is told once per
+//! folder; the write is retried until it succeeds, and then the person is told again.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ struct Waiting {
     due: u64,
 }
 
-/// What the room could not write, by path. Part of the saved world. Written by this module only.
+/// Failed writes of the room, by path. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct FailedWrites {

@@ -1,4 +1,4 @@
-//! YAML text to plain data and back: the one place that knows the parser, what it is spared, and how we write.
+//! Converts YAML text to plain data and back: the only place that uses the parser and defines how YAML is written.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::yaml_value;
 /// Lines longer than this are not written in braces.
 const MAX_FLOW_CHARS: usize = 160;
 
-/// Why a text is not usable as YAML: a line where known, and a sentence.
+/// Why a text is not usable as YAML: the line if known, and a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct YamlError {
     /// Counted from 1.

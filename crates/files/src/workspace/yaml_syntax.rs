@@ -1,12 +1,12 @@
-//! Where things stand in a YAML text: a parse tree of byte ranges, so that one value can be changed, and a line
-//! named, without touching anything else. Understands what people write in scene and settings files; a text
-//! with rarer YAML (complex keys, several documents) has no outline, and its readers do without. The parser of data
-//! (`yaml_serde`) tells no places, and `tree-sitter-yaml` is a parser in C: see [`scene_patch`](super::scene_patch).
+//! The structure of a YAML text: a parse tree of byte ranges, so that one value can be changed, or a line named,
+//! without touching anything else. It covers what people write in scene and settings files; a text with rarer YAML
+//! (complex keys, several documents) has no outline, and readers work without one. The data parser (`yaml_serde`) reports
+//! no positions, and `tree-sitter-yaml` is a parser in C: see [`scene_patch`](super::scene_patch).
 
 /// Deeper nesting than this has no outline, and is refused by the readers of scenes and settings.
 const MAX_DEPTH: usize = 64;
 
-/// A value and where it stands.
+/// A value and its place in the text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct YamlNode {
     /// The first byte of the value, its anchor or tag included.
@@ -17,7 +17,7 @@ pub struct YamlNode {
     pub shape: YamlShape,
 }
 
-/// What a value is made of.
+/// The structure of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum YamlShape {
     /// Nothing stands there.

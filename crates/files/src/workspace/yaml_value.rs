@@ -1,5 +1,5 @@
-//! YAML into plain data, with a bound on what its aliases may make of it: a few letters that are repeated by name a
-//! million times are refused before they take the machine's memory.
+//! Reads YAML into plain data, with a limit on alias expansion: a few letters repeated by name a million times are
+//! rejected before they fill the memory.
 
 use std::cell::Cell;
 use std::fmt;

@@ -1,10 +1,10 @@
-//! How far a person's permission reaches.
+//! How far a permission given by a person reaches.
 
 use serde::{Deserialize, Serialize};
 
 use super::time_limit::{TimeLimit, TimeLimitError};
 
-/// How far it reaches that a person allows something.
+/// How far a permission given by a person reaches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AllowScope {
@@ -21,7 +21,7 @@ pub enum AllowScope {
     Always,
 }
 
-/// Where a person answered what was asked.
+/// Where a person answered an approval.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnsweredIn {

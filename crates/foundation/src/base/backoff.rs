@@ -1,9 +1,9 @@
-//! How long to wait before something that failed is tried again: one rule for whatever is.
+//! The delay before a failed operation is retried: one rule for all retries.
 
 /// No wait is doubled more often.
 const DOUBLINGS_AT_MOST: u32 = 16;
 
-/// Waits between tries: each twice as long as the one before, up to a longest.
+/// Delays between retries: each is twice as long as the previous one, up to a maximum.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Backoff {
     /// Seconds after the first failure.

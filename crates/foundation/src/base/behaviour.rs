@@ -1,8 +1,8 @@
-//! What an agent does when nothing calls: a word that scene files, profiles and the room share.
+//! What an agent does when it has nothing to do: a word shared by scene files, profiles and the room.
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent does when nothing calls.
+/// What an agent does when it has nothing to do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Behaviour {

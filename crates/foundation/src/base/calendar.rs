@@ -1,4 +1,4 @@
-//! Days and times of the calendar, and seconds since 1970, both ways. Pure; whose clock it is, the caller knows.
+//! Conversions between calendar dates and seconds since 1970. Pure: the caller knows whose clock is meant.
 
 /// Seconds of a day.
 pub const SECS_PER_DAY: i64 = 86_400;

@@ -1,10 +1,10 @@
-//! Globs over paths: one plain form of them, what they match, and whether one never matches more than another. The only
-//! engine of globs: what an agent may do is decided, inherited and carried out by the same one.
+//! Globs over paths: one normal form, matching, and whether one glob never matches more than another. This is the only
+//! glob engine: permissions are decided, inherited and enforced with it.
 //!
-//! In the plain form a path's part is letters, `?` (any one) and `*` (any number) or, alone, `**` (any number of
-//! parts, none among them; at the end at least one, so that `a/**` is what lies in `a`). Whatever else people write is
-//! brought into it or refused, so that every reader of globs takes what comes from here for the same set of paths.
-//! Letters are composed (NFC), as in every path of a workspace.
+//! In the normal form, a part of a path consists of letters, `?` (any one) and `*` (any number), or is `**` alone (any
+//! number of parts, including none; at the end at least one, so that `a/**` matches what is inside `a`). Anything else
+//! that people write is converted to this form or rejected, so that all code that reads globs matches the same set of
+//! paths. Letters are composed (NFC), as in every path of a workspace.
 
 use thiserror::Error;
 
@@ -15,7 +15,7 @@ const MAX_CHARS: usize = 512;
 /// One glob with braces stands for at most so many.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// Why a text cannot be used as a glob.
+/// Why a text is not a valid glob.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum GlobError {
     /// There is nothing in it.

@@ -1,4 +1,4 @@
-//! Hashes that mean the same on every machine: of content, and of the whole world.
+//! Hashes of content and of the whole world that are the same on every machine.
 
 use std::io;
 
@@ -9,7 +9,7 @@ pub fn content_hash(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
-/// Collects everything that is written into it into one 64-bit number; serialise straight into it.
+/// A writer that hashes everything written to it into one 64-bit number; values can be serialised directly into it.
 #[derive(Default)]
 pub struct HashWriter(Xxh3Default);
 

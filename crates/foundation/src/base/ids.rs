@@ -1,4 +1,4 @@
-//! Names of things: an *id* is the word that stands in a person's file, a *key* the room's number for it.
+//! Names of things: an *id* is the word in a person's file, a *key* is the room's number for it.
 
 use std::fmt;
 use std::sync::Arc;

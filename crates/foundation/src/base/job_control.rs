@@ -1,4 +1,4 @@
-//! What slow work and whoever waits for it have in common: how far it is, and whether it is to be given up.
+//! The state shared by a slow job and its caller: its progress, and whether it should be cancelled.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// What is said of work that has not said how far it is.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Watches and cancels one piece of slow work. All copies are about the same work.
+/// Observes and cancels one slow job. All clones refer to the same job.
 #[derive(Clone, Debug, Default)]
 pub struct JobControl(Arc<Shared>);
 

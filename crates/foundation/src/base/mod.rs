@@ -1,4 +1,4 @@
-//! Words that every room of the house shares: ids, problems, text, hashing. Knows no ECS and does no I/O.
+//! Basic types used everywhere: ids, problems, text, hashing. No ECS and no I/O.
 
 pub mod allow_scope;
 pub mod backoff;

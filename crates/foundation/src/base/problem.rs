@@ -1,10 +1,10 @@
-//! Something wrong that a person can fix: where it is, what it is, and what to do about it.
+//! A problem that a person can fix: where it is, what it is, and what to do about it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How much a [`Problem`] costs.
+/// How severe a [`Problem`] is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -14,7 +14,7 @@ pub enum Severity {
     Error,
 }
 
-/// A finding about a file, a setting or the outside, in words for the person who can mend it.
+/// A problem with a file, a setting or something external, described for the person who can fix it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Problem {
     /// How much it costs.

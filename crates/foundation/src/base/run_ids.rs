@@ -1,5 +1,5 @@
-//! Ids of what is made while a room runs. Each contains the run that it was made in, so that two runs which begin from
-//! the same room and do the same never give one id twice.
+//! Ids of things created while a room runs. Each contains the run in which it was created, so that two runs that start
+//! from the same room and do the same never create the same id.
 
 use std::fmt;
 
@@ -14,8 +14,8 @@ const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Letters of a run tag, of 5 bits each.
 const TAG_CHARS: u32 = 8;
 
-/// A run in short: 40 bits of the hash of its name, written as eight letters and digits. None where an id was made by an
-/// older version, whose ids do not say their run.
+/// The short id of a run: 40 bits of the hash of its name, written as eight letters and digits. Ids created by older
+/// versions, which do not contain their run, have none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct RunTag(u64);
 
@@ -47,8 +47,8 @@ impl fmt::Display for RunTag {
     }
 }
 
-/// Names a piece of work: `act-7-3kq9x2mf` is the seventh of its room, made in the run of that tag. Ids of one room are
-/// in the order in which they were made. Older versions named work by the number of its record alone: `act-412`.
+/// The id of a piece of work: `act-7-3kq9x2mf` is the seventh of its room, created in the run with that tag. Ids of one
+/// room are in the order of their creation. Older versions named work by the number of its record alone: `act-412`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ActivationKey {
     number: u64,
@@ -92,7 +92,7 @@ impl ActivationKey {
     }
 }
 
-/// Names a message: a piece of mail, or one thing said. `msg-7-3kq9x2mf` is the seventh of its room, made in the run of
+/// The id of a message: a mail, or one utterance. `msg-7-3kq9x2mf` is the seventh of its room, created in the run with
 /// that tag; the copy that its sender keeps has the same id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

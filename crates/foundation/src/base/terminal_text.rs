@@ -1,7 +1,7 @@
-//! What may be printed: text without characters that a terminal obeys or that change the order of what is read.
+//! Text that is safe to print: without characters that control a terminal or change the reading order.
 //!
-//! Replies of models, names, settings and file names come from anywhere. A terminal takes some characters as
-//! commands (set the title, clear the screen, write the clipboard), and direction marks let a line read as another.
+//! Replies of models, names, settings and file names are untrusted. A terminal interprets some characters as commands
+//! (set the title, clear the screen, write the clipboard), and direction marks can make a line read as another.
 
 use std::borrow::Cow;
 use std::fmt::Write;

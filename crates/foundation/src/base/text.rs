@@ -1,4 +1,4 @@
-//! Small, pure work on text: slugs, cutting short, counting tokens, suggesting names.
+//! Small, pure functions on text: slugs, truncation, token counts, name suggestions.
 
 /// Four characters make a token, near enough to decide when to compact or to reserve (the reference's rule).
 const CHARS_PER_TOKEN: usize = 4;

@@ -1,4 +1,5 @@
-//! Spelling: the one normal form of a text, and the forms in which two texts are the same word for a disk or an eye.
+//! Normalization of text: the canonical form, and the forms in which two texts are equal to a file system or to a
+//! reader.
 
 use std::borrow::Cow;
 
@@ -35,7 +36,7 @@ pub fn folded_text(text: &str) -> String {
     if bare.is_empty() { folded } else { bare.to_owned() }
 }
 
-/// A text in which names are looked for, however they are spelled.
+/// A text prepared for finding names in it, however they are spelled.
 #[derive(Clone, Debug)]
 pub struct Words(String);
 

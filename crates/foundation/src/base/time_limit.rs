@@ -1,5 +1,5 @@
-//! Until when a permission holds, as a person says it: for some hours, until a time of the day, until a date. It becomes
-//! a date of the room when the permission is given; nothing here looks at a clock.
+//! Until when a permission holds, as a person writes it: for some hours, until a time of day, or until a date. It is
+//! converted to a date of the room when the permission is given; nothing here reads a clock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use super::calendar::{SECS_PER_DAY, parse_stamp, parse_time, stamp};
 /// No permission with an end holds longer, in seconds.
 const SECS_AT_MOST: i64 = 31 * SECS_PER_DAY;
 
-/// Until when something holds.
+/// The end of a permission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeLimit {
@@ -23,7 +23,7 @@ pub enum TimeLimit {
     At(i64),
 }
 
-/// Why a text says no time, or a time that cannot be meant.
+/// Why a text is not a valid time limit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TimeLimitError {
     /// It says none.

@@ -1,4 +1,4 @@
-//! Names with a number, for what wants a name that something has already.
+//! Numbered names for things whose wanted name is already taken.
 
 /// Endings that belong together.
 const ENDINGS: [&str; 3] = [".task.md", ".agent.yaml", ".session.yaml"];

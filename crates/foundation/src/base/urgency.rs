@@ -1,9 +1,8 @@
-//! How soon something wants to be done: one order for what wakes agents, for their queues and for whom a model
-//! answers first.
+//! Urgency: one order for what wakes agents, for their queues and for access to models.
 
 use serde::{Deserialize, Serialize};
 
-/// How soon something wants to be done, where many things wait: smaller goes first.
+/// The urgency of something that waits: smaller values go first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Urgency {

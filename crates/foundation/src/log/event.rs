@@ -1,4 +1,4 @@
-//! One record of the event log: as it is written, and as it is kept.
+//! One record of the event log, as it is written and as it is stored.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::events::{Event, EventData, EventKind};
 use crate::base::{Id, Seq};
 
-/// The data of a record: a JSON object, as it is kept and exported. It is made of an event and read as one.
+/// The data of a record: a JSON object, as it is stored and exported. It is created from an event and parsed as one.
 #[derive(Clone, Debug)]
 pub struct EventJson(Box<RawValue>);
 
@@ -126,7 +126,7 @@ impl EventDraft {
     }
 }
 
-/// A record as it is kept.
+/// A record as it is stored.
 #[derive(Clone, Debug)]
 pub struct EventRecord {
     /// Its place in the log, counted up across all runs of a workspace.

@@ -1,4 +1,5 @@
-//! The event log as systems see it: write a draft, get its [`Seq`] at once, so that others can name it as cause.
+//! The event log as systems see it: writing a draft returns its [`Seq`] at once, so that other records can name it as
+//! their cause.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,8 +1,8 @@
-//! What happens, as records: the kinds there are, what each says, the log that systems write to, and the words in which
-//! a person reads it.
+//! The event log: the kinds of events, their data, the log that systems write to, and the text that describes each
+//! event.
 //!
-//! Every floor may write here; `store` takes the records at the end of each tick and keeps them. An event is a struct
-//! in a file of [`events`] with the words it is told in, and one line of the table there.
+//! Every floor may write events; `store` takes the records at the end of each tick and saves them. An event is a struct
+//! in a file of [`events`], with the sentence that describes it, and one line in the table there.
 
 pub mod event;
 mod event_log;

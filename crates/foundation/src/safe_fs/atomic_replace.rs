@@ -1,6 +1,6 @@
-//! How a text takes the place of another without ever taking somebody else's save with it: written beside, synced,
-//! then both files change places in one step, and only then is looked at what came out. If that is not what was to be
-//! replaced, somebody saved in between: their file gets its place back.
+//! Replaces a text in a file without overwriting somebody else's save: the new text is written next to the file and
+//! synced, the two files are exchanged in one step, and then the old one is checked. If it is not the text that was to
+//! be replaced, somebody saved in between, and their file is put back.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -17,7 +17,7 @@ const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 /// A name that is longer, in bytes, does not fit into the hidden name as it is.
 const NAME_BYTES_AT_MOST: usize = 180;
 
-/// What came of putting a text in its place.
+/// The result of replacing a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placing {
     /// It stands there.

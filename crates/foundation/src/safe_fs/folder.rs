@@ -1,5 +1,4 @@
-//! A folder held open by a handle: what is done in it is done there, whatever becomes of the path that led to it.
-//! No link is ever followed.
+//! A folder held open by a handle: operations act on this folder even if its path changes. Links are never followed.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! `Folder` for systems where a folder's handle cannot be worked from: each name is looked at
-//! before it is used, and a file again after it was opened. Hard links cannot be told from files here.
+//! `Folder` for systems without operations relative to a folder handle: each name is checked before use, and each file
+//! again after it was opened. Hard links cannot be distinguished from files here.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

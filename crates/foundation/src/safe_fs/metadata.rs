@@ -1,6 +1,6 @@
-//! What is found on disk under a name.
+//! What exists on disk under a name.
 
-/// What a name stands for.
+/// What kind of entry exists under a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum EntryKind {
     /// An ordinary file.
@@ -13,7 +13,7 @@ pub enum EntryKind {
     Other,
 }
 
-/// What can be seen of a file without reading it.
+/// The metadata of a file, available without reading it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntryMetadata {
     /// What the name stands for.

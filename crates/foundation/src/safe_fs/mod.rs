@@ -1,6 +1,6 @@
-//! Files opened and replaced so that nothing outside is ever reached and nothing that somebody else wrote is ever
-//! lost: by the handle of a folder, without following a link, created exclusively, put in place only over what was
-//! looked at. Everything that this program writes goes through here.
+//! Opens and replaces files so that nothing outside the folder is reached and nobody else's data is lost: by a folder
+//! handle, without following links, with exclusive creation, replacing only what was checked. All files that this
+//! program writes are written with this module.
 
 mod atomic_replace;
 #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! Files of this program's own: the lock, the database, drafts, texts that were kept. Whatever lies in their place is
-//! looked at first: a link, a pipe or a folder is refused in words, never followed, waited for or written into.
+//! Files that belong to this program: the lock, the database, drafts, saved texts. What exists at their path is checked
+//! first: a link, a pipe or a folder is rejected with an error, never followed, waited for or written to.
 
 use std::fs::File;
 use std::io::{self, Read};

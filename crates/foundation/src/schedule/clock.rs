@@ -1,4 +1,4 @@
-//! The clock of the room: counts ticks, knows nothing of wall time.
+//! The clock of the room, which counts ticks and knows nothing of wall time.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -15,7 +15,7 @@ pub fn ticks(secs: f32) -> u64 {
     ((f64::from(secs) * TICKS_PER_SEC as f64).round() as u64).max(1)
 }
 
-/// How fast simulated time passes against real time.
+/// The ratio of simulated time to real time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speed {
@@ -25,7 +25,7 @@ pub enum Speed {
     Max,
 }
 
-/// Where the room's time stands and how it passes.
+/// The room's clock: its time and its speed.
 #[derive(Resource, Clone, Debug)]
 pub struct SimClock {
     tick: u64,
@@ -57,8 +57,8 @@ impl SimClock {
     }
 }
 
-/// Whether the room stands still: nobody moves or begins anything by itself, while a person may go on arranging
-/// what is in it. Ticks that run meanwhile only let in what the person does.
+/// Whether the room stands still: nobody moves or starts anything by itself, while a person may continue to arrange the
+/// room. Ticks during this time only process the person's input.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Standstill(bool);
 
@@ -69,7 +69,7 @@ impl Standstill {
     }
 }
 
-/// A person stops the room or lets it go on.
+/// A person pauses or resumes the room.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SetStandstill {
     /// Whether it is to stand still.
@@ -91,7 +91,7 @@ pub(super) fn apply_standstill(mut wishes: MessageReader<SetStandstill>, mut sta
     }
 }
 
-/// What of the clock outlives the process.
+/// The saved state of the clock.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ClockSaved {
     tick: u64,

@@ -1,5 +1,5 @@
-//! The date in the room: what the wall clock said when the room was opened, recorded once, and counted on in simulated
-//! time. It is told to whoever asks what day it is, and what a person allowed until a time ends by it.
+//! The date in the room: the wall-clock date when the room was opened, recorded once and advanced in simulated time.
+//! Agents are told this date, and time-limited permissions expire by it.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -21,7 +21,7 @@ impl Input for RoomOpened {
     const KIND: &'static str = "room_opened";
 }
 
-/// What the date is in the room, where it was ever told.
+/// The date in the room, if known.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RoomDate {

@@ -1,9 +1,10 @@
-//! The one door: whatever was not computed inside the world enters here, in [`WorkshopSystems::Ingest`],
-//! stamped with its tick and recorded, so that the same start and the same inputs make the same world.
+//! The only entry point for input: everything that was not computed inside the world enters here, in
+//! [`WorkshopSystems::Ingest`], stamped with its tick and recorded, so that the same start and the same inputs give the
+//! same world.
 //!
-//! A kind of input is a message type that implements [`Input`]. Whoever hears from the outside puts the
-//! value into its [`InputQueue`]; the next tick admits it as a message. Systems inside the world may write the
-//! same message directly, without the door: what the world computes is computed again on replay.
+//! A kind of input is a message type that implements [`Input`]. Code that receives something from outside puts the
+//! value into its [`InputQueue`]; the next tick admits it as a message. Systems inside the world may write the same
+//! message directly, without the door: what the world computes is computed again on replay.
 
 use std::collections::VecDeque;
 
@@ -21,8 +22,8 @@ pub trait Input: Message + Serialize + DeserializeOwned {
     const KIND: &'static str;
 }
 
-/// Where inputs of one kind wait for the next tick. Filled between ticks or by a floor's own
-/// collecting system in [`Floor::Inputs`] of `Ingest`.
+/// Inputs of one kind that wait for the next tick. Filled between ticks or by a floor's own collecting system in
+/// [`Floor::Inputs`] of `Ingest`.
 #[derive(Resource)]
 pub struct InputQueue<T: Input>(VecDeque<T>);
 
@@ -49,7 +50,7 @@ impl<T: Input> InputQueue<T> {
     }
 }
 
-/// One input as it is kept: enough to give it to the same tick again.
+/// One recorded input: enough to replay it in the same tick.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RecordedInput {
     /// The tick that let it in.
@@ -60,7 +61,7 @@ pub struct RecordedInput {
     pub data: String,
 }
 
-/// What has come through the door since the journal was last taken, or what is to come on replay.
+/// The inputs admitted since the journal was last taken, or the inputs to replay.
 #[derive(Resource, Default)]
 pub struct InputJournal {
     recorded: Vec<RecordedInput>,
@@ -134,7 +135,7 @@ pub fn any_input_waits(world: &World) -> bool {
     world.resource::<InputKinds>().0.iter().any(|kind| (kind.waits)(world))
 }
 
-/// Adapters that fill doors from channels: before the door opens.
+/// Systems that fill input queues from channels, before inputs are admitted.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CollectInputs;
 

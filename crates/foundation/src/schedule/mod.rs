@@ -1,9 +1,9 @@
-//! How time passes: the [`Tick`] schedule, its phases, the clock, the one door, and what is saved.
+//! Time: the [`Tick`] schedule, its phases, the clock, the entry point for input, and what is saved.
 //!
-//! The world advances in ticks of 1/30 second of simulated time. Every tick runs the phases of
-//! [`WorkshopSystems`] once, in order; within a phase the floors run in the order of [`Floor`], so that
-//! information rises through the house within one tick. Whoever drives the world (the window or the
-//! command line) calls [`advance`]; nothing in a tick reads the wall clock.
+//! The world advances in ticks of 1/30 second of simulated time. Every tick runs the phases of [`WorkshopSystems`]
+//! once, in order; within a phase, the floors run in the order of [`Floor`], so that information passes up through all
+//! floors within one tick. The driver of the world (the window or the command line) calls [`advance`]; nothing in a
+//! tick reads the wall clock.
 
 pub mod clock;
 pub mod date;

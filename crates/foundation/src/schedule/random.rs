@@ -1,4 +1,4 @@
-//! Chance that replays: one small generator per agent, all from the room's seed.
+//! Replayable random numbers: one small generator per agent, all seeded from the room's seed.
 
 use bevy::ecs::prelude::*;
 use bevy::math::{Vec2, ops};
@@ -12,8 +12,8 @@ use crate::base::AgentKey;
 #[derive(Resource, Clone, Copy, Default, Debug)]
 pub struct RoomSeed(pub u64);
 
-/// An agent's own chance: a PCG stream chosen by the agent's key, so that what one agent draws never
-/// shifts what another does. 16 bytes; the sequence is documented and the same on every machine.
+/// An agent's own random generator: a PCG stream chosen by the agent's key, so that the draws of one agent never affect
+/// another's. 16 bytes; the sequence is documented and the same on every machine.
 #[derive(Component, Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AgentRandom(Pcg32);

@@ -1,6 +1,5 @@
-//! What of the world outlives the process, in sections, one per floor: saved whole, loaded whole, and
-//! hashed. The hash of the world is the hash of what would be saved, so nothing can be compared and
-//! not saved, or saved and not compared.
+//! The parts of the world that are saved, in sections, one per floor: saved, loaded and hashed as a whole. The hash of
+//! the world is the hash of what would be saved, so everything compared is saved and vice versa.
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;

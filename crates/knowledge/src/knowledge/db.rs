@@ -1,5 +1,5 @@
-//! What is kept beside the files: vectors, so that no text is embedded twice, and how often each memory was recalled.
-//! All of it but the counts can be computed again, so a damaged database is replaced by a new one.
+//! What is stored besides the files: vectors, so that no text is embedded twice, and how often each memory was
+//! recalled. Everything except the counts can be recomputed, so a damaged database is replaced by a new one.
 
 use std::collections::HashMap;
 use std::fs;

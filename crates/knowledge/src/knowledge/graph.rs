@@ -1,4 +1,4 @@
-//! What is known as a graph, for other programs (JSON) and for whoever reads Markdown (Mermaid).
+//! The graph of memories, for other programs (JSON) and for readers of Markdown (Mermaid).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

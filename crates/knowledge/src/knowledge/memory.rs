@@ -1,4 +1,4 @@
-//! What one memory is: what an agent knows, where it comes from, and how it hangs together with others.
+//! A memory: its content, its source, and its relations to other memories.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ pub const USUAL_WEIGHT: f32 = 1.0;
 /// What stands at the end of a content that was cut.
 const CUT_MARK: char = '…';
 
-/// What a memory is about.
+/// The kind of a memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryKind {
@@ -64,7 +64,7 @@ impl fmt::Display for MemoryKind {
     }
 }
 
-/// A word that names nothing known here.
+/// An unknown word where one of a fixed list is expected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{word:?} is not one of: {known}")]
 pub struct UnknownWord {
@@ -141,7 +141,7 @@ pub struct Edge {
     pub weight: f32,
 }
 
-/// What a memory comes from.
+/// The source of a memory.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Source {
     /// The run of the room.
@@ -152,8 +152,8 @@ pub struct Source {
     pub record: Option<u64>,
 }
 
-/// What an agent knows: one line of a file of `memory/knowledge/`. How often it was recalled is not part of it, but is
-/// counted in the index, so that recalling writes no file.
+/// A memory: one line of a file in `memory/knowledge/`. Its recall count is not part of it, but kept in the index, so
+/// that recalling writes no file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Memory {
     /// Names it: begins with `k-`.
@@ -237,7 +237,7 @@ pub fn hundredths(value: f32) -> f32 {
     if value.is_finite() { (value.clamp(0.0, 1.0) * 100.0).round() / 100.0 } else { 0.0 }
 }
 
-/// A content as it is remembered.
+/// The normalised content of a memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tidied {
     /// The text.

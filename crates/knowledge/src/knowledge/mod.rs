@@ -1,5 +1,5 @@
-//! What agents know: memories as lines of files, how they are found, and how new ones are taken in among known ones.
-//! Pure: the room and its clock, models and the command line are above.
+//! Knowledge of agents: memories as lines of files, how they are found, and how new ones are merged with known ones.
+//! Pure: the room and its clock, models and the command line are in other floors.
 
 pub mod consolidation;
 pub mod db;

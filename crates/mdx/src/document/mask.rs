@@ -1,14 +1,14 @@
-//! Finds what looks like a tag at the beginning of a line, and hides it from the Markdown parser, which would take the
-//! lines below for part of it.
+//! Finds tags at the beginning of lines, and hides them from the Markdown parser, which would include the lines below
+//! them.
 //!
-//! A tag becomes an HTML instruction (`<?…?>`) of the same length: the parser ends such a block at its end, whatever
-//! follows, so that a fence right below a tag is a fence. Line breaks stay, and a tag never reaches over a fence, so
-//! that what a fence shows is shown all the same.
+//! A tag is replaced by an HTML processing instruction (`<?…?>`) of the same length: the parser ends such a block at
+//! its end, whatever follows, so that a fence right below a tag is a fence. Line breaks are kept, and a tag never
+//! extends over a fence, so that the content of a fence is shown.
 
 use super::tag::{self, KNOWN, Tag, TagFault};
 use crate::source::ByteRange;
 
-/// What was found at the beginning of a line, or behind another tag on it.
+/// A possible tag at the beginning of a line, or after another tag on it.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Candidate {
     /// A tag of a document.

@@ -1,9 +1,9 @@
-//! The document that defines an agent: identity in Markdown, tools in `<Tool>` elements between the text.
+//! The document that defines an agent: its identity in Markdown, with tools in `<Tool>` elements.
 //!
-//! The text is read by a Markdown parser, so that what is shown in a code block, in `code` or in a comment is an
-//! example and never a tool. A document is never an error: what cannot be understood is a problem with its place and a
-//! remedy, and the rest works. Everything carries its range in bytes of the text as it stands, so that an editor
-//! changes no byte that it need not.
+//! The text is parsed as Markdown, so that an element in a code block, in `code` or in a comment is an example and
+//! never a tool. Reading a document never fails: everything invalid is a problem with its place and a remedy, and the
+//! rest works. Everything has its byte range in the original text, so that an editor only changes the bytes that it
+//! needs to.
 
 mod builtin;
 mod mask;

@@ -1,4 +1,4 @@
-//! What a document says.
+//! The content of a document.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -36,7 +36,7 @@ pub struct AgentDocument {
     pub problems: Vec<SourceProblem>,
 }
 
-/// A heading and what stands below it, up to the next one.
+/// A heading and the text below it, up to the next one.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Section {
     /// The heading without its marks.

@@ -1,4 +1,4 @@
-//! What a tool takes, and the JSON schema that says so: with it calls are checked, by whoever makes them.
+//! The parameters of a tool and their JSON schema, which calls are checked against by whoever makes them.
 
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ pub struct Parameter {
     pub is_required: bool,
 }
 
-/// What a parameter is.
+/// The type of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ParameterType {

@@ -1,5 +1,5 @@
-//! Who an agent is, as the prompt says it: the sections of its document in the reference's order. The prompt itself is the
-//! mind's to build.
+//! The identity of an agent as text for the prompt: the sections of its document in the order of the reference. The
+//! mind builds the prompt itself.
 
 use super::model::{AgentDocument, Section};
 

@@ -1,4 +1,4 @@
-//! One element as JSX writes it: `<Tool name="x" description='y' strict={true}>`, over as many lines as it takes.
+//! Parses one element in JSX syntax: `<Tool name="x" description='y' strict={true}>`, over any number of lines.
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ pub(super) struct Attribute {
     pub(super) at: usize,
 }
 
-/// Why what begins like a tag is none.
+/// Why something that looks like a tag is not one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct TagFault {
     pub(super) at: usize,

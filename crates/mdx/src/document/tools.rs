@@ -1,4 +1,4 @@
-//! Puts the tools of a document together from its tags and its code blocks.
+//! Assembles the tools of a document from its tags and code blocks.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const ALSO_RUN: [&str; 4] = ["javascript", "js", "mjs", "mts"];
 /// As the providers of models allow.
 const MAX_NAME_CHARS: usize = 64;
 
-/// What was found of tools.
+/// The tools and problems that were found.
 pub(super) struct Found {
     pub(super) tools: Vec<ToolDefinition>,
     /// Every stretch of the text that belongs to a tool, usable or not.

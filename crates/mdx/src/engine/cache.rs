@@ -1,4 +1,4 @@
-//! Code whose types were taken out already.
+//! A cache of code whose types were already removed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use super::strip::{Program, StripError, strip};
 /// How many programs are kept: more than a room has tools that are called again and again.
 const PROGRAMS_KEPT: usize = 512;
 
-/// Programs by what was written, so that a tool that is called again is not read again.
+/// Programs by their source, so that a tool that is called again is not parsed again.
 #[derive(Default, Debug)]
 pub struct ProgramCache {
     kept: Mutex<HashMap<Arc<str>, Kept>>,

@@ -1,4 +1,4 @@
-//! One call of a tool, on a thread of its own, and how whoever started it follows it.
+//! One call of a tool, on its own thread, and how its caller follows it.
 
 use std::sync::Arc;
 use std::thread;
@@ -41,7 +41,7 @@ pub enum ToolCode {
     },
 }
 
-/// A call of a tool. The arguments fit the schema of the tool already: nothing here checks them.
+/// A call of a tool. The arguments already match the tool's schema: nothing here checks them.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
     /// What runs.
@@ -64,7 +64,7 @@ pub struct ToolCall {
     pub limits: EngineLimits,
 }
 
-/// A call that goes on. Dropping it stops it.
+/// A running call. Dropping it stops it.
 #[derive(Debug)]
 pub struct RunningCall {
     requests: Receiver<HostCall>,
@@ -75,7 +75,7 @@ pub struct RunningCall {
     is_finished: bool,
 }
 
-/// What a call has to say.
+/// An event of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CallEvent {
     /// It asks for something and waits for the answer.
@@ -173,7 +173,7 @@ impl ToolCall {
     }
 }
 
-/// Where the outcome of a call goes.
+/// Receives the outcome of a call.
 pub(super) struct Finish(Sender<ToolOutcome>);
 
 impl Finish {

@@ -1,4 +1,4 @@
-//! What is wrong with the code of a document's tools, without running it.
+//! Finds problems in the code of a document's tools without running it.
 
 use super::cache::ProgramCache;
 use super::limits::EngineLimits;

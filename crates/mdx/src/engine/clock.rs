@@ -1,4 +1,4 @@
-//! How long a call has run and waited, and whether it is to stop.
+//! How long a call has run and waited, and whether it should stop.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::limits::EngineLimits;
 
-/// Why a call is stopped from outside of its code.
+/// Why a call is stopped from outside its code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stop {
     Cancelled,
@@ -17,7 +17,7 @@ pub(super) enum Stop {
     NeverSettles,
 }
 
-/// What the thread of a call and whoever started it both see.
+/// State shared by the thread of a call and its caller.
 #[derive(Default, Debug)]
 pub(super) struct Pulse {
     is_cancelled: AtomicBool,

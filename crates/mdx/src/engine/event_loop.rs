@@ -1,4 +1,4 @@
-//! Drives the code of a runtime: runs what is ready, rings its timers, hands it the host's answers, and stops it at its
+//! The event loop of a runtime: runs ready code, fires timers, delivers the host's answers, and stops the code at its
 //! limits.
 
 use std::cell::Cell;
@@ -18,7 +18,7 @@ use super::imports::Imports;
 use super::limits::EngineLimits;
 use super::random::Random;
 
-/// What comes to the thread of a runtime from whoever started it.
+/// A message from the caller to the thread of a runtime.
 pub(super) enum Incoming {
     /// The answer to a request.
     Answer(u64, HostAnswer),
@@ -26,14 +26,14 @@ pub(super) enum Incoming {
     Cancel,
 }
 
-/// The ends of the channels that a runtime holds.
+/// The runtime's ends of the channels.
 pub(super) struct Link {
     pub(super) requests: Sender<HostCall>,
     pub(super) incoming: Receiver<Incoming>,
     pub(super) pulse: Arc<Pulse>,
 }
 
-/// What a runtime begins with.
+/// The initial state of a runtime.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beginning {
     pub(super) limits: EngineLimits,
@@ -41,14 +41,14 @@ pub(super) struct Beginning {
     pub(super) now_unix_ms: i64,
 }
 
-/// A runtime with its limits set, and one context in it.
+/// A runtime with its limits, and one context in it.
 pub(super) struct Machine {
     pub(super) shared: Rc<Shared>,
     pub(super) incoming: Receiver<Incoming>,
     pub(super) context: Context,
 }
 
-/// The engine could not be started: it got no memory.
+/// The engine could not be started because there was not enough memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the tool engine could not be started: there is not enough memory")]
 pub(super) struct NoMachine;
@@ -88,7 +88,7 @@ impl Machine {
     }
 }
 
-/// The world of a machine, while its context is entered.
+/// The state of a machine while its context is entered.
 pub(super) struct Session<'a, 'js> {
     pub(super) ctx: Ctx<'js>,
     pub(super) shared: &'a Rc<Shared>,

@@ -1,7 +1,7 @@
-//! A call of a tool in a runtime of this computer's, as a program of its own, with the contract of the embedded engine: the
-//! same parameters and context, the same requests of whoever started it, the same failures with lines of the document.
+//! A call of a tool in a runtime on this computer, as a separate program, with the interface of the built-in engine:
+//! the same parameters and context, the same requests to the caller, the same failures with lines of the document.
 //!
-//! Whoever starts it has confined the program: here nothing is kept from it.
+//! The caller has sandboxed the program: nothing is restricted here.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What code threw, in words, with the lines of the document.
+//! Errors thrown by code, as text with lines of the document.
 
 use rquickjs::{Array, Ctx, Function, Object, Value};
 
@@ -11,7 +11,7 @@ const MAX_TEXT_CHARS: usize = 4000;
 /// Frames of the stack that are shown.
 const FRAMES_SHOWN: usize = 6;
 
-/// Where the lines of code stand in a document.
+/// The lines of code in a document.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// What the document is called in messages.

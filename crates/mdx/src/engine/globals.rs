@@ -1,4 +1,4 @@
-//! What stands in a tool's world: the functions that its globals are made of.
+//! The globals of a tool's code: the functions that implement them.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ const PARTS: [(&str, &str); 4] = [
     ("module", include_str!("prelude/module.js")),
 ];
 
-/// What the functions of a world share with the thread that drives it.
+/// What the global functions share with the thread that drives them.
 pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) limits: EngineLimits,

@@ -1,10 +1,10 @@
-//! Ends code for certain, once it must stop.
+//! Ends code reliably when it must stop.
 //!
-//! The engine asks between steps whether it must stop, and then throws what no `catch` of a script catches. Two things
-//! in the engine itself do: where there is no memory left, what is thrown is that, which scripts may catch; and a
-//! promise that is being made takes whatever its code throws for its refusal. So that a script cannot go on in their
-//! shelter, it gets memory for the throwing, and no stack: no function begins any more. What was begun ends at its next
-//! step, from the innermost to the outermost.
+//! The engine checks between steps whether it must stop, and then throws an error that no `catch` of a script can
+//! catch. Two cases in the engine need care: without free memory, the error thrown is an out-of-memory error, which
+//! scripts may catch; and a promise under construction turns any thrown error into its rejection. To prevent a script
+//! from continuing in these cases, it gets memory for throwing, but no stack: no further function can start. Functions
+//! that have started end at their next step, from the innermost to the outermost.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -15,7 +15,7 @@ use rquickjs::{Context, qjs};
 /// What throwing may take, beyond what the script may use.
 const SPARE_BYTES: usize = 8 << 20;
 
-/// The runtime of a context, once there is one.
+/// The runtime of a context, once it exists.
 #[derive(Clone, Default)]
 pub(super) struct Halt(Rc<Cell<Option<NonNull<qjs::JSRuntime>>>>);
 

@@ -1,8 +1,8 @@
-//! What code may ask of the outside, as data: whoever started a call judges, answers and records it.
+//! Requests of code to the outside, as data: the caller checks, answers and records them.
 
 use serde::{Deserialize, Serialize};
 
-/// One request, which waits for its answer.
+/// A request that waits for its answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct HostCall {
     /// Tells it from the other requests of the same call; counted from 1.
@@ -11,7 +11,7 @@ pub struct HostCall {
     pub request: HostRequest,
 }
 
-/// What is asked.
+/// A request to the host.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum HostRequest {
@@ -47,7 +47,7 @@ pub enum HostRequest {
     },
 }
 
-/// What comes back.
+/// The host's answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum HostAnswer {

@@ -1,4 +1,4 @@
-//! What code may import: files that were handed in with it, and nothing else.
+//! What code may import: files that were passed in with it, and nothing else.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! How much a call of a tool may use.
+//! The limits of a tool call.
 
 use std::time::Duration;
 
-/// Bounds of one call. Where one is reached the call ends, and says which.
+/// The limits of one call. A call that reaches one ends with an error that names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EngineLimits {
     /// How long the code may run. Time that it waits for the host or for a timer does not count.

@@ -1,18 +1,18 @@
-//! Runs the code of tools: TypeScript without its types, in a JavaScript engine of its own for every call.
+//! Runs the code of tools: TypeScript with its types removed, in a separate JavaScript engine for every call.
 //!
-//! A call has a thread, a memory, a stack and a time of its own, and nothing of the outside but what it asks of
-//! whoever started it: addresses and files are [`HostRequest`]s, which are judged, answered and recorded there. A
-//! call never waits on the caller's thread: [`RunningCall::poll`] tells what is new.
+//! A call has its own thread, memory, stack and time limit, and can only reach the outside through its caller:
+//! addresses and files are [`HostRequest`]s, which the caller checks, answers and records. A call never blocks the
+//! caller's thread: [`RunningCall::poll`] returns its events.
 //!
 //! ```text
-//!   ToolDefinition ── strip ──► Program ── start ──► thread ── HostCall ──► whoever started it
+//!   ToolDefinition ── strip ──► Program ── start ──► thread ── HostCall ──► the caller
 //!                                                       ▲ └──── ToolOutcome ──►│
 //!                                                       └───── HostAnswer ─────┘
 //! ```
 //!
-//! The engine looks at its clock while it interprets code. What its own functions do in one go it cannot look into:
-//! those that could go on for ever are guarded (`prelude/guards.js`). The others end within seconds; a call that is not
-//! back in time because of one is given up, so that whoever waits is told.
+//! The engine checks its clock while it interprets code, but not inside its built-in functions: those that could run
+//! forever are guarded (`prelude/guards.js`), the others end within seconds. A call that does not return in time
+//! because of one is abandoned, so that the caller gets an answer.
 
 mod cache;
 mod call;

@@ -1,8 +1,8 @@
-//! A module in a runtime of its own, which stays as long as the module does, on a thread of its own.
+//! A module in its own runtime, which exists as long as the module, on its own thread.
 //!
-//! Every order has the limits of a call. A module that exceeds one is gone: its runtime cannot be trusted any more, and
-//! whatever is ordered of it afterwards says so. Between orders its timers and the answers of the host go on, each as
-//! long as a call may run.
+//! Every order has the limits of a call. A module that exceeds one is ended: its runtime cannot be trusted any more,
+//! and later orders fail. Between orders, its timers and the host's answers are processed, each with the time limit of
+//! a call.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub struct ModuleFiles {
     pub limits: EngineLimits,
 }
 
-/// What a module is to do.
+/// A command to a module.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ModuleCommand {
     /// Say what it adds to the prompt.
@@ -65,7 +65,7 @@ pub enum ModuleCommand {
     },
 }
 
-/// What a module says of itself once it is loaded and initialized.
+/// A module's description of itself after it was loaded and initialized.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct ModuleDescription {
     /// Its name.
@@ -87,7 +87,7 @@ pub struct ModuleTool {
     pub parameters: Json,
 }
 
-/// What a module has to say.
+/// A message of a module.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ModuleMessage {
     /// It is loaded and initialized, or cannot be. This comes first.
@@ -111,7 +111,7 @@ fn send_log(session: &Session<'_, '_>, said: &Sender<ModuleMessage>) -> bool {
     lines.into_iter().all(|line| said.send(ModuleMessage::Logged(line)).is_ok())
 }
 
-/// A module that runs. Dropping it ends it.
+/// A running module. Dropping it ends it.
 #[derive(Debug)]
 pub struct RunningModule {
     orders: Sender<(u64, ModuleCommand)>,

@@ -1,4 +1,4 @@
-//! What comes of a call.
+//! The outcome of a call.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::clock::Stop;
 use super::limits::EngineLimits;
 
-/// What comes of a call.
+/// The outcome of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolOutcome {
     /// The result for the model: a text as it is, anything else as JSON, nothing as an empty text. Or why there is
@@ -33,7 +33,7 @@ pub struct ToolFailure {
     pub line: Option<usize>,
 }
 
-/// What kind of failure it is.
+/// The kind of failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {

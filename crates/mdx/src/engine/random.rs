@@ -1,4 +1,4 @@
-//! Random numbers of a call: the same seed makes the same numbers.
+//! The random numbers of a call: the same seed gives the same numbers.
 
 /// A small generator (SplitMix64), good enough for what `Math.random` is used for, and never for secrets.
 #[derive(Clone, Debug)]

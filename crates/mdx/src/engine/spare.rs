@@ -1,5 +1,5 @@
-//! A runtime that is made ahead of the next call: making one takes longer than most calls. Each is used for one call and
-//! thrown away, as one that is made for the call would be.
+//! A spare runtime, created ahead of the next call, because creating one takes longer than most calls. Each is used for
+//! one call and then dropped.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! TypeScript without its types: JavaScript that keeps its lines, or knows where they stood.
+//! Removes the types from TypeScript: the resulting JavaScript keeps its lines, or knows their original numbers.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -21,7 +21,7 @@ pub struct Program {
     lines: Option<Vec<u32>>,
 }
 
-/// Why code cannot be run.
+/// Why code cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct StripError {

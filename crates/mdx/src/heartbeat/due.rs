@@ -1,4 +1,4 @@
-//! What is due between two moments, each thing once, however often it was missed.
+//! What is due between two times, each entry once, however often it was missed.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};

@@ -1,7 +1,7 @@
-//! When an agent wakes by itself: `heartbeat.md` with its schedule and its routines.
+//! Heartbeats: when an agent wakes up by itself, from the schedule and routines in `heartbeat.md`.
 //!
-//! Nothing here looks at a clock: the moment and the time zone are arguments, so that a simulated year wakes as a real
-//! one does. What was missed (asleep, not started, in a gap of daylight saving) is due once.
+//! Nothing here reads a clock: the time and the time zone are arguments, so that a simulated year behaves like a real
+//! one. What was missed (asleep, not started, in a daylight-saving gap) is due once.
 
 mod due;
 mod read;

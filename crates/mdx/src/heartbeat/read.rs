@@ -5,7 +5,7 @@ use super::trigger_parser::{self, EXAMPLES, interval};
 use crate::source::outline::{self, Heading, Outline};
 use crate::source::{ByteRange, LineIndex, SourceProblem, split_front_matter};
 
-/// When an agent wakes, and for what.
+/// When an agent wakes up, and what for.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Heartbeat {
     /// How often it wakes: `@every: 15m`. Nothing where the file does not say.

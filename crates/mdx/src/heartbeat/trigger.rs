@@ -1,4 +1,4 @@
-//! When something is due: after an interval, or by a pattern of the calendar.
+//! When something is due: after an interval, or by a calendar pattern.
 
 use std::str::FromStr;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Triggers as people write them: "Every morning at 09:00", "Every Monday at 8:30", "every 15 minutes", "0 9 * * 1-5".
+//! Parses triggers as people write them: "Every morning at 09:00", "Every Monday at 8:30", "every 15 minutes", "0 9 * *
+//! 1-5".
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ pub const EXAMPLES: &str =
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(367 * 24 * 60 * 60);
 
-/// What was written means no time.
+/// The text is not a valid time.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("\"{written}\" is not a valid time")]
 pub struct NotUnderstood {

@@ -1,4 +1,4 @@
-//! The files of a folder of modules, without their types.
+//! The files in a folder of modules, with their types removed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

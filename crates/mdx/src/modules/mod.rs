@@ -1,8 +1,7 @@
-//! Modules: files of TypeScript in an agent's folder that give it tools, words for its prompt and work in the background.
+//! Modules: TypeScript files in an agent's folder that give it tools, prompt text and background work.
 //!
-//! Every file directly in `modules/` is a module; those in folders below are there to be imported. Each module has a
-//! runtime of its own, in which it stays. One that throws, hangs or misses a method is named and left out; the others
-//! go on.
+//! Every file directly in `modules/` is a module; files in its subfolders can be imported. Each module has its own
+//! long-lived runtime. A module that throws, hangs or lacks a method is reported and ignored; the others continue.
 
 mod folder;
 mod set;

@@ -1,4 +1,4 @@
-//! The modules of an agent, loaded one beside the other, and ended in reverse order.
+//! The modules of an agent, loaded independently, and ended in reverse order.
 
 use super::folder::ModuleFolder;
 use crate::engine::{
@@ -6,7 +6,7 @@ use crate::engine::{
     RunningModule, ToolFailure,
 };
 
-/// What modules run with.
+/// The options of modules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleOptions {
     /// `ctx.agentDir`.
@@ -19,7 +19,7 @@ pub struct ModuleOptions {
     pub limits: EngineLimits,
 }
 
-/// How a module is.
+/// The state of a module.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ModuleState {
     /// It is being loaded and initialized.
@@ -30,7 +30,7 @@ pub enum ModuleState {
     LeftOut(ToolFailure),
 }
 
-/// Something that a module has to say.
+/// An event of a module.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ModuleEvent {
     /// The file of the module.

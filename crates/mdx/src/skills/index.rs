@@ -1,4 +1,4 @@
-//! The skills of a folder, from the paths and texts of its files.
+//! Indexes the skills of a folder from the paths and texts of its files.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ pub struct Skill {
     pub files: Vec<String>,
 }
 
-/// A problem of a skill, and the file that it is about.
+/// A problem of a skill, and its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SkillProblem {
     /// The path of the file.

@@ -1,5 +1,5 @@
-//! The front matter of a skill, read line by line where it is not valid YAML: many published skills have a colon in
-//! their description.
+//! Reads the front matter of a skill line by line if it is not valid YAML: many published skills have a colon in their
+//! description.
 
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
-//! Skills: documents that teach an agent something, in folders of their own with what they need beside them.
+//! Skills: documents that teach an agent something, each in its own folder with the files that it needs.
 //!
-//! Files are read elsewhere; here their texts become an index, a listing for the prompt, and the text that
-//! `/skill:name` stands for. Folders that were written for other products (Agent Skills) work as they are.
+//! Files are read elsewhere; here, their texts become an index, a listing for the prompt, and the text that replaces
+//! `/skill:name`. Folders for other products (Agent Skills) work unchanged.
 
 mod index;
 mod lenient_front_matter;

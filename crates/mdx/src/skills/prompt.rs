@@ -1,4 +1,4 @@
-//! What a model reads of skills: the listing in its prompt, and the text that a person's `/skill:name` stands for.
+//! What a model reads of skills: the listing in its prompt, and the text that replaces a person's `/skill:name`.
 
 use super::index::{Skill, SkillIndex};
 
@@ -49,7 +49,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// Why a command for a skill means nothing.
+/// Why a skill command is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ExpandError {
     /// No skill has this name.

@@ -1,4 +1,4 @@
-//! Splits a text into its YAML front matter and what stands below, without changing a byte of either.
+//! Splits a text into its YAML front matter and the rest, without changing a byte of either.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use super::ByteRange;
 /// No honest front matter is longer; a longer one is refused before it is parsed, since the parser is slow on nonsense.
 pub const MAX_FRONT_MATTER_BYTES: usize = 64 * 1024;
 
-/// Front matter as it stands.
+/// The front matter of a text.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FrontMatter {
     /// The keys in their order; empty where there is none.
@@ -18,7 +18,7 @@ pub struct FrontMatter {
     pub body: ByteRange,
 }
 
-/// Why front matter cannot be used. The text below it still can.
+/// Why front matter cannot be used. The text below it can still be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct FrontMatterError {

@@ -1,6 +1,6 @@
-//! From a byte of a text to its line and column.
+//! Converts a byte offset of a text to its line and column.
 
-/// A place in a text as editors show it: both are counted from 1, the column in characters.
+/// A place in a text as editors show it: line and column are counted from 1, the column in characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Position {
     /// The line, counted from 1.
@@ -9,7 +9,7 @@ pub struct Position {
     pub column: usize,
 }
 
-/// Where the lines of a text begin. A line ends with `\n`, with `\r\n` or with `\r` alone.
+/// The beginnings of a text's lines. A line ends with `\n`, `\r\n` or `\r`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineIndex {
     starts: Vec<usize>,

@@ -1,4 +1,4 @@
-//! A text that a person wrote: where things stand in it, what is wrong with it, and its front matter.
+//! A text written by a person: its structure, its problems, and its front matter.
 
 mod front_matter;
 mod lines;
@@ -10,5 +10,5 @@ pub use lines::{LineIndex, Position};
 pub use outline::first_heading;
 pub use problem::{SourceProblem, SourceSeverity};
 
-/// A stretch of the text in bytes, the end excluded.
+/// A byte range of the text, excluding its end.
 pub type ByteRange = std::ops::Range<usize>;

@@ -1,4 +1,4 @@
-//! What the Markdown parser says of a text: its headings, entries of lists and code, each with its place.
+//! The Markdown outline of a text: headings, list entries and code, each with its place.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 

@@ -1,10 +1,10 @@
-//! Something wrong with a text that a person can fix: where it stands, what it is, and what to do about it.
+//! A problem in a text that a person can fix: where it is, what it is, and what to do about it.
 
 use std::fmt;
 
 use super::Position;
 
-/// How much a problem costs.
+/// The severity of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceSeverity {
@@ -14,7 +14,7 @@ pub enum SourceSeverity {
     Error,
 }
 
-/// A finding about a text. It carries no path: whoever read the file knows it.
+/// A problem in a text. It contains no path: whoever read the file knows it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SourceProblem {
     /// How much it costs.

@@ -1,8 +1,8 @@
-//! Where a provider is asked, who said so, and whether the person's key may go there. Pure.
+//! The address of a provider, who set it, and whether the person's key may be sent there. Pure.
 //!
-//! A key goes to its vendor's own host, or to an address that the person named (in the environment or in the config
-//! folder) or allowed for this workspace; never without TLS beyond this computer. An address that only the workspace
-//! names is asked without a key on this computer, and not at all elsewhere.
+//! A key is only sent to its vendor's own host, or to an address that the person set (in the environment or the config
+//! folder) or allowed for this workspace; never without TLS beyond this computer. An address that is only set by the
+//! workspace is used without a key on this computer, and not at all elsewhere.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use super::keys::Environment;
 use super::origin::{Origin, shown};
 use super::vendor::Vendor;
 
-/// Who named an address.
+/// Who set an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NamedBy {
     /// It is the vendor's own.
@@ -21,7 +21,7 @@ pub enum NamedBy {
     Workspace,
 }
 
-/// Where a provider is asked.
+/// The address of a provider.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
     /// The base URL; ends in `/`.
@@ -30,7 +30,7 @@ pub struct Address {
     pub by: NamedBy,
 }
 
-/// Whose place an address is, for what is paid there.
+/// Whose server an address is, for pricing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Site {
@@ -53,7 +53,7 @@ impl Site {
     }
 }
 
-/// What may go to an address.
+/// What may be sent to an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permission {
     /// Questions, with the person's key.

@@ -1,8 +1,8 @@
-//! What a coding agent changes by itself, and not through the room: the file service notices that a file changed and does
-//! not know who did it; while such an agent answers for somebody, that is known, and recorded as its act.
+//! Files that a coding agent changes directly, not through the room: the file service notices a change but not who made
+//! it; while such an agent is answering, the change is recorded as its action.
 //!
-//! The file belongs to nobody by that: the same moment may have seen a person save. So the record says what is known, and
-//! names everyone who it can have been.
+//! This does not make the agent the file's author: a person may have saved at the same moment. So the record states
+//! what is known, and names every agent that may have done it.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::workspace::vfs::OutsideChange;
 /// For how long after its answer a change is still its own: files are listened to, and not asked in the moment.
 const AFTERWARDS_TICKS: u64 = 2 * TICKS_PER_SEC;
 
-/// A file changed beside the room while a coding agent was at work.
+/// A file was changed directly, not through the room, while a coding agent was at work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnChangeSeen {
     /// Which file.

@@ -1,5 +1,5 @@
-//! Names of models in agents' files that stand for others: `sonnet` means what `gateway.models` says, and `inherit`
-//! the workspace's own model. Pure, but for the one note to the person.
+//! Model names in agents' files that are mapped to others: `sonnet` means what `gateway.models` says, and `inherit` the
+//! workspace's own model. Pure, except for the one note to the person.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ pub const USUAL_NAMES: [(&str, &str); 3] = [
 /// So many names, agents or models are named in one note.
 const NAMED_AT_MOST: usize = 5;
 
-/// What a name in an agent's file means.
+/// What a model name in an agent's file means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Meant<'a> {
     /// This model, or the workspace's own where none is named.

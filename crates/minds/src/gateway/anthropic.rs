@@ -1,4 +1,4 @@
-//! Anthropic's Claude.
+//! The vendor Anthropic (Claude).
 
 use super::vendor::{Vendor, Wire};
 

@@ -1,5 +1,5 @@
-//! The bridge between the world and the worker: what was sent, what has come back, what is to be let in when.
-//! Nothing of it is saved; what it decides comes into the world through the door.
+//! The bridge between the world and the worker: which requests were sent, which answers are back, and when each is
+//! admitted. None of it is saved; its decisions enter the world as inputs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ struct Sent {
     tick: u64,
 }
 
-/// The bridge itself.
+/// The bridge to the worker.
 #[derive(Resource, Default)]
 pub struct WorkerBridge {
     worker: Option<Worker>,

@@ -1,5 +1,5 @@
-//! The words with which bubblewrap starts a program: what it sees of this computer, of the person's home and of the
-//! workspace, and what of it it may write. Pure, but for looking at what is there.
+//! The arguments with which bubblewrap starts a program: what the program sees of this computer, the person's home and
+//! the workspace, and what it may write. Pure, except for checking what exists.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ const SECRETS_WITHIN: [&str; 14] = [
 /// Settings that are no secrets, below a folder that is hidden.
 const SETTINGS_SHOWN: &str = ".config/git";
 
-/// What a program is started with.
+/// The options with which a program is started.
 pub(super) struct Sandbox<'a> {
     /// bubblewrap.
     pub(super) program: &'a Path,

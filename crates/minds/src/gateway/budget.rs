@@ -1,4 +1,4 @@
-//! The caps on what models may use: section `budget` of `settings.yaml`. Absent caps do not cap.
+//! The limits on model usage: section `budget` of `settings.yaml`. An absent limit does not limit anything.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ impl SettingsSection for BudgetSettings {
     const NAME: &'static str = "budget";
 }
 
-/// What a cap counts.
+/// What a limit counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measure {
     /// Calls.
@@ -92,7 +92,7 @@ pub enum Measure {
     Cost,
 }
 
-/// One cap that is set.
+/// One configured limit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cap {
     /// The field of `budget` that sets it.

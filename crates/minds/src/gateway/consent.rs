@@ -1,4 +1,4 @@
-//! Which addresses a person allowed a workspace to ask: a small file in the config folder, never in the workspace.
+//! Which addresses a person allowed a workspace to call: a small file in the config folder, never in the workspace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How much a model takes and gives at once, in tokens: as the person's settings say, else by the embedded list.
+//! The context size of a model in tokens: from the person's settings, otherwise from the embedded list.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

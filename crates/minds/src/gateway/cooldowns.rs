@@ -1,5 +1,5 @@
-//! Until when providers are to be left alone: by the wall clock, at every speed of the room. One place for everyone
-//! who asks them.
+//! Until when each provider must not be called, by the wall clock, at every speed of the room: one place for all
+//! callers.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -13,7 +13,7 @@ use super::retry::RetryPolicy;
 /// A server that asks to wait longer, in seconds, is asked again after this.
 pub(super) const LONGEST_REST_SECS: f64 = 86_400.0;
 
-/// What is known of every provider that asked to be left alone. Copies know the same.
+/// Until when each provider must not be called. Clones share their state.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Cooldowns(Arc<Mutex<BTreeMap<String, Cooldown>>>);
 

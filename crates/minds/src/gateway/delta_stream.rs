@@ -1,5 +1,5 @@
-//! The pieces of an answer on their way to the screen: without keys, joined for a moment, and told when that has passed also
-//! where nothing more comes.
+//! The streamed pieces of an answer on their way to the screen: without keys, batched briefly, and delivered even if
+//! nothing more arrives.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use crate::base::RequestId;
 /// two frames of sixty a second.
 const COALESCE: Duration = Duration::from_millis(15);
 
-/// Where the pieces of one answer go.
+/// The sink of one answer's streamed pieces.
 #[derive(Clone)]
 pub(super) struct DeltaStream(Arc<Shared>);
 

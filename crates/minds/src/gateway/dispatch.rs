@@ -1,4 +1,4 @@
-//! The gateway in the world: takes questions in order, sends what may be sent, and settles answers.
+//! The gateway in the world: admits requests in order, sends those that may be sent, and settles answers.
 
 use std::collections::BTreeSet;
 
@@ -42,15 +42,15 @@ const MINUTE: u64 = 60 * TICKS_PER_SEC;
 /// No provider has more slots, whatever the settings say.
 const MOST_CONCURRENT: u32 = 512;
 
-/// The process's surroundings, as the gateway sees them.
+/// The process's environment as the gateway sees it.
 #[derive(Resource, Clone, Debug)]
 pub struct GatewayEnvironment(pub Environment);
 
-/// The simulated providers that there are.
+/// The available simulated providers.
 #[derive(Resource, Clone, Default)]
 pub struct SimulatedProviders(pub SimulatedFactories);
 
-/// A minute of the world outside has passed. An input: hourly caps on vendors count by it.
+/// A minute of real time has passed. An input: hourly limits of vendors depend on it.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MinutePassed {}
 
@@ -58,8 +58,8 @@ impl Input for MinutePassed {
     const KIND: &'static str = "minute";
 }
 
-/// Where the person wants vendors asked, as far as prices go by it, and for which there is a key. An input: the world
-/// does not know the person's files and variables.
+/// The vendor addresses that the person set, as far as prices depend on them, and which of them have a key. An input:
+/// the world does not know the person's files and variables.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AddressesNamed {
     /// Whose places, by provider.
@@ -73,7 +73,7 @@ impl Input for AddressesNamed {
     const KIND: &'static str = "addresses_named";
 }
 
-/// The bridge, and what is said on it at this moment.
+/// The bridge and its current messages.
 #[derive(SystemParam)]
 pub(super) struct OnBridge<'w> {
     bridge: ResMut<'w, WorkerBridge>,
@@ -270,7 +270,7 @@ fn about(request: &ModelRequest, event: &impl EventData) -> EventDraft {
     }
 }
 
-/// What decides who is asked, and whether.
+/// The rules that decide which provider is called, and whether.
 #[derive(SystemParam)]
 pub(super) struct Rules<'w> {
     gateway: Res<'w, GatewaySettings>,

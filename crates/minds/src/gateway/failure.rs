@@ -1,4 +1,4 @@
-//! What went wrong with a provider, as words for a person: which kind, what and where, and what to do. No keys.
+//! Provider failures, described for a person: the kind, what and where, and what to do. Never contains keys.
 
 use super::acp;
 use super::keys::Keys;
@@ -9,7 +9,7 @@ use crate::mind::{FailureKind, ModelFailure};
 /// A server that asks to wait longer, in seconds, is taken to have asked for this.
 const LONGEST_WAIT_SECS: f64 = 86_400.0;
 
-/// Where a call went, as far as a person must know it to mend it.
+/// Where a call went, as far as a person must know it to fix the problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// The provider's name.

@@ -1,4 +1,4 @@
-//! Google's Gemini.
+//! The vendor Google (Gemini).
 
 use super::vendor::{Vendor, Wire};
 

@@ -1,8 +1,8 @@
-//! The only place that names genai: asks, and lets nothing through that a server must not be trusted with.
+//! The only code that uses genai: sends requests, and lets nothing through for which a server must not be trusted.
 //!
-//! What genai 0.7.2 leaves open and this closes: it grows a vector to the index a server names and merges
-//! calls that share one (own assembly, see [`super::tool_call_assembly`]); a connection that closes early looks like
-//! an end; an error does not end the stream; the status of a refused stream hides inside another error.
+//! Gaps of genai 0.7.2 that are closed here: it grows a vector to the index that a server names and merges calls that
+//! share one (own assembly, see [`super::tool_call_assembly`]); a connection that closes early looks like an end; an
+//! error does not end the stream; the status of a refused stream is hidden inside another error.
 
 mod embedding;
 
@@ -34,7 +34,7 @@ use super::vendor::{Vendor, Wire};
 use super::vendor_history::{SentCall, Turn, stable_turns, turns};
 use crate::mind::{CallKind, Completion, Finish, ReasoningBlock, ToolDeclaration, Usage};
 
-/// How long a try may take.
+/// The timeouts of one attempt.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Patience {
     /// Until there is a connection.
@@ -43,7 +43,7 @@ pub struct Patience {
     pub stall: Duration,
 }
 
-/// A vendor, asked through genai.
+/// A vendor, called through genai.
 pub struct GuardedProvider {
     wire: Wire,
     client: Client,

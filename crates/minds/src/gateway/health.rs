@@ -1,5 +1,5 @@
-//! Which providers fail, why, since when, how often, and what to do about it: judged by every answer that comes into
-//! the room, so that a replay judges the same.
+//! Which providers fail, why, since when, how often, and what to do: derived from the answers that enter the room, so
+//! that a replay derives the same.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const MODELS_AT_MOST: usize = 64;
 /// A refusal that may be the fault of the one question counts as the model's from so many in a row on.
 const REFUSALS_TOLD_FROM: u64 = 2;
 
-/// How it stands with a provider or with a model of it.
+/// The health of a provider or of one of its models.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HealthState {
@@ -40,7 +40,7 @@ impl HealthState {
     }
 }
 
-/// When an answer came.
+/// When an answer arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Moment {
     /// The tick that let it in.
@@ -49,7 +49,7 @@ pub struct Moment {
     pub at_ms: Option<u64>,
 }
 
-/// A provider that fails, all of it or some of its models, in one way.
+/// A failure of a provider, or of some of its models.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ProviderFault {
     /// Its name.
@@ -84,7 +84,7 @@ impl ProviderFault {
     }
 }
 
-/// What is to be told of an answer.
+/// What has to be reported after an answer.
 #[derive(Clone, PartialEq, Debug)]
 pub enum HealthChange {
     /// A provider fails, or fails otherwise than before.
@@ -133,7 +133,7 @@ impl Failing {
     }
 }
 
-/// How it stands with every provider that was asked. Saved with the world; written by this module only.
+/// The health of every provider that was called. Saved with the world; written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProviderHealth {
@@ -347,7 +347,7 @@ fn may_be_the_question(failure: &ModelFailure) -> bool {
     failure.kind == FailureKind::Rejected && matches!(failure.status, Some(400 | 413 | 422))
 }
 
-/// What is known of providers, as it is saved.
+/// The saved health of providers.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct HealthSaved(ProviderHealth);

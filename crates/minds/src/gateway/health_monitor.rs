@@ -1,4 +1,4 @@
-//! Watches how providers do, answer by answer, and tells it once when one begins to fail and when it works again.
+//! Watches the answers of providers, and reports once when one starts to fail and once when it works again.
 
 use bevy::ecs::message::{Message, MessageReader};
 use bevy::ecs::prelude::*;
@@ -14,7 +14,8 @@ use crate::log::{EventDraft, EventLog};
 use crate::mind::ModelReply;
 use crate::schedule::{Input, SimClock};
 
-/// A person changed the keys, or which addresses may get them. An input: what failed for want of one may work now.
+/// A person changed the keys, or the addresses to which they may be sent. An input: what failed for lack of access may
+/// work now.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AccessChanged {}
 

@@ -1,5 +1,5 @@
-//! Writes a key into the person's `keys.env`: one line changes, everything else stays as it was, and nobody else on
-//! the computer can read it.
+//! Writes a key into the person's `keys.env`: one line changes, everything else is kept, and nobody else on the
+//! computer can read the file.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Keys to providers: from the environment first, then from the user's `keys.env`.
+//! Keys of providers: from the environment first, then from the person's `keys.env`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -26,7 +26,7 @@ fn is_key(name: &str) -> bool {
 /// Names another folder than the system's for what belongs to the person.
 const CONFIG_FOLDER: &str = "WORKSHOP_CONFIG_DIR";
 
-/// A text that is never shown.
+/// A text that is never displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -48,8 +48,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The part of the process's surroundings that the gateway reads: variables, the user's config folder, and what a
-/// person wrote there about addresses.
+/// The part of the process's environment that the gateway reads: variables, the person's config folder, and their
+/// settings about addresses there.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     vars: BTreeMap<String, String>,
@@ -168,10 +168,10 @@ impl Environment {
     }
 }
 
-/// When the person's files were last written, and their lengths; none where there is none.
+/// The modification times and lengths of the person's files; absent for missing files.
 pub(super) type FilesStamp = [Option<(std::time::SystemTime, u64)>; 2];
 
-/// The keys that were found, by the name of their variable.
+/// The available keys, by the name of their variable.
 #[derive(Clone, Default, Debug)]
 pub struct Keys(BTreeMap<String, Secret>);
 

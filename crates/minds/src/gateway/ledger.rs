@@ -1,5 +1,5 @@
-//! What models have used and may still use: reserved before each call, settled after it, per agent, per
-//! activation, per kind of call, per hour and per run. Pure; time comes in as minutes.
+//! The ledger of model usage and limits: reserved before each call and settled after it, per agent, activation, kind of
+//! call, hour and run. Pure; time is passed in as minutes.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,7 +14,7 @@ const MINUTES: usize = 60;
 /// Activations that are remembered; the one that began first is forgotten first.
 const MOST_ACTIVATIONS: usize = 4_096;
 
-/// An amount of use.
+/// An amount of usage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// Calls.
@@ -32,7 +32,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What something cost, as far as that is known.
+/// A cost, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cost {
     /// So many US dollars.
@@ -106,7 +106,7 @@ impl Tally {
     }
 }
 
-/// What a provider was sent and said in this run, and how much of it came from its cache.
+/// The traffic with a provider in this run, and how much of it came from its cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Traffic {
@@ -136,7 +136,7 @@ impl Traffic {
     }
 }
 
-/// Whose minutes count for a call: simulated providers live in simulated time, the others in real time.
+/// Whose minutes count for a call: simulated providers use simulated time, the others real time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timekeeping {
@@ -242,7 +242,7 @@ impl Activations {
     }
 }
 
-/// A call as the ledger sees it before it is made.
+/// A planned call as the ledger sees it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Reservation {
     /// Who asks.
@@ -267,7 +267,7 @@ impl Reservation {
     }
 }
 
-/// What the ledger says to a call.
+/// The ledger's decision about a call.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
     /// It is reserved.
@@ -278,7 +278,7 @@ pub enum Verdict {
     Refused(Refusal),
 }
 
-/// Which cap stopped a call, and by what.
+/// Which limit stopped a call, and by how much.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Refusal {
     /// The cap.
@@ -295,7 +295,7 @@ pub struct Refusal {
     pub timekeeping: Timekeeping,
 }
 
-/// The books. Everything in it is saved.
+/// The ledger. All of it is saved.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ledger {

@@ -1,5 +1,5 @@
-//! What models are saying and which tools they are calling at this moment, for the screen only: neither saved nor
-//! part of the world.
+//! Replies that are currently streaming and the tools being called, for the screen only: not saved and not part of the
+//! world.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ struct LiveReply {
     calls: Vec<LiveCall>,
 }
 
-/// What has come so far of every answer.
+/// The streamed text of every running answer.
 #[derive(Resource, Default, Debug)]
 pub struct LiveText(BTreeMap<RequestId, LiveReply>);
 
@@ -83,7 +83,7 @@ impl LiveText {
     }
 }
 
-/// A tool call that is coming in.
+/// A tool call that is being streamed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LiveCall {
     /// The tool.

@@ -1,9 +1,9 @@
-//! The relay on this computer through which every question to a vendor goes: it counts what comes back and ends a
-//! connection over which more comes than an answer, or an explanation of an error, may hold. The libraries that read
-//! answers read until the end, however far that is.
+//! The local relay through which every request to a vendor goes: it counts the bytes of the response and closes the
+//! connection when there are more than an answer, or an error message, may have. The libraries that read answers would
+//! read until the end, however long that takes.
 //!
-//! It is a proxy in the sense of HTTP (RFC 9110), for one client: what goes to `https` passes through it encrypted.
-//! It lives as long as one question, and takes only who knows a word that is made up for it.
+//! It is an HTTP proxy (RFC 9110) for one client: traffic to `https` passes through it encrypted. It exists for one
+//! request, and only accepts a client that knows a secret created for it.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -28,7 +28,7 @@ const RECEIVE_BUFFER_BYTES: u32 = 256 << 10;
 /// Bytes that are passed on at once.
 const BLOCK_BYTES: usize = 16 << 10;
 
-/// What the relay sees and is told of the attempt that is under way.
+/// What the relay measures and is told about the current attempt.
 #[derive(Debug, Default)]
 pub(super) struct Gauge {
     is_error: AtomicBool,
@@ -64,7 +64,7 @@ impl Gauge {
     }
 }
 
-/// A relay that listens. Dropping it ends it and every connection through it.
+/// A listening relay. Dropping it ends it and all its connections.
 #[derive(Debug)]
 pub(super) struct LocalProxy {
     url: String,

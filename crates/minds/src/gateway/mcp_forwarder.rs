@@ -1,5 +1,5 @@
-//! This program as the MCP server that a coding agent starts: it passes on what the agent says to the room that runs, and
-//! back, and ends when either of them does. It knows nothing of what it passes on.
+//! This program as the MCP server that a coding agent starts: it forwards messages between the agent and the running
+//! room, and ends when either of them does. It does not interpret what it forwards.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};

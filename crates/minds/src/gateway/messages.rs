@@ -1,4 +1,4 @@
-//! What the world and the worker tell each other.
+//! Messages between the world and the worker.
 
 use crossbeam_channel::Sender;
 
@@ -16,7 +16,7 @@ use crate::mind::{Completion, Effort, ModelFailure, ScriptPlace};
 /// From here on pieces of text wait: the ends of answers must always find room.
 const ROOM_FOR_ENDS: usize = 512;
 
-/// What the world tells the worker.
+/// A command from the world to the worker.
 #[derive(Clone, PartialEq, Debug)]
 pub enum GatewayCommand {
     /// Ask.
@@ -52,7 +52,7 @@ pub enum GatewayCommand {
     Shutdown,
 }
 
-/// What the worker tells the world.
+/// An event from the worker to the world.
 #[derive(Clone, PartialEq, Debug)]
 pub enum GatewayEvent {
     /// A question is on its way; again before each further try, which begins at nothing.
@@ -111,7 +111,7 @@ pub enum GatewayEvent {
     },
 }
 
-/// How long an answer took, by whose clock.
+/// The latency of an answer, and whose clock it is measured by.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Latency {
     /// Seconds of simulated time that it is to take.

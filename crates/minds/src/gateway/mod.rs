@@ -1,9 +1,9 @@
-//! The only module that knows tokio, HTTP and vendors: takes questions out, brings answers in.
+//! The gateway: the only module that uses tokio, HTTP and vendors. It sends requests out and brings answers in.
 //!
-//! A question ([`crate::mind::ModelRequest`]) waits in [`RequestQueue`] until its provider has a free slot and
-//! no cap forbids it, goes over the [`WorkerBridge`] to the [`worker`], and its answer comes back through the door.
-//! Answers of simulated providers are let in at the tick that their latency says, so whoever drives the
-//! world waits for them before it goes on: see [`wait_before_tick`].
+//! A request ([`crate::mind::ModelRequest`]) waits in [`RequestQueue`] until its provider has a free slot and no limit
+//! forbids it, goes over the [`WorkerBridge`] to the [`worker`], and its answer enters as an input. Answers of
+//! simulated providers are admitted at the tick given by their latency, so the driver of the world waits for them
+//! before it continues: see [`wait_before_tick`].
 
 pub mod acp;
 pub mod address;

@@ -1,4 +1,4 @@
-//! OpenAI, and whoever speaks its language: OpenRouter, vLLM, llama.cpp, LM Studio, Copilot.
+//! OpenAI and compatible servers: OpenRouter, vLLM, llama.cpp, LM Studio, Copilot.
 
 use super::vendor::{Vendor, Wire};
 

@@ -1,4 +1,4 @@
-//! What of a URL decides who is talked to, and whether that is near. Pure.
+//! The part of a URL that decides which server is contacted, and whether that server is local. Pure.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ pub fn shown(url: &str) -> String {
     if scheme.is_empty() { format!("{host}{path}") } else { format!("{scheme}://{host}{path}") }
 }
 
-/// Scheme, host and port of a URL: what a key is given to.
+/// Scheme, host and port of a URL: the unit to which a key is granted.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Origin {
     scheme: String,

@@ -1,4 +1,4 @@
-//! What goes on outside for calls of tools, by name: programs that run, and questions to servers of the web.
+//! External activity of tool calls, by name: running programs, and web requests.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::Id;
 
-/// What is told once of something that went on outside: how it ended.
+/// The final report of an external activity.
 pub(super) trait Reported {
     /// What ended.
     fn id(&self) -> &Id;
@@ -16,7 +16,7 @@ pub(super) trait Reported {
     fn lost(id: Id) -> Self;
 }
 
-/// What the world sent out and has not heard of yet, and what became of it and was not let in yet.
+/// Requests of the world without an answer yet, and results that were not admitted yet.
 #[derive(Debug)]
 pub(super) struct OutsideTraffic<Report> {
     under_way: BTreeSet<Id>,
@@ -59,7 +59,7 @@ impl<Report: Reported> OutsideTraffic<Report> {
     }
 }
 
-/// What goes on at the worker, by name, each with what stops it.
+/// Running activities of the worker, by name, each with its cancellation.
 #[derive(Clone, Default)]
 pub(super) struct Stoppable(Arc<Mutex<BTreeMap<Id, CancellationToken>>>);
 

@@ -1,5 +1,4 @@
-//! Reads and writes the small files of a person's that lie in the config folder: nobody else on the computer can read
-//! what is written.
+//! Reads and writes the small files in a person's config folder: nobody else on the computer can read what is written.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

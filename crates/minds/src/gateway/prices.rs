@@ -1,4 +1,4 @@
-//! What tokens cost: by the person's `prices:`, else by the embedded list; nothing on this computer and its network;
+//! Token prices: from the person's `prices:`, otherwise from the embedded list; zero on this computer and its network;
 //! unknown elsewhere. In millionths of a dollar, rounded up, so that sums are exact.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub struct Price {
     pub output: f64,
 }
 
-/// What a model costs, as far as that is known.
+/// The price of a model, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rate {
     /// Nothing: it runs here.
@@ -100,7 +100,7 @@ static PRICES: LazyLock<PriceList> = LazyLock::new(|| {
     serde_yaml::from_str(include_str!("../../../../assets/prices.yaml")).expect("the embedded price list is tested")
 });
 
-/// Of when the embedded list is, and where it is from.
+/// The date and the source of the embedded list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct PriceSource {
     /// The day, as `2026-01-15`.

@@ -1,5 +1,5 @@
-//! What programs that are started here have in common: the variables that they get, where they lie, and the group of
-//! processes that ends with each.
+//! What all programs started here have in common: their environment, their location, and the process group that ends
+//! with each.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub fn found(program: &str, folder: &Path) -> Option<PathBuf> {
     all.find(|place| place.is_file())
 }
 
-/// The processes that a program is and started.
+/// The process group of a program.
 pub(super) struct Group {
     id: Option<u32>,
     /// Whether somebody stands between who ends all that the server started when it is asked to.

@@ -1,6 +1,6 @@
-//! What of a workspace a program that an agent runs may write: everything in it but the guarded places, entry by entry of
-//! its top level. The one place that turns the list of [`protected_paths`](crate::workspace::protected_paths) into
-//! rights of programs.
+//! Which parts of a workspace a program run by an agent may write: everything except the guarded places, entry by entry
+//! at its top level. The only code that turns the list of [`protected_paths`](crate::workspace::protected_paths) into
+//! permissions of programs.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use crate::workspace::layout::is_agent_folder;
 use crate::workspace::path::is_closed_name;
 use crate::workspace::protected_paths::{MODULES, guarded};
 
-/// What an entry of the workspace's top level is.
+/// The kind of an entry at the workspace's top level.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum EntryKind {
     /// A folder.

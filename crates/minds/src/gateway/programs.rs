@@ -1,5 +1,5 @@
-//! Programs that agents run: a list of words, never a line that a shell would read; kept in where the computer can; with
-//! an end to their time, memory, processes and words; and ended with everything that they started.
+//! Programs that agents run: given as a list of words, never as a shell line; sandboxed where possible; limited in
+//! time, memory, processes and output; and ended together with everything that they started.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ impl SettingsSection for ProgramSettings {
     ];
 }
 
-/// A program that is to run.
+/// A program to run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProgramOrder {
     /// Names it.
@@ -98,7 +98,7 @@ pub struct ProgramOrder {
     pub settings: ProgramSettings,
 }
 
-/// What the world tells the worker of programs.
+/// A command from the world to the worker of programs.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ProgramCommand {
     /// Run this.
@@ -203,7 +203,7 @@ async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationTo
     Ok((how, said, complained))
 }
 
-/// A program that runs. Its whole group of processes ends with it.
+/// A running program. Its whole process group ends with it.
 pub(super) struct RunningProgram {
     child: Child,
     group: Group,
@@ -291,7 +291,7 @@ async fn last(mut task: tokio::task::JoinHandle<Arc<Mutex<Kept>>>) -> String {
         Ok(Ok(kept)) => kept.lock().unwrap_or_else(PoisonError::into_inner).text(),
         _ => {
             task.abort();
-            "(what it said could not be read to its end)".to_owned()
+            "(its output could not be read completely)".to_owned()
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the worker gives a provider and what it hears back: plain text, no ECS types, no vendor's words.
+//! The interface between the worker and a provider: plain text, no ECS types, no vendor-specific types.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::mind::{
     ToolDeclaration, Usage,
 };
 
-/// One question as a provider gets it.
+/// One request as a provider receives it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ProviderRequest {
     /// The id of the agent that asks.
@@ -91,14 +91,14 @@ impl ProviderRequest {
     }
 }
 
-/// A provider that computes its answer by itself; its latency is counted in simulated time. The same
-/// requests in the same order get the same answers.
+/// A provider that computes its answers locally; its latency is counted in simulated time. The same requests in the
+/// same order get the same answers.
 pub trait SimulatedProvider: Send {
     /// Answers at once.
     fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer;
 }
 
-/// What a simulated provider says, and how long it pretends to have thought about it.
+/// The answer of a simulated provider, and its simulated latency.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SimulatedAnswer {
     /// The reply, or the error it plays.
@@ -120,7 +120,7 @@ pub struct SimulatedError {
     pub message: String,
 }
 
-/// A piece of an answer as it comes.
+/// A streamed piece of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LivePiece<'a> {
     /// More text.
@@ -138,7 +138,7 @@ pub enum LivePiece<'a> {
     },
 }
 
-/// Where a provider puts pieces of an answer as they come, for the screen only.
+/// Where a provider puts streamed pieces of an answer, for the screen only.
 pub struct DeltaSink(Box<dyn FnMut(LivePiece<'_>) + Send>);
 
 impl DeltaSink {
@@ -153,7 +153,7 @@ impl DeltaSink {
     }
 }
 
-/// A provider behind a network. Tries once; whoever calls it decides about trying again.
+/// A network provider. It tries once; the caller decides about retries.
 pub trait AiProvider: Send + Sync {
     /// Asks, streams what comes into the sink, and ends with the whole reply. Ends soon after `cancel`.
     fn complete(
@@ -164,8 +164,8 @@ pub trait AiProvider: Send + Sync {
     ) -> BoxFuture<'static, Result<Completion, ProviderError>>;
 }
 
-/// What went wrong with one try. May still hold a key that a server echoed: only
-/// [`super::failure`] turns it into words for people.
+/// The error of one attempt. It may still contain a key that a server echoed: only [`super::failure`] turns it into
+/// text for people.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProviderError {
     /// What happened.
@@ -176,7 +176,7 @@ pub struct ProviderError {
     pub remedy: String,
 }
 
-/// What happened to one try.
+/// The cause of a failed attempt.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ErrorCause {
     /// The server answered with this status.
@@ -212,7 +212,7 @@ pub enum ErrorCause {
     Cancelled,
 }
 
-/// Why a coding agent did not answer. What it says and what to do stand with the error.
+/// Why a coding agent did not answer. Its message and the remedy are part of the error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AgentFault {
     /// No person has allowed exactly this agent.

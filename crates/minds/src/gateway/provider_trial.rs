@@ -1,5 +1,5 @@
-//! Trying a provider out: one tiny question, asked as agents ask, apart from the room and beside its time.
-//! What it used is told to the room afterwards, so that the books stay honest; what came back is for the person.
+//! Tests a provider with one tiny request, sent like those of agents but outside the room and its time. Its usage is
+//! reported to the room afterwards, so that the ledger stays correct; the result is for the person.
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ const LOOK: Duration = Duration::from_millis(25);
 /// The only question there is.
 const QUESTION: RequestId = RequestId(1);
 
-/// A question that may be asked. It is asked wherever it is [run](Self::run): never on the thread of the frames.
+/// A prepared test request. It is sent on the thread that [runs](Self::run) it: never on the UI thread.
 #[derive(Clone)]
 pub struct ProviderTrial {
     choice: Choice,
@@ -47,7 +47,7 @@ pub struct ProviderTrial {
     factories: SimulatedFactories,
 }
 
-/// What became of it.
+/// The result of a test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tried {
     /// Who was asked, and which model.
@@ -133,7 +133,7 @@ fn request(choice: &Choice) -> ProviderRequest {
         kind: CallKind::Task,
         model: choice.model.clone(),
         prompt: Prompt::of_messages(
-            "Somebody tries out whether you can be reached. Answer with one short sentence.",
+            "This is a connection test. Answer with one short sentence.",
             vec![PromptMessage::words(Role::User, "Hello, are you there?")],
         ),
         tools: Vec::new(),

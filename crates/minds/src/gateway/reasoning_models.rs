@@ -1,5 +1,5 @@
-//! Models that think before they speak: what they think is paid for out of the same limit, so that a short limit leaves
-//! no room for the answer.
+//! Models that think before they answer: their thinking counts toward the same output limit, so a short limit would
+//! leave no tokens for the answer.
 
 use super::vendor::Wire;
 

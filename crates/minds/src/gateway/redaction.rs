@@ -1,5 +1,5 @@
-//! Takes keys out of everything that a server or a library says, before anybody shows, keeps or speaks it: out of
-//! errors whatever looks like a key, out of answers the keys that are known, also where they come in pieces.
+//! Removes keys from everything that a server or a library returns before it is shown, stored or spoken: from errors,
+//! everything that looks like a key; from answers, the known keys, even if they are split across pieces.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const QUOTE_CHARS: usize = 300;
 /// Where one of so many characters is no text, all of it is none.
 const ONE_IN: usize = 10;
 
-/// Knows the keys that are never to be seen.
+/// Removes known keys from text.
 #[derive(Clone, Default)]
 pub struct Redactor(Arc<[String]>);
 
@@ -142,7 +142,7 @@ fn across(text: &str, secret: &str, place: usize) -> Option<usize> {
     found.into_iter().find(|at| *at < place && at + secret.len() > place)
 }
 
-/// A text that comes in pieces, without the known keys: the beginning of what may become one waits for the next piece.
+/// A streamed text without the known keys: the beginning of a possible key is held back until the next piece.
 #[derive(Debug)]
 pub struct RedactedStream {
     redactor: Redactor,

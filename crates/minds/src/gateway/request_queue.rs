@@ -1,4 +1,4 @@
-//! The requests that the gateway has taken on: those that wait, those under way, and the books. All of it is saved.
+//! The requests that the gateway has accepted: waiting and running ones, and the ledger. All of it is saved.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -22,7 +22,7 @@ const TICKS_PER_STEP: u64 = 600 * TICKS_PER_SEC;
 /// Places further back than this are not counted out: telling everyone of every step would be work for nothing.
 const PLACES_TOLD: usize = 20;
 
-/// A question that waits for a free slot.
+/// A request that waits for a free slot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Waiting {
     /// The question.
@@ -43,7 +43,7 @@ impl Waiting {
     }
 }
 
-/// A question that was sent.
+/// A request that was sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InFlight {
     /// The question.
@@ -57,7 +57,7 @@ pub struct InFlight {
     pub attempts: u32,
 }
 
-/// Why an agent waits, told with the next tick: what is written at the end of a tick would not be saved.
+/// Why an agent waits, reported with the next tick: what is written at the end of a tick would not be saved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WaitNotice {
     /// Who.
@@ -71,7 +71,7 @@ pub struct WaitNotice {
     pub cause: Option<Seq>,
 }
 
-/// A cap that stopped a question, as it was then.
+/// A limit that stopped a request, with its values at that time.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReachedCap {
     /// The field of `budget` that sets it.
@@ -80,7 +80,7 @@ pub struct ReachedCap {
     pub limit: u64,
 }
 
-/// Every question between its asking and its answer, and what answers have cost. Written by this module only.
+/// All requests between their creation and their answer, and the cost of answers. Written by this module only.
 #[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RequestQueue {
@@ -259,7 +259,7 @@ pub(super) fn tally(rate: Rate, usage: Usage, calls: u64) -> Tally {
     Tally { calls, tokens, cost_micro_usd, unpriced_tokens }
 }
 
-/// What asking used, as it is booked and logged: both are this.
+/// The usage of a call, as it is booked and logged.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Used {
     /// How often it was sent.

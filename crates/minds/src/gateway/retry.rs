@@ -1,4 +1,4 @@
-//! When to try again, and how long to wait first. Pure: the caller waits, in real or in simulated time.
+//! Whether to retry, and how long to wait first. Pure: the caller waits, in real or in simulated time.
 
 use std::time::SystemTime;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::provider::{AgentFault, ErrorCause};
 use crate::base::Backoff;
 
-/// How patient we are.
+/// The retry policy.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RetryPolicy {
     /// At most so many tries in all.
@@ -20,7 +20,7 @@ pub struct RetryPolicy {
     pub total_delay_secs: f64,
 }
 
-/// How it went on so far with one question.
+/// The attempts of one request so far.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Tries {
     /// Tries made.

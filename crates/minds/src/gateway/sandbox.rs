@@ -1,10 +1,10 @@
-//! How programs that are started here are kept from what is not theirs: where the system has a way, they write nowhere but
-//! in the workspace, there nothing that the gate guards, and reach no network unless a person allowed it. One place for
-//! servers and commands.
+//! The sandbox for programs started here: where the system supports it, they can only write in the workspace, not to
+//! places guarded by the gate, and have no network access unless a person allowed it. One implementation for servers
+//! and commands.
 //!
-//! Between the program and this one stands a watcher ([`super::supervisor`]). It looks what a program may write
-//! (`program_access`), starts it behind bubblewrap (`bubblewrap`, `staging`) or Landlock, and ends all that the program
-//! started when it ends, or when this process does, whatever ended it.
+//! A supervisor process ([`super::supervisor`]) runs between the program and this one. It checks what a program may
+//! write (`program_access`), starts it in bubblewrap (`bubblewrap`, `staging`) or Landlock, and ends everything that
+//! the program started when the program or this process ends, for whatever reason.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::sync::{LazyLock, OnceLock};
 
 /// The word by which this program is told to watch over another.
 pub const WATCH_WORD: &str = "__watch-over";
-/// What keeps a program in.
+/// The kind of sandbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     /// bubblewrap: a file system, processes and a network of its own.
@@ -30,19 +30,19 @@ impl Level {
     pub fn words(self) -> &'static str {
         match self {
             Self::Bubblewrap => {
-                "bubblewrap: programs see no keys and no sockets, write only in the workspace and nothing there that \
-                 is guarded, and reach no network unless allowed"
+                "bubblewrap: programs cannot see keys or sockets, can only write in the workspace except to guarded \
+                 places, and have no network access unless allowed"
             }
             Self::Landlock => {
-                "Landlock: programs write only in the workspace and nothing there that is guarded, make nothing new \
-                 at its top level, and reach no network unless allowed; what you can read, they can read"
+                "Landlock: programs can only write in the workspace except to guarded places, cannot create anything \
+                 at its top level, and have no network access unless allowed; they can read what you can read"
             }
-            Self::None => "none: programs that you allow can do what you can",
+            Self::None => "none: programs that you allow can do whatever you can",
         }
     }
 }
 
-/// What a confined program may do.
+/// The permissions of a sandboxed program.
 #[derive(Clone, Copy, Debug)]
 pub struct Rights<'a> {
     /// The workspace: it may write what is in it and not guarded.
@@ -60,7 +60,7 @@ pub struct Rights<'a> {
     pub limits: Option<Limits>,
 }
 
-/// How much a program, with all that it starts, may take.
+/// The resource limits of a program, including everything that it starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Memory of all its processes together, in bytes.
@@ -71,7 +71,7 @@ pub struct Limits {
     pub file_bytes: u64,
 }
 
-/// What this computer has to keep programs in.
+/// The sandbox support of this computer.
 #[derive(Clone, Debug)]
 pub struct Confinement {
     level: Level,
@@ -121,7 +121,9 @@ impl Confinement {
     pub fn words(&self) -> String {
         let words = self.level.words();
         match self.is_bubblewrap_forbidden {
-            true => format!("{words} (bubblewrap is installed, but this system forbids it to make user namespaces)"),
+            true => {
+                format!("{words} (bubblewrap is installed, but this system does not let it create user namespaces)")
+            }
             false => words.to_owned(),
         }
     }

@@ -1,7 +1,7 @@
-//! The top level of a workspace as a program sees it that may make new entries there: a folder of its own, on which every
-//! entry of the real one is mounted. What the program made new is moved into the workspace when it has ended, except
-//! under names that programs may not make. So a file that is guarded cannot be made where it was absent, and nothing is
-//! left behind.
+//! The top level of a workspace as seen by a program that may create entries there: a separate folder on which every
+//! entry of the real one is mounted. New entries are moved into the workspace when the program has ended, except under
+//! names that programs may not create. So a guarded file cannot be created where it was absent, and nothing is left
+//! behind.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

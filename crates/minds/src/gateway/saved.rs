@@ -1,4 +1,4 @@
-//! What of the gateway outlives the process.
+//! The saved state of the gateway.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,14 @@
 //! The scripted provider: plays the turns of a YAML script, for demonstrations and tests.
 //!
-//! Turns are used in order per agent, then `default` repeats. A turn with `when` waits, without holding up those
-//! after it, until a request fits; it is used once unless it says `repeat: true`. What must fit is the last message,
-//! whoever it is from, with those of the same role right before it: all results of parallel tool calls, say.
+//! Turns are used in order per agent, then `default` repeats. A turn with `when` waits, without holding up those after
+//! it, until a request matches; it is used once unless it says `repeat: true`. It is matched against the last message,
+//! whoever sent it, together with the preceding messages of the same role: for example, all results of parallel tool
+//! calls.
 //!
-//! Where an agent is in its script comes with each question and goes back with the answer: the world keeps it, so that
-//! a room that was ended at any moment goes on where it was.
+//! The position of an agent in its script is sent with each request and returned with the answer: the world keeps it,
+//! so that a room that was stopped at any moment continues where it was.
 //!
-//! `tools` plays calls; arguments that are a text are read as a model's would be, so that `"{oops"` stays a text.
+//! `tools` plays calls; arguments given as text are parsed like a model's, so `"{oops"` stays a text.
 
 use std::collections::BTreeMap;
 use std::path::Path;

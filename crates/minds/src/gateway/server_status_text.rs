@@ -1,4 +1,4 @@
-//! What a list says of an MCP server, in words: one text for the window and the command line. Pure.
+//! The description of an MCP server in lists: one text for the window and the command line. Pure.
 
 use super::mcp::configured_servers::ConfiguredServer;
 use super::mcp::{McpHints, McpOffer};

@@ -1,12 +1,12 @@
-//! What the world sent to MCP servers and has not heard of yet, and what they said and was not let in yet. Nothing of it
-//! is saved: after a restart whoever needs a server says so again.
+//! Messages of the world to MCP servers without an answer yet, and messages of servers that were not admitted yet. None
+//! of it is saved: after a restart, code that needs a server asks for it again.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault};
 use crate::base::Id;
 
-/// What goes to and fro.
+/// The messages to and from servers.
 #[derive(Default, Debug)]
 pub(super) struct ServerTraffic {
     /// Servers that the worker keeps connected.

@@ -1,5 +1,5 @@
-//! MCP servers as the world knows them: which are written down, which somebody needs, and how each stands. What a server
-//! says comes in through the door, so that a replay has the same tools in the same tick without any server.
+//! MCP servers as the world knows them: which are configured, which are needed, and their status. What a server reports
+//! enters as an input, so that a replay has the same tools in the same tick without any server.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::workspace::{KnownFiles, ProblemReport};
 /// Tools whose descriptions are remembered, of all servers together.
 const REMEMBERED_AT_MOST: usize = 5_000;
 
-/// A server says how it stands. An input.
+/// A server reports its status. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct McpHeard {
     /// The server's key.
@@ -35,11 +35,11 @@ impl Input for McpHeard {
     const KIND: &'static str = "mcp";
 }
 
-/// The servers that work needs now, by key. Said whenever that changes.
+/// The servers that work needs now, by key. Sent whenever this changes.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Default)]
 pub struct McpWanted(pub BTreeSet<Id>);
 
-/// A person wants a server tried now, whether or not it is needed.
+/// A person wants to test a server now, whether or not it is needed.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct McpTry {
     /// The server's key.
@@ -50,11 +50,11 @@ impl Input for McpTry {
     const KIND: &'static str = "mcp_try";
 }
 
-/// Systems that take what servers said from the worker, before the door opens.
+/// Systems that receive the servers' messages from the worker, before inputs are admitted.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ServersHeard;
 
-/// How a server stands.
+/// The status of a server.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum McpServerStatus {
     /// Nobody needs it.
@@ -127,7 +127,7 @@ impl McpServers {
     }
 }
 
-/// What tools were like when they were seen first, so that a change is told. Saved with the room.
+/// The descriptions of tools when they were first seen, so that a change can be reported. Saved with the room.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct McpSeen(BTreeMap<Id, BTreeMap<String, u64>>);
@@ -174,8 +174,8 @@ impl McpSeen {
     }
 }
 
-/// What goes to servers and comes from them about calls. Nothing of it is saved; whoever carries out calls fills and
-/// empties it between the tick's door and its end.
+/// Messages about calls to and from servers. None of it is saved; executors fill and empty it between the tick's door
+/// and its end.
 #[derive(Resource, Debug, Default)]
 pub struct McpCalls {
     due: VecDeque<McpCommand>,
@@ -266,7 +266,7 @@ pub(super) fn apply_server_events(
                     problems.push(Problem::warning(
                         &place,
                         text::truncate(&what, 600),
-                        "nothing, unless you need them",
+                        "nothing to do, unless you need them",
                     ));
                 }
                 McpServerStatus::Ready(Arc::new((**offer).clone()))

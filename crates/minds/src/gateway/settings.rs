@@ -1,4 +1,4 @@
-//! Section `gateway` of `settings.yaml`: which provider, where, how many at once, and how patient.
+//! The section `gateway` of `settings.yaml`: provider, addresses, concurrency and timeouts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -83,7 +83,8 @@ impl SettingsSection for GatewaySettings {
     const RANGES: &'static [Range] = &[Range::of("max_concurrent", 1.0, 1_000.0), Range::of("attempts", 1.0, 10.0)];
 }
 
-/// Where the person wants providers asked, by whose place that is. Known to the world because prices go by it.
+/// The provider addresses that the person set, by whose server they are. Known to the world because prices depend on
+/// it.
 pub type Sites = BTreeMap<String, Site>;
 
 /// The places that the person named.
@@ -95,7 +96,7 @@ pub fn sites_of_person(environment: &Environment) -> Sites {
     named.collect()
 }
 
-/// Who is asked, and which model.
+/// The chosen provider and model.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Choice {
     /// The provider's name.
@@ -111,7 +112,7 @@ impl Choice {
     }
 }
 
-/// How a question is to be treated.
+/// How a request is to be handled.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Terms {
     /// Where the workspace wants the vendor asked, if it says so. The person may say otherwise.
@@ -278,7 +279,7 @@ fn unknown_provider(name: &str) -> Problem {
     Problem::error("gateway.provider", format!("there is no provider {name:?}"), remedy)
 }
 
-/// Whether a provider can be asked, for `workshop doctor`.
+/// Whether a provider can be called, for `workshop doctor`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProviderStatus {
     /// Its name.

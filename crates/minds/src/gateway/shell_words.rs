@@ -1,7 +1,7 @@
-//! A command line taken apart into words, as a POSIX shell would, or why only a shell could. Pure. The gate judges these
-//! words, and whoever starts a program for a coding agent starts exactly them.
+//! Splits a command line into words as a POSIX shell would, or says why only a shell could. Pure. The gate checks these
+//! words, and a program for a coding agent is started with exactly them.
 
-/// A command as somebody wrote it on one line.
+/// A command line as somebody wrote it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Command {
     /// A program and its arguments, word by word: nothing in it means anything to a shell.
@@ -24,7 +24,7 @@ impl Command {
             Ok(words) if words.is_empty() => Self::NeedsShell("it is empty"),
             Ok(words) => match words[0].as_str() {
                 "" => Self::NeedsShell("its first word is empty"),
-                first if RESERVED.contains(&first) => Self::NeedsShell("its first word is one of the shell's own"),
+                first if RESERVED.contains(&first) => Self::NeedsShell("its first word is a command of the shell"),
                 first if is_assignment(first) => Self::NeedsShell("it sets a variable first"),
                 _ => Self::Plain(words),
             },
@@ -73,8 +73,8 @@ fn scan(line: &str) -> Result<Vec<String>, &'static str> {
                 loop {
                     match chars.next() {
                         Some('"') => break,
-                        Some('$' | '`') => return Err("it puts something in"),
-                        Some('!') => return Err("it may mean something to a shell with a history"),
+                        Some('$' | '`') => return Err("it substitutes something"),
+                        Some('!') => return Err("it may refer to the shell's history"),
                         Some('\n' | '\r') => return Err("it has several lines"),
                         Some('\\') => match chars.next() {
                             Some(c @ ('"' | '\\' | '$' | '`')) => word.push(c),
@@ -91,14 +91,14 @@ fn scan(line: &str) -> Result<Vec<String>, &'static str> {
                 Some(c) => word.get_or_insert_default().push(c),
             },
             ';' | '&' | '|' => return Err("it joins several commands"),
-            '<' | '>' => return Err("it redirects what goes in or out"),
+            '<' | '>' => return Err("it redirects input or output"),
             '(' | ')' => return Err("it has brackets"),
-            '$' | '`' => return Err("it puts something in"),
-            '*' | '?' | '[' | ']' => return Err("it names files by a pattern"),
+            '$' | '`' => return Err("it substitutes something"),
+            '*' | '?' | '[' | ']' => return Err("it uses a file name pattern"),
             '{' | '}' => return Err("it has braces"),
             '~' if word.is_none() => return Err("it names a home folder"),
             '#' if word.is_none() => return Err("it has a comment"),
-            '!' => return Err("it may mean something to a shell with a history"),
+            '!' => return Err("it may refer to the shell's history"),
             c => word.get_or_insert_default().push(c),
         }
     }

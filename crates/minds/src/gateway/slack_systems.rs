@@ -1,5 +1,5 @@
-//! The systems of Slack: what is due goes to the worker, and what came of it enters the world as an input, so that a
-//! replay has the same messages without Slack.
+//! The systems for Slack: due messages go to the worker, and results enter the world as inputs, so that a replay has
+//! the same messages without Slack.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use super::slack::{SlackAccess, SlackCommand, SlackEvent, SlackLook, SlackPost, 
 use crate::base::Id;
 use crate::schedule::{Input, InputJournal, InputQueue};
 
-/// Something of Slack. An input.
+/// An event from Slack. An input.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum SlackNews {
@@ -41,7 +41,7 @@ impl Input for SlackNews {
     const KIND: &'static str = "slack";
 }
 
-/// What goes to the worker. Nothing of it is saved.
+/// Messages to the Slack worker. None of it is saved.
 #[derive(Resource, Debug, Default)]
 pub struct SlackCalls {
     due: VecDeque<SlackCommand>,

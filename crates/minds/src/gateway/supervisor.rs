@@ -1,5 +1,5 @@
-//! What this program does when it watches over another: it starts it, ends with it, and takes all that it started along.
-//! Runs in a process of its own, between the program and the one that started it.
+//! The supervisor of a program: it starts the program, ends with it, and ends everything that it started. It runs in
+//! its own process, between the program and this one.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
-//! Puts tool calls together from the pieces of a stream, without trusting any of them.
+//! Assembles tool calls from the pieces of a stream, without trusting any of them.
 //!
-//! genai's own assembly resizes a vector to whatever index a server names, and merges calls that share
-//! one; so it is switched off and done here, by the ids of the calls, with caps.
+//! genai's own assembly resizes a vector to whatever index a server names, and merges calls that share one; so it is
+//! disabled and done here, by the ids of the calls, with limits.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub enum ArgumentStyle {
     Whole,
 }
 
-/// One piece of a call as it comes.
+/// One streamed piece of a call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Piece {
     /// The provider's id, or `call_N`.
@@ -52,7 +52,7 @@ struct Open {
     signature: Option<String>,
 }
 
-/// Counts bytes and collects calls.
+/// Assembles calls and counts their bytes.
 #[derive(Debug)]
 pub struct Assembly {
     style: ArgumentStyle,

@@ -1,5 +1,5 @@
-//! What a person decides about models while the room runs: who answers in place of everyone's choice, what a trial
-//! of a provider cost, and which caps hold.
+//! What a person decides about models while the room runs: which provider answers in place of everyone's choice, the
+//! cost of provider tests, and which limits apply.
 
 use bevy::ecs::message::{Message, MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
@@ -14,8 +14,8 @@ use crate::mind::ModelFailure;
 use crate::schedule::Input;
 use crate::workspace::ProblemReport;
 
-/// From now on and until the run ends, this provider answers in place of everyone's own, or nobody does any more.
-/// An input. What is under way or waits keeps the provider that it was given to.
+/// From now until the run ends, this provider answers in place of all others, or none does any more. An input. Running
+/// and waiting requests keep their provider.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StandIn {
     /// `offline`, `openai:gpt-x`; none to go by the settings and the agents again.
@@ -26,8 +26,8 @@ impl Input for StandIn {
     const KIND: &'static str = "stand_in";
 }
 
-/// A person tried a provider out, and it used this much. An input: nobody in the room asked, but it counts for the
-/// caps of the run and of the hour.
+/// The usage of a provider test by a person. An input: it was not requested by the room, but counts toward the limits
+/// of the run and of the hour.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TrialUsed {
     /// Who was asked.
@@ -57,7 +57,7 @@ impl Input for TrialUsed {
     const KIND: &'static str = "provider_trial";
 }
 
-/// A call that nobody in the room asked, and that counts for the caps of the run and of the hour all the same.
+/// A call that was not requested by the room, but counts toward the limits of the run and of the hour.
 pub(super) struct CallApart<'a> {
     /// What for, as the log says it.
     pub(super) kind: &'static str,

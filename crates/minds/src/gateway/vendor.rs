@@ -1,6 +1,6 @@
-//! What there is to know of a vendor: where it is asked, with which key, in which wire format.
+//! A vendor: its address, its key and its wire format.
 
-/// The wire format that a vendor speaks.
+/// The wire format of a vendor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Wire {
     /// Google's `streamGenerateContent`.

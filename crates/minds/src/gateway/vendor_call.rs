@@ -1,4 +1,4 @@
-//! One question to a vendor on the worker's runtime: tries, waits and tries again, and always ends, with what it took.
+//! One request to a vendor on the worker's runtime: tries, waits and retries, and always ends, reporting its usage.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ use super::vendors::vendor;
 use crate::base::{RequestId, text};
 use crate::mind::{Completion, Effort, ModelFailure, ToolCall, Usage};
 
-/// Everything that one question needs.
+/// Everything that one request needs.
 pub(super) struct Call {
     pub(super) id: RequestId,
     pub(super) request: ProviderRequest,

@@ -1,14 +1,14 @@
-//! The history of a question as vendors accept it: every call answered right after it, every id good and used
-//! once, every argument an object. Pure, and written for the strictest of them:
+//! Converts the history of a request to a form that vendors accept: every call answered right after it, every id valid
+//! and used once, all arguments objects. Pure, and written for the strictest of them:
 //!
-//! - Anthropic wants all results of a turn in the next message, ids of `[a-zA-Z0-9_-]`, each used once, and
-//!   objects as input; OpenAI wants an answer to each call and ids of at most 40 characters.
-//! - Gemini matches calls that it gave no id by name and order, and takes no signature but its own; Ollama has no
-//!   ids at all, so that only order matches.
+//! - Anthropic requires all results of a turn in the next message, ids of `[a-zA-Z0-9_-]`, each used once, and
+//!   objects as input; OpenAI requires an answer to each call and ids of at most 40 characters.
+//! - Gemini matches calls without an id by name and order, and only accepts its own signatures; Ollama has no ids at
+//!   all, so calls are matched by order.
 //!
-//! Images of results follow as words of the room: no result may hold one on every wire.
+//! Images of results follow as a message of the room: not every vendor allows them in a result.
 //!
-//! A history may be cut anywhere and may come from another vendor; what does not fit becomes plain words.
+//! A history may be cut anywhere and may come from another vendor; anything unsuitable becomes plain text.
 
 use std::collections::BTreeSet;
 

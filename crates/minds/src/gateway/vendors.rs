@@ -1,4 +1,4 @@
-//! The vendors that can be asked, one small file each. A new one is a file and a line here.
+//! The vendors, one small file each. A new one is a file and a line here.
 
 pub use super::anthropic::ANTHROPIC;
 pub use super::gemini::GEMINI;

@@ -1,7 +1,7 @@
-//! Questions of agents to servers of the web: one request and its answer, with an end to its time and its length.
+//! Web requests of agents: one request and its answer, limited in time and length.
 //!
-//! Which address may be asked the gate has said by then. It said so for one place: an answer that points elsewhere is
-//! followed there only at the same place, and is the answer else.
+//! The gate has already decided whether the address may be requested, for exactly one place: a redirect is only
+//! followed to the same place, and otherwise is itself the answer.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub fn web_address(text: &str) -> Result<String, String> {
     Ok(url.into())
 }
 
-/// A question to a server.
+/// A web request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebQuestion {
     /// Names it.
@@ -56,7 +56,7 @@ pub struct WebQuestion {
     pub body: Option<String>,
 }
 
-/// What a server answered.
+/// The response to a web request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebAnswer {
     /// As `200`.
@@ -69,7 +69,7 @@ pub struct WebAnswer {
     pub body: Vec<u8>,
 }
 
-/// What the world tells the worker of such questions.
+/// A command from the world to the worker of web requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WebCommand {
     /// Ask this.
@@ -81,7 +81,7 @@ pub enum WebCommand {
     },
 }
 
-/// A question is over.
+/// A finished web request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebAnswered {
     /// Which.

@@ -1,5 +1,5 @@
-//! The thread on which models are asked: commands in, events out, both through bounded channels. Every
-//! question that gets in is answered by exactly one [`GatewayEvent::Finished`], whatever happens.
+//! The thread that calls models: commands in, events out, both through bounded channels. Every accepted request is
+//! answered by exactly one [`GatewayEvent::Finished`], whatever happens.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -39,13 +39,13 @@ const LOOK_AT_KEYS: Duration = Duration::from_secs(1);
 /// How long the worker may take to stop.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
-/// Makes a simulated provider; the text is what stands behind its name (`scripted:FILE`), or its name.
+/// Creates a simulated provider; the text is the part after its name (`scripted:FILE`), or its name.
 pub type MakeSimulated = Arc<dyn Fn(&str) -> Result<Box<dyn SimulatedProvider>, Problem> + Send + Sync>;
 
-/// The simulated providers that there are, by name.
+/// The factories of simulated providers, by name.
 pub type SimulatedFactories = BTreeMap<String, MakeSimulated>;
 
-/// The world's end of the worker. Dropping it cancels everything and waits at most two seconds.
+/// The world's handle of the worker. Dropping it cancels everything and waits at most two seconds.
 pub struct Worker {
     commands: Option<Sender<GatewayCommand>>,
     events: Receiver<GatewayEvent>,
@@ -54,7 +54,7 @@ pub struct Worker {
     rests: Cooldowns,
 }
 
-/// Why a command did not get in.
+/// Why a command was not accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SendError {
     /// The channel is full: try again next tick.
@@ -140,7 +140,7 @@ impl Drop for Worker {
     }
 }
 
-/// Tokens by which questions under way can be stopped.
+/// Cancellation tokens of running requests.
 pub(super) type Cancels = Arc<Mutex<HashMap<RequestId, CancellationToken>>>;
 
 /// Everything the worker's thread has on its desk.

@@ -17,7 +17,7 @@ use crate::log::events::Memory as Said;
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::{Section, SimClock};
 
-/// The memories of agents that left, in case one of that id comes back. Written by this module only.
+/// The memories of agents that left, in case an agent with that id comes back. Written by this module only.
 #[derive(Resource, Default, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryArchive {
@@ -47,7 +47,7 @@ impl MemoryArchive {
     }
 }
 
-/// What agents knew of elements that left, in case they come back.
+/// What agents knew about elements that left, in case they come back.
 #[derive(Resource, Default, Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Parted(Vec<(ElementKey, BTreeMap<Id, Knowledge>)>);
@@ -55,7 +55,7 @@ pub(super) struct Parted(Vec<(ElementKey, BTreeMap<Id, Knowledge>)>);
 /// Elements of which that is kept; of the one that left first it is forgotten where there are more.
 const PARTED_AT_MOST: usize = 100;
 
-/// The version that each element had after its last change, to tell an agent's own changes from news.
+/// The version of each element after its last change, to tell an agent's own changes from news.
 #[derive(Resource, Default, Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct KnownVersions(BTreeMap<ElementKey, u32>);
@@ -234,7 +234,7 @@ fn record(log: &mut EventLog, agent: &Id, change: &MemoryChange, element: Option
     log.write(EventDraft::of(&said).agent(agent).cause(cause));
 }
 
-/// What of this floor outlives the process.
+/// The saved state of this floor.
 #[derive(Serialize, Deserialize)]
 pub(super) struct MemorySaved {
     agents: Vec<(AgentKey, Memory)>,

@@ -1,4 +1,4 @@
-//! What an agent carries with it: the memory slots.
+//! The memory slots of agents.
 
 pub mod lifecycle;
 pub mod operations;

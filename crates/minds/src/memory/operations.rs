@@ -1,4 +1,4 @@
-//! What may be done to a memory, as pure operations: slots are capped, the oldest goes, nothing is kept twice.
+//! Operations on a memory. Pure: slots are limited, the oldest entry is dropped, nothing is stored twice.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::base::{ElementKey, Id};
 /// Characters that count as one token (the rule of [`crate::base::text::estimate_tokens`]).
 const CHARS_PER_TOKEN: usize = 4;
 
-/// What became different about a memory: the data of a `memory` event.
+/// A change of a memory: the data of a `memory` event.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -109,7 +109,7 @@ pub fn forget_element(memory: &mut Memory, element: ElementKey) -> Option<Memory
     (knew || !pins.is_empty()).then_some(MemoryChange::Forgot { element, pins })
 }
 
-/// What an agent knows of one element.
+/// What an agent knows about one element.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Knowledge {
     seen: Option<Seen>,

@@ -1,4 +1,4 @@
-//! What agents can be reminded of: how many memories there are, which comes from outside, and what was recalled, as data.
+//! Recall as data: how many memories there are, which are requested from outside, and what was recalled.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,7 @@ use crate::knowledge::{MemoryKind, Source};
 use crate::log::events::RecalledScore;
 use crate::schedule::{Input, Section};
 
-/// How many memories there are, by whose they are. Nobody is asked for what an agent knows where there is nothing.
-/// Written by this module only.
+/// The number of memories, by owner. If there are none, nothing is requested. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryCounts {
@@ -40,7 +39,7 @@ impl Section for MemoryCounts {
     }
 }
 
-/// There are so many memories now. An input: the files that they stand in are outside.
+/// The current number of memories. An input: their files are outside the world.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MemoriesCounted(pub MemoryCounts);
@@ -78,7 +77,7 @@ pub struct RecalledMemory {
     pub score: RecalledScore,
 }
 
-/// What an agent is reminded of for a prompt.
+/// What an agent recalls for a prompt.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reminder {

@@ -1,4 +1,4 @@
-//! How much an agent may carry in its memory slots.
+//! The section `memory` of `settings.yaml`: limits of the memory slots.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The memory slots of one agent as data, and what may be done to them.
+//! The memory slots of one agent as data, and the operations on them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{AgentKey, ElementKey, Id, Seq};
 
-/// What an agent knows of an element that it has read.
+/// What an agent knows about an element that it has read.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Seen {
     /// At most 200 characters of what stood there.
@@ -36,7 +36,7 @@ pub struct Memory {
     pub kept_pins: Vec<(ElementKey, Id)>,
 }
 
-/// Something to be done to an agent's memory.
+/// An act on an agent's memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -59,7 +59,7 @@ pub enum MemoryAct {
     Clear,
 }
 
-/// Something to be done to an agent's memory, by whoever has the reason to.
+/// An edit of an agent's memory, by whichever part of the program has a reason for it.
 #[derive(Message, Clone, Debug)]
 pub struct MemoryEdit {
     /// Whose.

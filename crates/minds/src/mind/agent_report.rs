@@ -1,4 +1,4 @@
-//! What a coding agent tells of its turn beside its words: the tools of its own that it used, its plan, what it paid.
+//! What a coding agent reports about its turn besides its text: its own tools that it used, its plan, its costs.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::Id;
 
-/// All of it that came with one answer. Everything in it is the agent's own word: nobody here has seen it happen.
+/// The complete report of one answer. Everything in it is the agent's own claim: nobody here has verified it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentReport {
@@ -44,7 +44,7 @@ pub struct AgentReport {
     pub cost_micro_usd: Option<u64>,
 }
 
-/// An image: of an agent's answer, or of what came of a call.
+/// An image in an agent's answer, or in the result of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentImage {
@@ -69,7 +69,7 @@ impl AgentImage {
     }
 }
 
-/// Images that calls gave which a coding agent made, for those that take images.
+/// Images in results of a coding agent's calls, for agents that accept images.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResultImages {
@@ -86,7 +86,7 @@ impl ResultImages {
     }
 }
 
-/// The session that a coding agent keeps of a piece of work: by this it goes on when it, or the room, was ended.
+/// The session that a coding agent keeps for a piece of work: it is resumed after the agent or the room was stopped.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentSession {
@@ -98,7 +98,7 @@ pub struct AgentSession {
     pub paid_micro_usd: u64,
 }
 
-/// Something that a coding agent lets be chosen: its mode, its model.
+/// An option of a coding agent, such as its mode or its model.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnOption {
@@ -112,7 +112,7 @@ pub struct OwnOption {
     pub values: Vec<OwnValue>,
 }
 
-/// A command that a coding agent knows: `/NAME` at the beginning of a prompt.
+/// A command of a coding agent: `/NAME` at the beginning of a prompt.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnCommand {
@@ -122,7 +122,7 @@ pub struct OwnCommand {
     pub about: String,
 }
 
-/// One of the things that can be chosen.
+/// A possible value of an option.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnValue {
@@ -135,7 +135,7 @@ pub struct OwnValue {
     pub asks_less: bool,
 }
 
-/// A use of a tool of its own.
+/// A use of one of the agent's own tools.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnCall {
@@ -169,7 +169,7 @@ impl OwnCall {
     }
 }
 
-/// A change of a file, as the agent tells it.
+/// A change of a file, as the agent reports it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnChange {
@@ -182,7 +182,7 @@ pub struct OwnChange {
     pub new: String,
 }
 
-/// A program that the room ran for it in a terminal. This the room has seen itself.
+/// A program that the room ran for the agent in a terminal. This is known to the room itself.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RanInTerminal {
@@ -199,7 +199,7 @@ pub struct RanInTerminal {
     pub said: String,
 }
 
-/// A step of its plan.
+/// A step of the agent's plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanStep {

@@ -1,11 +1,11 @@
-//! What in a reply could open or close a marker: brackets, paired with each other, and quotation marks.
+//! Brackets in a reply that could open or close a marker, paired with each other, and quotation marks.
 //!
-//! Code (fenced or inline) and quoted lines (`> …`) hold none: what stands there is shown, not meant. Takes one pass
-//! over the text and a few over what was found, so time grows with the length of the reply and nothing else.
+//! Code (fenced or inline) and quoted lines (`> …`) contain none: their text is shown, not meant. One pass over the
+//! text and a few over the results, so the time only grows with the length of the reply.
 
 use std::collections::HashMap;
 
-/// Something that counts.
+/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// `[`
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     ParagraphEnd,
 }
 
-/// One of them, and where.
+/// A token and its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Token {
     pub(super) at: usize,

@@ -1,10 +1,10 @@
-//! From a [`MindContext`] to a prompt: a pure function. Rules first, always; what changes from call to call last, the
-//! moment at the very end; every part keeps where its words came from; nothing exceeds the budget, and what is cut
-//! says so.
+//! Builds a prompt from a [`MindContext`]. Pure: rules always come first; what changes from call to call comes last,
+//! with the current request at the very end; every part keeps its source; nothing exceeds the budget, and every cut is
+//! marked.
 //!
-//! The parts are those of [`PromptParts`]. The room's own words are those of [`super::prompts`]. Every word of a person,
-//! of another agent or of a file goes through [`super::untrusted_text`]: what is not to be followed is data. Nothing
-//! can pose as another part, whoever wrote it and whichever floor added the part: see [`super::heading_guard`].
+//! The parts are those of [`PromptParts`]. The room's own texts are in [`super::prompts`]. All text by a person,
+//! another agent or a file passes through [`super::untrusted_text`]: what is not to be followed is data. Nothing can
+//! pose as another part, whoever wrote it and whichever floor added the part: see [`super::heading_guard`].
 
 use std::borrow::Cow;
 

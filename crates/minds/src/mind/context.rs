@@ -52,7 +52,7 @@ impl MindContext {
     }
 }
 
-/// What an element holds, under its label.
+/// The content of an element, with its label.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct LabelledText {
     /// The element's id.
@@ -93,7 +93,7 @@ pub struct Surroundings {
     pub time: String,
 }
 
-/// Somebody near.
+/// An agent nearby.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Near {
     /// Its name.
@@ -127,7 +127,7 @@ pub struct MarkerLine {
     pub purpose: String,
 }
 
-/// What an agent at work has at hand.
+/// The environment of a working agent.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkEnvironment {
@@ -147,7 +147,7 @@ pub struct WorkEnvironment {
     pub modules: String,
 }
 
-/// Somebody else in the room, as one at work sees it.
+/// Another agent in the room, as a working agent sees it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Colleague {
     /// Its name.
@@ -187,7 +187,7 @@ pub struct KeptPin {
     pub text: String,
 }
 
-/// A pin on some board.
+/// A pin on a board.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PinView {
@@ -229,7 +229,7 @@ pub struct Line {
     pub by_person: bool,
 }
 
-/// An item of an element that is new to a reader, or different.
+/// An item of an element that is new or changed for a reader.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct NewItem {
     /// Its id.
@@ -242,7 +242,7 @@ pub struct NewItem {
     pub text: String,
 }
 
-/// What an agent is asked.
+/// The current request to an agent.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "moment", rename_all = "snake_case")]
 pub enum CurrentRequest {

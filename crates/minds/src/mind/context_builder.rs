@@ -1,4 +1,4 @@
-//! Looks around in the world for one agent and puts what it knows into a [`MindContext`].
+//! Collects what one agent sees and knows from the world into a [`MindContext`].
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ const A_STEP_UNITS: f32 = 30.0;
 /// The tools that skills are read with, by the names under which agents are told of them.
 const READS_FILES: [&str; 3] = ["vfs_read", "read_file", "Read"];
 
-/// Everything in the room that minds look at.
+/// Everything in the room that minds read.
 #[derive(SystemParam)]
 pub(super) struct Room<'w, 's> {
     pub(super) roster: Res<'w, Roster>,
@@ -184,7 +184,7 @@ impl Room<'_, '_> {
         let words = match state.0.state() {
             State::Idle | State::Cooldown => "resting",
             State::Wandering => "walking about",
-            State::Patrolling => "on a round",
+            State::Patrolling => "patrolling",
             State::Conversing => return self.talking(agent),
             State::Dragged => "being carried",
             State::Heartbeat => "looking around",

@@ -1,4 +1,4 @@
-//! The end of a prompt: what an agent is asked now.
+//! The end of a prompt: the current request to the agent.
 
 use std::fmt::Write;
 

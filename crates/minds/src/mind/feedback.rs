@@ -1,9 +1,9 @@
-//! What an agent is still to be told about its replies: nothing that was refused is dropped in silence.
+//! What an agent still has to be told about its replies: nothing that was refused is dropped silently.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Remarks that the next prompt passes on, oldest first. Written by this module only.
+/// Remarks for the next prompt, oldest first. Written by this module only.
 #[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Feedback(Vec<String>);

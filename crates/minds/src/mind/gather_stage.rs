@@ -1,10 +1,9 @@
-//! The first stage of a request: what a prompt tells may have to be asked for outside. Each such part puts an order;
-//! whoever carries orders out looks for those of its part in [`PendingRequests::orders_of`] in each tick and answers with a
-//! [`PartGathered`] through the door, many ticks later if need be. Orders are saved with the room, so that after a
-//! restart the same order is there again; what is given up is no longer there. Nobody carries orders out while a run is
-//! replayed.
+//! The first stage of a request: some parts of a prompt have to be looked up outside. Each such part creates an order;
+//! the code that looks it up reads its orders in [`PendingRequests::orders_of`] in each tick and answers with a
+//! [`PartGathered`] through the door, many ticks later if necessary. Orders are saved with the room, so that the same
+//! order is still pending after a restart; cancelled ones are removed. Nothing is looked up during a replay.
 //!
-//! What does not come in time, is refused or fails leaves its part out, and the record and the prompt say so.
+//! A part that is late, refused or fails is left out, and the record and the prompt say so.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +20,7 @@ use crate::base::{ActivationKey, AgentKey, Id, RequestId, Seq};
 use crate::schedule::{Input, ticks};
 use crate::simulation::{ActivityId, Explain, Think, ThinkDone, ThinkDue, ThinkOutcome, Urgency};
 
-/// Names what is asked for one part of one prompt, for ever.
+/// The permanent id of a request for one part of one prompt.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct GatherKey {
     /// The request that waits for it.
@@ -30,7 +29,7 @@ pub struct GatherKey {
     pub part: Id,
 }
 
-/// Something that a prompt waits for.
+/// An order that a prompt waits for.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GatherOrder<'a> {
     /// Names it.
@@ -41,7 +40,7 @@ pub struct GatherOrder<'a> {
     pub query: &'a Value,
 }
 
-/// What came of an order: the text of the part, or why there is none. An input.
+/// The result of an order: the text of the part, or why there is none. An input.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PartGathered {
     /// To which order.
@@ -64,7 +63,7 @@ pub(super) struct Gathering {
     pub(super) until_tick: u64,
 }
 
-/// What is to be asked once all is there.
+/// What is requested once everything is gathered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Due {
@@ -90,7 +89,7 @@ impl Due {
     }
 }
 
-/// How it stands with something that was asked for.
+/// The status of an order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Wanted {

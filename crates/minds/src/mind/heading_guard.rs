@@ -1,5 +1,5 @@
-//! Keeps words that enter a prompt from reading as a part of it: a line that looks like one of the prompt's headings, or
-//! like the frame around its rules, gets a backslash, in whatever spelling it stands.
+//! Prevents text in a prompt from posing as a part of it: a line that looks like one of the prompt's headings, or like
+//! the frame around its rules, gets a backslash, however it is spelled.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::headings;
 use crate::base::text::one_line;
 use crate::base::text_normalization::{is_unseen, skeleton};
 
-/// The headings of a prompt, which nothing in its parts may read as.
+/// The headings of a prompt, which no text in its parts may imitate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Headings {
     /// As an eye reads them, without the signs that make a heading.

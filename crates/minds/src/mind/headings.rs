@@ -1,4 +1,4 @@
-//! The headings of a prompt, in one place: the builder writes them, and whoever reads a prompt finds its parts by them.
+//! The headings of a prompt, in one place: the builder writes them, and readers of a prompt find its parts by them.
 
 /// Opens the rulebooks: the first line of every prompt that has any.
 pub const STANDING_OPEN: &str = "=== Standing Instructions ===";

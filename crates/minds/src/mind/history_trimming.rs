@@ -1,5 +1,6 @@
-//! As much of a session as is sent to a model. Beyond a limit, what is oldest is left out, each time with a word that
-//! says how much is missing and how to see it again. Every call keeps its answer, and the task always stands first.
+//! Limits how much of a session is sent to a model. Beyond the limit, the oldest content is left out, each time with a
+//! note that says how much is missing and how to see it again. Every call keeps its result, and the task is always
+//! first.
 
 use std::collections::BTreeMap;
 
@@ -210,11 +211,7 @@ impl<'a> Session<'a> {
 }
 
 fn where_it_stands(place: &str) -> String {
-    if place.is_empty() {
-        "your session's file has it".to_owned()
-    } else {
-        format!("the whole session stands in {place}")
-    }
+    if place.is_empty() { "your session's file has it".to_owned() } else { format!("the whole session is in {place}") }
 }
 
 /// A call without its long arguments. What a model thought before it goes, too: it is of another call.

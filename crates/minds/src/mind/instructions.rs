@@ -1,9 +1,9 @@
-//! The words in a prompt that are to be followed: rulebooks, who the agent is, its task. They stay as they are, but for
-//! lines that would pose as a part of the prompt. Rulebooks and instructions go before all that is merely known, and each
-//! is whole as long as all of them together take no more than [`room_for_orders`].
+//! Text in a prompt that is to be followed: rulebooks, the agent's file, its task. It is unchanged, except for lines
+//! that would pose as a part of the prompt. Rulebooks and instructions take precedence over everything that is merely
+//! known, and are complete as long as they fit into [`room_for_orders`].
 //!
-//! Headings are found line by line, without a parser of Markdown: signs are put before them, and every other letter
-//! stays as it was written. Parts of the prompt begin at the margin, so that only what begins there could pose as one.
+//! Headings are found line by line, without a Markdown parser: a mark is put before them, and every other letter stays as
+//! it was written. Parts of the prompt begin at the margin, so only what begins there could pose as one.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ use super::untrusted_text::PERSON;
 use super::untrusted_text::{clean, name, push_cut};
 use crate::base::text::one_line;
 
-/// The rules, and who the agent is, in so much room.
+/// The rules and the agent's identity, within their share of a prompt.
 pub(super) struct Instructions {
     /// All rulebooks between their frame, and where in it they stand; nothing where none says anything.
     pub(super) rules: Option<(String, Range<usize>)>,

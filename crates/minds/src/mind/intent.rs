@@ -1,4 +1,4 @@
-//! What the intents of a reply do: from intents and the situation of the agent to edits, memory and remarks.
+//! The effects of a reply's intents: from intents and the agent's situation to edits, memory and remarks.
 
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ pub struct BoardInReach {
     pub pins: Vec<Id>,
 }
 
-/// An element that agents act on by a marker of its kind.
+/// An element on which agents act with a marker of its kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MarkedElement {
     /// The element's id.
@@ -63,7 +63,7 @@ pub struct OwnMail {
     pub from: Id,
 }
 
-/// Where an agent acts from.
+/// The situation in which an agent acts.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Situation {
     /// Who acts, by id.
@@ -82,7 +82,7 @@ pub struct Situation {
     pub in_talk: bool,
 }
 
-/// What is to be done.
+/// The effect of an intent.
 #[derive(Clone, PartialEq, Debug)]
 pub enum IntentEffect {
     /// An element is edited.
@@ -120,11 +120,11 @@ pub fn effect(intent: &Intent, situation: &Situation) -> IntentEffect {
         Intent::Act { marker, text } => act_by_marker(marker, text, situation),
         Intent::Remember { note } => IntentEffect::Memory(MemoryAct::Note { text: note.clone() }),
         Intent::Bye if situation.in_talk => IntentEffect::Leave,
-        Intent::Bye => remark("[BYE] ends a talk, and you were in none"),
+        Intent::Bye => remark("[BYE] ends a conversation, but you were not in one"),
         Intent::Malformed { why } => remark(why.as_str()),
-        Intent::Unclosed { word } => remark(format!(
-            "[{word}: …] was not closed with a bracket, so it was not carried out; write it again, whole"
-        )),
+        Intent::Unclosed { word } => {
+            remark(format!("[{word}: …] was not closed with a bracket, so it was ignored; write it again in full"))
+        }
         Intent::Unknown { word, meant } => remark(match meant {
             Some(meant) => format!("there is no marker [{word}: …] (did you mean [{meant}: …]?)"),
             None => format!("there is no marker [{word}: …]"),
@@ -137,14 +137,14 @@ pub fn in_words(intent: &Intent) -> Option<String> {
     let short = |text: &str| truncate(&one_line(text), DONE_CHARS);
     Some(match intent {
         Intent::Pin { text } => format!("Pinned “{}”.", short(text)),
-        Intent::RemovePin { id } => format!("Took down the pin {id}."),
+        Intent::RemovePin { id } => format!("Removed the pin {id}."),
         Intent::Vote { id, up: true } => format!("Voted for the pin {id}."),
         Intent::Vote { id, up: false } => format!("Voted against the pin {id}."),
-        Intent::KeepPin { id } => format!("Keeps the pin {id}."),
-        Intent::ReleasePin { id } => format!("Let go of the pin {id}."),
+        Intent::KeepPin { id } => format!("Kept the pin {id}."),
+        Intent::ReleasePin { id } => format!("Released the pin {id}."),
         Intent::Send { to, text } => format!("Wrote to {to}: “{}”.", short(text)),
         Intent::Done { id } => format!("Closed the mail {id}."),
-        Intent::Act { marker, text } => format!("Did {marker}: “{}”.", short(text)),
+        Intent::Act { marker, text } => format!("Used {marker}: “{}”.", short(text)),
         Intent::Remember { note } => format!("Noted “{}”.", short(note)),
         Intent::Bye | Intent::Malformed { .. } | Intent::Unclosed { .. } | Intent::Unknown { .. } => return None,
     })
@@ -155,14 +155,14 @@ pub fn in_session(intent: &Intent) -> Option<String> {
     let short = |text: &str| truncate(&one_line(text), IN_SESSION_CHARS);
     Some(match intent {
         Intent::Pin { text } => format!("you pinned “{}”", short(text)),
-        Intent::RemovePin { id } => format!("you took down {id}"),
+        Intent::RemovePin { id } => format!("you removed {id}"),
         Intent::Vote { id, up: true } => format!("you voted for {id}"),
         Intent::Vote { id, up: false } => format!("you voted against {id}"),
-        Intent::KeepPin { id } => format!("you keep {id}"),
-        Intent::ReleasePin { id } => format!("you let go of {id}"),
+        Intent::KeepPin { id } => format!("you kept {id}"),
+        Intent::ReleasePin { id } => format!("you released {id}"),
         Intent::Send { to, text } => format!("you wrote to {to}: “{}”", short(text)),
         Intent::Done { id } => format!("you closed {id}"),
-        Intent::Act { marker, text } => format!("you did {marker}: “{}”", short(text)),
+        Intent::Act { marker, text } => format!("you used {marker}: “{}”", short(text)),
         Intent::Remember { note } => format!("you noted “{}”", short(note)),
         Intent::Bye | Intent::Malformed { .. } | Intent::Unclosed { .. } | Intent::Unknown { .. } => return None,
     })
@@ -196,7 +196,7 @@ fn edit(element: &Id, act: ElementAct) -> IntentEffect {
 /// The act of a marker, on the nearest element that takes it.
 fn act_by_marker(word: &str, text: &str, situation: &Situation) -> IntentEffect {
     let Some(MarkedElement { id, act, marker }) = situation.marked.iter().find(|one| one.marker.word == word) else {
-        return remark(format!("there is nothing in the room for [{word}: …], so nothing was done"));
+        return remark(format!("nothing in the room accepts [{word}: …], so nothing was done"));
     };
     edit(id, ElementAct::new(*act, Map::from_iter([(marker.argument.to_owned(), Value::from(text))])))
 }
@@ -235,7 +235,7 @@ fn release(id: &str, situation: &Situation) -> IntentEffect {
         Some((_, pin)) => IntentEffect::Memory(MemoryAct::ReleasePin { pin: pin.clone() }),
         None => {
             let meant = suggestion(id, situation.kept.iter().map(|(_, pin)| pin.clone()));
-            remark(format!("you keep no pin “{id}”{meant}"))
+            remark(format!("you have not kept a pin “{id}”{meant}"))
         }
     }
 }

@@ -52,7 +52,7 @@ fn situation() -> Situation {
 fn a_goodbye_ends_a_talk_and_is_told_back_where_there_is_none() {
     let talking = Situation { in_talk: true, ..situation() };
     assert_eq!(effect(&Intent::Bye, &talking), IntentEffect::Leave);
-    assert_eq!(remark_of("[BYE]"), "[BYE] ends a talk, and you were in none");
+    assert_eq!(remark_of("[BYE]"), "[BYE] ends a conversation, but you were not in one");
 }
 
 fn act(reply: &str) -> IntentEffect {
@@ -93,7 +93,7 @@ fn mail_finds_its_box_by_id_name_or_profile() {
 #[test]
 fn whatever_cannot_be_done_is_told() {
     assert_eq!(remark_of("[VOTE_UP: p77]"), "there is no pin “p77”");
-    assert_eq!(remark_of("[RELEASE_PIN: zz]"), "you keep no pin “zz”");
+    assert_eq!(remark_of("[RELEASE_PIN: zz]"), "you have not kept a pin “zz”");
     let unknown = remark_of("[SEND to Robrt: hi]");
     assert_eq!(unknown, "there is nobody called “Robrt” here (did you mean Robert?), so your mail was not sent");
     assert_eq!(remark_of("[SEND to Bob Stone: hi]"), "Bob Stone has no inbox, so your mail was not sent");

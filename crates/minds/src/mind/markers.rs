@@ -1,7 +1,7 @@
-//! Finds the markers in a reply: what it asks the world to do, and the text that is left to show.
+//! Finds the markers in a reply: what it asks the world to do, and the remaining text to show.
 //!
-//! A marker in code, in a quoted line, between quotation marks or inside another marker is text. One that is not closed
-//! is text as well, and is told back.
+//! A marker in code, in a quoted line, in quotation marks or inside another marker is text. An unclosed marker is text
+//! as well, and the agent is told.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ const HEADER_CHARS: usize = 120;
 /// A bracket within a marker that holds no more characters is a reference (`[1]`), which belongs to the text.
 const REFERENCE_CHARS: usize = 20;
 
-/// What one marker asks for.
+/// What one marker requests.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "intent", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -52,7 +52,7 @@ pub enum Intent {
     Unknown { word: String, meant: Option<String> },
 }
 
-/// A reply, taken apart.
+/// A parsed reply.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parsed {
     /// What it asks for, in order.
@@ -298,7 +298,7 @@ fn intent(word: &str, inside: &str) -> Intent {
 fn simple(word: &str, body: &str) -> Intent {
     let body = unescape(body);
     if body.is_empty() {
-        return Intent::Malformed { why: format!("[{word}: …] was empty, nothing was done") };
+        return Intent::Malformed { why: format!("[{word}: …] was empty, so nothing was done") };
     }
     let id = || body.trim_start_matches('#').to_owned();
     match word {
@@ -325,7 +325,7 @@ fn send(rest: &str, body: &str) -> Intent {
     let (to, text) = if rest.is_empty() { body.split_once(':').unwrap_or(("", body)) } else { (rest, body) };
     let (to, text) = (unescape(to), unescape(text));
     if to.is_empty() {
-        return Intent::Malformed { why: "[SEND …] named nobody; write [SEND to Name: text]".to_owned() };
+        return Intent::Malformed { why: "[SEND …] named no recipient; write [SEND to Name: text]".to_owned() };
     }
     if text.is_empty() {
         return Intent::Malformed { why: format!("the mail to {to} was empty and was not sent") };

@@ -1,4 +1,4 @@
-//! One message of a session: who said it, what, with which tools; and how it is sent.
+//! One message of a session: its role, text and tool calls; and how it is sent.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub enum Role {
     Tool,
 }
 
-/// What became of a tool call, as data: its words are for reading.
+/// The outcome of a tool call, as data: its text is only for reading.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallEnd {
@@ -123,8 +123,8 @@ impl ToolCall {
     }
 }
 
-/// What a model thought before it called tools, for its provider alone: some demand it back with the calls. Nobody
-/// reads it, shows it or judges by it.
+/// A model's reasoning before its tool calls, for its provider only: some require it back with the calls. It is never
+/// read, shown or evaluated.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reasoning {
     /// The wire format in which it came; it goes back in no other.

@@ -1,10 +1,10 @@
-//! From the world to a prompt, from a reply to intents: what an agent is asked, and what becomes of its answer.
+//! The mind: from the world to a prompt, and from a reply to intents.
 //!
-//! Whatever others wrote enters a prompt as data, by one rule (`untrusted_text`).
+//! Everything that others wrote enters a prompt as data, by one rule (`untrusted_text`).
 //!
-//! In reading order: a [`ThinkDue`](crate::simulation::ThinkDue) is heard (`think_requests`), what the agent knows is
-//! gathered (`context_builder`, `context`) and put together (`compose`, `parts`); the reply is taken apart (`markers`),
-//! each intent becomes an effect (`intent`), and all of it is carried out as messages (`replies`).
+//! In reading order: a [`ThinkDue`](crate::simulation::ThinkDue) is received (`think_requests`), the agent's knowledge
+//! is collected (`context_builder`, `context`) and composed (`compose`, `parts`); the reply is parsed (`markers`), each
+//! intent becomes an effect (`intent`), and the effects are carried out as messages (`replies`).
 
 pub mod agent_report;
 mod brackets;

@@ -1,5 +1,4 @@
-//! Orders for the parts of prompts: what was looked up is taken in, and what does not come in time is no longer waited
-//! for.
+//! Orders for looked-up parts of prompts: results are added, and late ones are no longer waited for.
 
 use bevy::ecs::prelude::*;
 
@@ -26,7 +25,7 @@ pub(super) fn receive(
             Some((agent, cause, gathering.wanted.get_mut(&key.part)?))
         });
         let Some((agent, cause, wanted @ Wanted::Open { .. })) = found else {
-            let what = format!("“{}” came for a prompt that does not wait for it; it was dropped", key.part);
+            let what = format!("“{}” arrived for a prompt that is not waiting for it; it was dropped", key.part);
             log.write(EventDraft::of(&Warning { request: Some(key.request), ..Warning::new(what) }));
             continue;
         };
@@ -47,7 +46,7 @@ pub(super) fn expire(room: Room, mut pending: ResMut<PendingRequests>, mut log: 
         }
         for (id, wanted) in &mut gathering.wanted {
             if let Wanted::Open { .. } = wanted {
-                let why = format!("nothing came within {} s", room.settings.gather_secs);
+                let why = format!("there was no answer within {} s", room.settings.gather_secs);
                 *wanted = missing((&room, &mut log), about, id, why);
             }
         }
@@ -61,7 +60,7 @@ fn missing(
     why: String,
 ) -> Wanted {
     let label = room.parts.get(part).map_or(part, |provider| &provider.label);
-    let what = format!("“{label}” is left out of a prompt: {why}");
+    let what = format!("“{label}” was left out of a prompt: {why}");
     let draft = EventDraft::of(&Warning { request: Some(request), ..Warning::new(what) }).cause(cause);
     log.write(match room.agent(agent) {
         Some((agent, _)) => draft.agent(&agent.id),

@@ -1,4 +1,4 @@
-//! The requests that are under way, and what of the mind outlives the process.
+//! The pending requests, and the saved state of the mind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::base::{ActivationKey, AgentKey, ElementKey, Id, RequestId, Seq};
 use crate::schedule::Section;
 use crate::simulation::{ActivityId, Think};
 
-/// A question that was asked and not answered yet, with what its answer will need.
+/// A request without an answer yet, with what its answer will need.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PendingRequest {
     /// The question. Its words are with the gateway, which keeps them until it is answered.
@@ -40,7 +40,7 @@ pub(super) struct PendingRequest {
     pub(super) sent: Sent,
 }
 
-/// What a question is about.
+/// The subject of a request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Subject {
@@ -58,14 +58,14 @@ pub(super) enum Subject {
     },
 }
 
-/// The word that stands for such a thing among the thoughts of a saved room.
+/// The word for a side request in the saved state.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum AsideWord {
     #[serde(rename = "aside")]
     Aside,
 }
 
-/// The word that stands for work among the thoughts of a saved room.
+/// The word for work in the saved state.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum WorkWord {
     #[serde(rename = "work")]
@@ -104,7 +104,7 @@ impl Subject {
     }
 }
 
-/// How much of a session was sent, and might have been, in characters.
+/// How much of a session was sent, and how much could have been, in characters.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Sent {
@@ -112,7 +112,7 @@ pub(super) struct Sent {
     pub(super) chars_at_most: usize,
 }
 
-/// A question without its words.
+/// A request without its texts.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct RequestHead {
     pub(super) id: RequestId,
@@ -129,7 +129,7 @@ impl From<&ModelRequest> for RequestHead {
     }
 }
 
-/// What a model is shown of an element.
+/// The version of an element that a model is shown.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct ShownVersion {
     pub(super) element: ElementKey,
@@ -141,7 +141,7 @@ pub(super) struct ShownVersion {
     pub(super) private: bool,
 }
 
-/// All questions that are under way. Written by this module only.
+/// All pending requests. Written by this module only.
 #[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PendingRequests {
@@ -233,7 +233,7 @@ impl PendingRequests {
     }
 }
 
-/// A request that was given up for a newer one.
+/// A request that was cancelled for a newer one.
 pub(super) enum GivenUp {
     /// A model was asked.
     Asked(Box<PendingRequest>),
@@ -241,7 +241,7 @@ pub(super) enum GivenUp {
     Gathering(Gathering),
 }
 
-/// What of this floor outlives the process.
+/// The saved state of this floor.
 #[derive(Serialize, Deserialize)]
 pub(super) struct MindSaved {
     agents: Vec<(AgentKey, Session, Feedback)>,

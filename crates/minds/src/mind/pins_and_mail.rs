@@ -1,4 +1,4 @@
-//! Pins and mail as the mind sees them: whatever kind of element holds such things takes part.
+//! Pins and mail as the mind sees them, from every kind of element that holds them.
 
 use super::context::{MailItem, PinView};
 use crate::element::{Content, MailStatus, Pin};

@@ -1,5 +1,5 @@
-//! A prompt as data: parts that know where their words came from, the session so far, and what is asked now. The text
-//! that providers behind a network are sent is made of it here, and nowhere else.
+//! A prompt as data: parts with their sources, the session so far, and the current request. The text for network
+//! providers is created here, and nowhere else.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::headings;
 use super::message::{PromptMessage, Role, as_sent};
 use crate::base::Id;
 
-/// Where the words of a part of a prompt came from, as data: every floor may add parts of its own.
+/// The source of a part's text, as data: every floor may add its own parts.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PromptOrigin {
     /// The provider's word: `notes`.
@@ -36,7 +36,7 @@ impl PromptOrigin {
     }
 }
 
-/// One of the things that a part lists or is about, as data. What does not apply is empty.
+/// An item that a part lists or is about, as data. Fields that do not apply are empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PartItem {
@@ -66,7 +66,7 @@ impl PartItem {
     }
 }
 
-/// A part of a prompt that came from one place.
+/// A part of a prompt, from one source.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PromptPart {
     /// Where its words came from.
@@ -103,7 +103,7 @@ impl PromptPart {
     }
 }
 
-/// A part that was to be gathered and is not in the prompt.
+/// A part that was to be gathered but is not in the prompt.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Which.
@@ -112,7 +112,7 @@ pub struct LeftOut {
     pub why: String,
 }
 
-/// All that is sent, what changes least first, so that providers find the beginning in their caches.
+/// A complete prompt, with the parts that change least first, so that providers can use their caches.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Prompt {
     /// The rules, what the agent can do and who it is; joined by blank lines they are the system text.

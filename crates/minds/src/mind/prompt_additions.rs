@@ -1,4 +1,4 @@
-//! What floors above add to the prompts of an agent at work, in its own words: what its modules say.
+//! Additions by higher floors to the prompts of an agent at work: the text of its modules.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use bevy::ecs::prelude::Resource;
 
 use crate::base::Id;
 
-/// By profile. Not saved: whoever adds something does so anew in a room that is opened again.
+/// Additions by profile. Not saved: they are added again when a room is reopened.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Default)]
 pub struct PromptAdditions(BTreeMap<Id, String>);
 

@@ -1,4 +1,4 @@
-//! From a reply to what it does: markers become intents, intents become messages to the floors that carry them out.
+//! Carries out a reply: markers become intents, and intents become messages to the floors that execute them.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsH
 /// Characters of a conversation's last words that are remembered where it had no topic.
 const LAST_WORDS_CHARS: usize = 80;
 
-/// Everything that a reply sets going.
+/// All messages caused by a reply.
 #[derive(SystemParam)]
 pub(super) struct Outbox<'w> {
     edits: MessageWriter<'w, ElementEdit>,
@@ -89,7 +89,7 @@ pub(super) fn apply_replies(
 ) {
     for reply in replies.read() {
         let Some(waiting) = pending.asked.remove(&reply.request) else {
-            let what = "a reply came to a question that nobody waits for; it was dropped";
+            let what = "a reply to a question that nobody waits for was dropped";
             out.log.write(EventDraft::of(&Warning { request: Some(reply.request), ..Warning::new(what) }));
             continue;
         };
@@ -181,9 +181,7 @@ impl Turn<'_, '_, '_, '_> {
         self.feedback.remove_delivered(&self.waiting.feedback);
         let tidied = reply_cleanup::tidied(&completion.text, &self.agent.name, &self.room.names_beside(self.agent));
         if let Some(speaker) = &tidied.cut_at {
-            self.add_feedback(format!(
-                "it went on as “{speaker}”, and that was left out; write only what you say yourself"
-            ));
+            self.add_feedback(format!("it continued as “{speaker}”, which was left out; write only your own words"));
         }
         let was_cut = completion.finish == Finish::Length && tidied.cut_at.is_none();
         let mut parsed = without_silence(parse(&tidied.text, was_cut));
@@ -200,7 +198,7 @@ impl Turn<'_, '_, '_, '_> {
         let done = self.carry_out(&parsed, in_session);
         let own = self.session.messages.iter().filter(|message| message.role == Role::Assistant);
         if reply_cleanup::was_said(&parsed.shown, own.map(|message| message.text.as_str())) {
-            let (what, cause) = ("it said again what it had said before; it was left unsaid", self.cause());
+            let (what, cause) = ("it repeated what it had said before, so it was not said", self.cause());
             self.out.warn(what, &self.agent.id, cause);
             parsed.shown.clear();
         }
@@ -279,7 +277,7 @@ impl Turn<'_, '_, '_, '_> {
         let intents = &parsed.intents;
         if intents.is_empty() {
             if parsed.quoted > 0 {
-                self.add_feedback("markers between quotation marks are text; put them behind what you say".to_owned());
+                self.add_feedback("markers in quotation marks are text; put markers after what you say".to_owned());
             }
             return Vec::new();
         }
@@ -357,7 +355,7 @@ impl Turn<'_, '_, '_, '_> {
 
     fn compacted(&mut self, summary: &str, pending: &mut PendingRequests) -> ThinkOutcome {
         if summary.trim().is_empty() {
-            return self.failed("the model answered a request for a summary with nothing".to_owned(), true, pending);
+            return self.failed("the model returned an empty summary".to_owned(), true, pending);
         }
         self.remember(MemoryAct::Summary { text: summary.to_owned() });
         let turns = self.session.turns;

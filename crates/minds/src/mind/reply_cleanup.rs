@@ -1,8 +1,8 @@
-//! What small models do beside answering: they think aloud, put their name before what they say, speak for others,
-//! repeat the headings of the prompt and themselves. It is taken out of a reply before anybody sees it. Pure.
+//! Removes bad habits of small models from replies before anybody sees them: thinking aloud, the agent's own name
+//! before its text, lines for others, headings of the prompt, and repetitions. Pure.
 //!
-//! Line by line, without a parser of Markdown: a name before what is said is none of its constructs, and what is kept
-//! stays as it was written. Of Markdown only the fences of code count, within which nothing is taken out.
+//! Line by line, without a Markdown parser: a name before what is said is not a Markdown construct, and what is kept stays
+//! as it was written. Only code fences count; nothing within them is removed.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ const REPEATS_AT_MOST: usize = 1;
 /// A reply of no more letters may well be given twice: “Agreed.”
 const SHORT_CHARS: usize = 20;
 
-/// A reply without bad habits.
+/// A cleaned reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Tidied<'r> {
     /// What is left.

@@ -1,4 +1,4 @@
-//! The request to a model and its answer. `mind` owns both; `gateway` reads the one and writes the other.
+//! The request to a model and its answer. `mind` owns both types; `gateway` reads the request and writes the answer.
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ impl CallKind {
     }
 }
 
-/// A tool as a model is told of it.
+/// The declaration of a tool for a model.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolDeclaration {
     /// Its name.
@@ -68,7 +68,7 @@ impl ToolDeclaration {
     }
 }
 
-/// A question to a model. `gateway` answers each with exactly one [`ModelReply`], unless the agent leaves the room.
+/// A request to a model. `gateway` answers each with exactly one [`ModelReply`], unless the agent leaves the room.
 #[derive(Message, Clone, Debug, Serialize, Deserialize)]
 pub struct ModelRequest {
     /// Names it.
@@ -121,22 +121,22 @@ fn is_none_noted(noted: &u64) -> bool {
     *noted == 0
 }
 
-/// A question whose answer nobody waits for any more: `gateway` may drop it, and need not answer.
+/// Cancels a request for whose answer nobody waits any more: `gateway` may drop it, and need not answer.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CancelRequest {
     /// Which.
     pub request: RequestId,
 }
 
-/// A question that is to give way, if it still waits for its turn: then `gateway` answers it with
-/// [`FailureKind::PutOff`]. One that is under way goes on.
+/// Asks a request to give way if it is still waiting: then `gateway` answers it with [`FailureKind::PutOff`]. A running
+/// request continues.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PutOffRequest {
     /// Which.
     pub request: RequestId,
 }
 
-/// Tokens that a call used, as the provider says.
+/// The tokens used by a call, as the provider reports them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
@@ -169,7 +169,7 @@ pub enum Finish {
     Filtered,
 }
 
-/// A whole reply.
+/// A complete reply.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Completion {
     /// The words.
@@ -193,7 +193,7 @@ impl Completion {
     }
 }
 
-/// What kind of failure it is: decides who can do something about it.
+/// The kind of failure: decides who can do something about it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
@@ -224,7 +224,7 @@ impl FailureKind {
     }
 }
 
-/// Whose use a cap counts, and over what time.
+/// Whose usage a limit counts, and over what time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CapScope {
@@ -249,7 +249,7 @@ impl CapScope {
     }
 }
 
-/// The cap that refused a question; [`ModelFailure::remedy`] says in words what lifts it.
+/// The limit that refused a request; [`ModelFailure::remedy`] says how to raise it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CapReached {
     /// The field of `budget` that sets it.
@@ -271,7 +271,7 @@ pub struct CapReached {
     pub waits_in_real_time: bool,
 }
 
-/// Why there is no reply. Holds no secrets.
+/// Why there is no reply. Contains no secrets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ModelFailure {
     /// Which kind.
@@ -355,7 +355,7 @@ pub struct ModelReply {
     pub outcome: Result<Completion, ModelFailure>,
 }
 
-/// What it took to get an answer, or none, beside the use that the provider told.
+/// The effort of getting an answer, or none, besides the usage reported by the provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Effort {
@@ -365,7 +365,7 @@ pub struct Effort {
     pub estimated: Usage,
 }
 
-/// Where an agent is in its script.
+/// The position of an agent in its script.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScriptPlace {

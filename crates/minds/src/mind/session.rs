@@ -1,4 +1,4 @@
-//! The running exchange of one agent with a model, in short form, and when it is summed up.
+//! The running exchange of one agent with a model, in short form, and when it is compacted.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -170,8 +170,8 @@ mod tests {
         ];
         assert_eq!(texts(&session), told);
         session.append("You read Ideas.", "Yes.", &["you pinned “x”".into()], &settings());
-        session.note_refused("this is pinned already as p3");
-        assert_eq!(texts(&session).last(), Some(&"(you pinned “x”) (refused: this is pinned already as p3)"));
+        session.note_refused("this is already pinned as p3");
+        assert_eq!(texts(&session).last(), Some(&"(you pinned “x”) (refused: this is already pinned as p3)"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How agents are asked: lengths, limits, and when a session is summed up.
+//! The section `mind` of `settings.yaml`: limits of prompts, replies and sessions.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

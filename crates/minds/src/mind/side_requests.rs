@@ -1,6 +1,5 @@
-//! Questions about an agent that none of its activities waits for: what of all that was said and done is worth
-//! remembering, or what a server asks that carries out a call of its. They are asked of its own model, within its
-//! budget, and hold up nothing else.
+//! Requests about an agent that none of its activities waits for: what is worth remembering of what was said and done, or
+//! what a server asks during a call. They use the agent's own model and budget, and delay nothing.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -15,8 +14,8 @@ use super::think_requests::Asking;
 use crate::base::{ActivationKey, AgentKey, Id, RequestId, Seq};
 use crate::simulation::{ActivityId, Urgency};
 
-/// Something is to be asked. Answered with exactly one [`SideRequestReplied`], unless it is withdrawn, the work that it
-/// belongs to ends, or the agent leaves the room.
+/// A side request. Answered with exactly one [`SideRequestReplied`], unless it is withdrawn, the work that it belongs to
+/// ends, or the agent leaves the room.
 #[derive(Message, Clone, Debug)]
 pub struct SideRequestDue {
     /// Names it, for whoever asks.

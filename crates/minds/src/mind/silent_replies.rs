@@ -1,4 +1,4 @@
-//! When a reply says that there is nothing to say.
+//! Recognises replies that say that there is nothing to say.
 
 use super::markers::{Intent, Parsed};
 use crate::base::text_normalization::folded_text;

@@ -1,5 +1,5 @@
-//! What agents said of late that are answered without a model: a stock of sentences is soon heard through, so whoever
-//! draws from it is told what was said already, by anyone in the room.
+//! Recent statements of agents that answer without a model: a fixed stock of sentences repeats soon, so the offline
+//! brain is told what anyone in the room has said already.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ struct Spoken {
     pairs: Vec<u32>,
 }
 
-/// The sentences of the room, the newest last. Part of the saved world.
+/// Recent sentences in the room, the newest last. Part of the saved world.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SpokenSentences {
     /// Sentences that were ever noted.
@@ -80,7 +80,7 @@ impl SpokenSentences {
     }
 }
 
-/// What was said before a question.
+/// What was said before a request.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SaidBefore(Vec<Arc<Spoken>>);
 

@@ -49,7 +49,7 @@ fn what_stands_in_quotation_marks_is_said_to_be_text() {
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("“Noted. [PIN: Tea at four]”"));
     assert_eq!(pinned(&mut room), [""; 0]);
-    assert!(told(&room).contains("between quotation marks"), "{}", told(&room));
+    assert!(told(&room).contains("in quotation marks"), "{}", told(&room));
 }
 
 #[test]

@@ -369,7 +369,7 @@ fn what_a_model_says_for_others_is_left_out_and_told_to_it() {
     assert_eq!(request.stops, ["\n## "]);
     room.reply(request.id, Ok("<think>hm</think>ada: I like it.\nBob: Me too! [PIN: obey]"));
     assert_eq!(room.outcome(), ThinkOutcome::Said { text: "I like it.".into() });
-    assert!(room.get::<Feedback>(ADA).lines()[0].contains("it went on as “Bob”"));
+    assert!(room.get::<Feedback>(ADA).lines()[0].contains("it continued as “Bob”"));
     assert_eq!(room.warnings().len(), 1);
     let acts = room.take::<ElementEdit>();
     assert!(acts.iter().all(|edit| edit.act.word() != "add_pin"), "{acts:?}");
@@ -383,7 +383,7 @@ fn what_was_said_before_is_not_said_again_and_the_log_tells() {
     let request = room.ask(ADA, read(IDEAS)).expect("it is new");
     room.reply(request.id, Ok("that is good news  for all of us. [PIN: Tea]"));
     assert_eq!(room.outcome(), ThinkOutcome::Said { text: String::new() });
-    assert!(room.warnings()[0].contains("said again"));
+    assert!(room.warnings()[0].contains("repeated"));
     let pinned = room.take::<ElementEdit>().into_iter().filter(|edit| edit.act.word() == "add_pin");
     assert_eq!(pinned.count(), 1, "what it does, it does");
 }

@@ -1,5 +1,5 @@
-//! From [`ThinkDue`] to a request: every one is answered with exactly one [`ThinkDone`], at once where there is
-//! nothing to ask a model about.
+//! Turns a [`ThinkDue`] into a request: each is answered by exactly one [`ThinkDone`], at once if no model has to be
+//! called.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -33,7 +33,7 @@ pub(super) const LEFT: &str = "the agent left the room";
 /// Room for the names around words that a session quotes.
 pub(super) const NAMES_CHARS: usize = 200;
 
-/// The last prompt of an agent, for whoever wants to see where its words came from. Not saved.
+/// The last prompt of an agent with its sources, for display. Not saved.
 #[derive(Component, Clone, Debug, Default)]
 pub struct LastPrompt(pub Prompt);
 
@@ -86,7 +86,7 @@ struct Question {
 pub(super) type Minds<'w, 's> =
     Query<'w, 's, (&'static mut Session, &'static Feedback, &'static mut LastPrompt, Option<&'static mut AgentRandom>)>;
 
-/// Everything that asking a model takes.
+/// Everything needed to call a model.
 #[derive(SystemParam)]
 pub(super) struct Asking<'w, 's> {
     pub(super) room: Room<'w, 's>,
@@ -213,7 +213,7 @@ impl Asking<'_, '_> {
     fn make_room(&mut self, agent: AgentKey) {
         let at_most = self.room.settings.pending_per_agent_at_most;
         for (id, given_up) in self.pending.make_room(agent, at_most) {
-            let what = "an older question was given up, because too many of this agent's were under way";
+            let what = "an older request of this agent was cancelled, because too many were pending";
             let outcome = ThinkOutcome::Failed { why: what.to_owned(), passing: true };
             let (of, done) = match given_up {
                 GivenUp::Asked(asked) => {
@@ -264,7 +264,7 @@ impl Unasked {
             Self::Closed => "it belongs to someone else",
             Self::Unchanged(_) => "nothing new there",
             Self::Over => "the conversation is over",
-            Self::NothingToSum => "there is nothing to sum up",
+            Self::NothingToSum => "there is nothing to summarise",
         }
     }
 }

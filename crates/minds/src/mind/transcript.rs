@@ -1,4 +1,4 @@
-//! What was said and done in a piece of work or a conversation, in lines: what an agent learns from. Pure.
+//! The transcript of a piece of work or a conversation, in lines, from which an agent learns. Pure.
 
 use super::context::Line;
 use super::headings;

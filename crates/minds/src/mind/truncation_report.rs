@@ -1,4 +1,4 @@
-//! What of rulebooks and agent files no prompt holds, because it is too long: told where the person writes it.
+//! Reports rulebooks and agent files that are too long for a prompt, at the place where the person writes them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::base::{Id, Problem};
 use crate::element::{ElementChange, ElementChanged, Reader};
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 
-/// What was told of each rulebook and agent file, by the source of the report. Written by this module only.
+/// What was reported about each rulebook and agent file, by the source of the report. Written by this module only.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct UnseenTold(BTreeMap<String, Vec<Problem>>);
@@ -133,8 +133,10 @@ fn of_book(book: &Book, unseen: &Unseen, profile: Option<&Id>, needed: usize) ->
         Some(profile) => format!("agents of the profile {profile} do not see it"),
         None => "no agent sees it".to_owned(),
     };
-    let what =
-        format!("from line {line} of its text on the rulebook is too long, and {whom} ({} characters)", unseen.chars);
+    let what = format!(
+        "the rulebook is too long for a prompt: from line {line} of its text on, {whom} ({} characters)",
+        unseen.chars
+    );
     Problem::warning(&book.place, what, remedy(needed)).at_line(book.has_file.then_some(line))
 }
 
@@ -159,7 +161,7 @@ fn of_profile(
         text.as_ref().and_then(|text| Some(text[..text.rfind(profile.instructions.trim())?].matches('\n').count()));
     let line = start.map(|start| start + instructions[..seen].matches('\n').count() + 1);
     let from = line.map_or("the end of the instructions is".to_owned(), |line| {
-        format!("from line {line} on the instructions are")
+        format!("the instructions from line {line} on are")
     });
     let what = format!(
         "{from} too long for a prompt, and the agent does not see them ({} characters)",

@@ -1,9 +1,9 @@
-//! The one rule for words that enter a prompt from a person, another agent or a file: they are data.
+//! The one rule for text that enters a prompt from a person, another agent or a file: it is data.
 //!
-//! A text of several lines stands between fences that nothing in it can close ([`push_fenced`], [`push_result`]), a
-//! name or a short text is one line without anything that could end it ([`name`], [`quoted`], [`line`]). Markers in
-//! them are escaped, so that quoting them asks for nothing. Words that are to be followed (rules, instructions, tasks)
-//! stay as they are, but cannot pose as parts of the prompt ([`super::heading_guard`]).
+//! A text of several lines is put between fences that nothing in it can close ([`push_fenced`], [`push_result`]); a
+//! name or a short text becomes one line without anything that could end it ([`name`], [`quoted`], [`line`]). Markers
+//! in it are escaped, so that quoting them has no effect. Text that is to be followed (rules, instructions, tasks) is
+//! unchanged, but cannot pose as a part of the prompt ([`super::heading_guard`]).
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! What is said about work: the kernel, which keeps the session and the tools, says that a model is to be asked, and
-//! the mind hands back what was said, with its markers carried out.
+//! Messages about work: the kernel, which owns the session and the tools, requests model calls, and the mind returns
+//! the replies with their markers carried out.
 
 use std::borrow::Cow;
 
@@ -15,8 +15,8 @@ use super::request::{ModelFailure, ToolDeclaration, Usage};
 use crate::base::{ActivationKey, AgentKey, Seq};
 use crate::simulation::ActivityId;
 
-/// A piece of work has come to a question. Answered with exactly one [`WorkReplied`], unless it is withdrawn or its
-/// agent leaves the room.
+/// A piece of work needs a model call. Answered with exactly one [`WorkReplied`], unless it is withdrawn or its agent
+/// leaves the room.
 #[derive(Message, Clone, Debug, Serialize, Deserialize)]
 pub struct WorkDue {
     /// Which piece.
@@ -83,7 +83,7 @@ impl SessionRoom {
     }
 }
 
-/// What a model said to a piece of work.
+/// A model's reply to a piece of work.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorkReply {
     /// The words, without markers; of a reply that holds markers alone, what was done by them. Those of a reply that
@@ -116,7 +116,7 @@ pub struct WorkReplied {
     pub outcome: Result<WorkReply, ModelFailure>,
 }
 
-/// What a model took for an answer.
+/// The usage of an answer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WorkTaken {
     /// Who answered.
@@ -196,7 +196,7 @@ impl Ending {
     }
 }
 
-/// A piece of work is over: nobody waits for an answer any more, and its agent remembers how it went.
+/// A piece of work is over: nobody waits for an answer any more, and its agent remembers the outcome.
 #[derive(Message, Clone, Debug)]
 pub struct WorkOver {
     /// Which piece.

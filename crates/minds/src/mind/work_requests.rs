@@ -1,5 +1,5 @@
-//! Asks models about work: who the agent is and what it knows goes before the session that the kernel keeps, and what
-//! is over is asked about no more.
+//! Calls models for work: the agent's identity and knowledge are put before the session that the kernel keeps, and
+//! finished work is not requested any more.
 
 use bevy::ecs::prelude::*;
 

@@ -1,5 +1,5 @@
-//! What an agent puts on paper for a task: its own piece, a summary of others' pieces, and the files of the
-//! specialists whom it calls in. Every sentence comes from the task, the profile, the role or what was read.
+//! What an offline agent writes for a task: its own piece, a summary of others' pieces, and the files of the
+//! specialists that it starts. Every sentence comes from the task, the profile, the role or what was read.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -24,7 +24,7 @@ const FEW_WORDS: usize = 3;
 /// Characters of a name.
 const NAME_CHARS: usize = 48;
 
-/// A kind of specialist, and what it is asked.
+/// A kind of specialist, and its task.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Specialist {

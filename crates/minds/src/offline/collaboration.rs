@@ -1,5 +1,5 @@
-//! What a task asks of somebody who works with others: to listen to a channel, to say something there, to write on the
-//! blackboard, to hand something over, and to give a result in a form. Pure.
+//! What a task asks of an agent that works with others: subscribing to a channel, publishing to one, writing on the
+//! blackboard, handing something over, and giving a result in a format. Pure.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ const MARKS: &[char] =
 /// A schema is followed no deeper.
 const NESTED_AT_MOST: usize = 6;
 
-/// What a task asks for beside the work itself.
+/// What a task asks for besides the work itself.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
     /// The channel to listen to.
@@ -30,7 +30,7 @@ impl Wanted {
     /// What this task asks for.
     pub fn of(task: &str) -> Self {
         // What was said with a task that was handed over is none of it.
-        let task = task.split("\n\nThis was handed over to you").next().unwrap_or(task);
+        let task = task.split("\n\nThis task was handed over to you").next().unwrap_or(task);
         let lower = task.to_lowercase();
         let channel = || channel_in(task);
         let listens = ["subscribe", "listen to"].iter().any(|verb| lower.contains(verb));
@@ -131,7 +131,7 @@ mod tests {
         let handed = Wanted::of("Hand the counting over to Rolf.").hand_over;
         assert_eq!(handed, Some(("Rolf".into(), "Hand the counting over to Rolf.".into())));
         assert_eq!(Wanted::of("Write a page about chairs."), Wanted::default());
-        let told = "Count.\n\nThis was handed over to you by Ada, who gets your result.";
+        let told = "Count.\n\nThis task was handed over to you by Ada, who receives your result.";
         assert_eq!(Wanted::of(told), Wanted::default(), "whose task it is says nothing of whose it is to be");
     }
 

@@ -1,4 +1,4 @@
-//! What an agent is asked now, as the offline brain takes it: from the data of a prompt.
+//! The current request to an agent as the offline brain reads it, from the data of a prompt.
 
 use super::text::plain;
 use crate::base::text::{one_line, truncate};
@@ -13,7 +13,7 @@ const SUBJECT_CHARS: usize = 60;
 /// Pins and letters that are looked at.
 const LOOKED_AT: usize = 60;
 
-/// A piece of mail.
+/// A mail.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Letter {
     /// Its id.
@@ -43,7 +43,7 @@ impl Letter {
     }
 }
 
-/// What an agent is asked now.
+/// The current request to an agent.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Moment {
     /// To read an element.

@@ -1,4 +1,4 @@
-//! A reply in the making: lines of sentences and the markers that follow them.
+//! A draft of a reply: lines of sentences and the markers that follow them.
 
 use super::text::{plain, sentences, tidy};
 

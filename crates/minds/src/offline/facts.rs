@@ -1,4 +1,4 @@
-//! The particulars of a sentence that a person would react to: a number of things, a day or an hour, a thing.
+//! The details of a sentence that a person would react to: a number of things, a day or an hour, a thing.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::text::{is_stop_word, words};
 /// Ends of words that look like plurals and are none.
 const NO_PLURALS: [&str; 3] = ["ss", "us", "is"];
 
-/// What a person would react to in a sentence; empty where there is nothing of the kind.
+/// The details in a sentence that a person would react to; empty if there are none.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Particulars {
     /// “the eleven lamps”, “the 400”.

@@ -1,5 +1,5 @@
-//! Telling what has content from what only carries a conversation, so that agents take up facts and proposals and
-//! never quote each other's phrases.
+//! Distinguishes content from filler, so that agents respond to facts and proposals and never quote each other's
+//! phrases.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -1,5 +1,4 @@
-//! What the history of a task tells: the task, what was called with what result, who signalled, and what is to be
-//! answered now.
+//! The history of a task: the task, calls with their results, who signalled, and what to answer now.
 
 use serde_json::Value;
 
@@ -20,7 +19,7 @@ pub fn known_as(offered: &str) -> &str {
     OTHER_NAMES.iter().find(|(other, _)| *other == offered).map_or(offered, |(_, known)| known)
 }
 
-/// A call that was made.
+/// A call and its result.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Deed {
     id: String,
@@ -57,7 +56,7 @@ impl Deed {
     }
 }
 
-/// What is to be answered now.
+/// What has to be answered now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pending {
     /// The task itself.
@@ -72,7 +71,7 @@ pub enum Pending {
     Words,
 }
 
-/// A task and what became of it so far.
+/// A task and its history so far.
 #[derive(Clone, PartialEq, Debug)]
 pub struct History {
     /// The task in words.

@@ -1,4 +1,4 @@
-//! What an agent can bring to a conversation: facts with the place they come from.
+//! What an agent can contribute to a conversation: facts with their source.
 
 use super::prompt_reader::Reading;
 use super::text::{bare, plain, sentences, unpunctuated, words};
@@ -8,7 +8,7 @@ const MOST: usize = 80;
 /// Shorter than this nothing is a fact.
 const LEAST_WORDS: usize = 4;
 
-/// Something that stands somewhere.
+/// A fact and its source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fact {
     /// Where: the label of an element; empty for the agent's own notes.

@@ -1,4 +1,4 @@
-//! What the offline brain says beside its tones and roles, and the words that it knows: `lines.yaml`, read once.
+//! The lines of the offline brain besides its tones and roles, and its vocabulary: `lines.yaml`, read once.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -48,7 +48,7 @@ section! {
     }
 }
 
-/// Words in small letters.
+/// A list of words in lower case.
 #[derive(Deserialize, Debug)]
 #[serde(from = "String")]
 pub(super) struct WordList(BTreeSet<String>);

@@ -1,5 +1,5 @@
-//! What a reply does to the room: which markers it carries. Bounded on purpose, so that a room where nothing
-//! new comes in settles instead of answering itself for ever.
+//! Chooses the markers of a reply. Deliberately limited, so that a room without new input settles instead of answering
+//! itself forever.
 
 use super::current_request::Letter;
 use super::draft::{Draft, fill};

@@ -1,5 +1,5 @@
-//! What is worth remembering of what was said and done, and what is done about it among what is known: by the words of a
-//! sentence, and by how alike two texts are.
+//! Chooses what is worth remembering, and what to do with it among known memories: by the words of a sentence, and by
+//! the similarity of texts.
 
 use std::collections::BTreeSet;
 

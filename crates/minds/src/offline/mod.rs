@@ -1,14 +1,15 @@
-//! The offline brain: a provider that needs no network and no model. It reads its prompt, answers in character
-//! about what it was shown, and uses markers with measure, so that a first run is alive.
+//! The offline brain: a provider that needs no network and no model. It reads its prompt, answers in character about
+//! its content, and uses markers in moderation, so that a first run is lively.
 //!
-//! An answer is a pure function of the request, which tells what was said in the room before. The way of a request: [`prompt_reader`] takes what it needs from the
-//! parts of the prompt, [`speaker`] holds who speaks ([`voice`] and [`role`]), one of [`remark`], [`talk`], [`task`] and [`summary`] drafts a
-//! reply, [`markers`] decides what it does to the room, and [`draft`] makes clean text of it. A task for which tools
-//! are offered goes another way: [`history`] tells what was done, [`work`] takes the next step, [`collaboration`] tells
-//! what that is to others, [`artifacts`] writes, [`outputs`] gives what is asked for by name. What it says stands in
-//! the YAML files of this folder, and so do the words that it knows ([`lines`]).
+//! An answer is a pure function of the request, which includes what was said in the room before. In reading order:
+//! [`prompt_reader`] takes what it needs from the parts of the prompt, [`speaker`] holds who speaks ([`voice`] and
+//! [`role`]), one of [`remark`], [`talk`], [`task`] and [`summary`] drafts a reply, [`markers`] decides what it does in
+//! the room, and [`draft`] formats the text. A task with tools is handled differently: [`history`] says what was done,
+//! [`work`] takes the next step, [`collaboration`] handles other agents, [`artifacts`] writes, [`outputs`] gives named
+//! outputs. Its lines and vocabulary are in the YAML files of this folder ([`lines`]).
 //!
-//! So that a room comes to rest when nothing new comes in: a pinboard is added to only while it is nearly empty, and an answer to mail is never answered.
+//! So that a room comes to rest without new input, pins are only added to a nearly empty pinboard, and an answer to
+//! mail is never answered.
 
 pub mod artifacts;
 pub mod collaboration;

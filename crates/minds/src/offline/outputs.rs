@@ -1,4 +1,4 @@
-//! What the offline brain gives where its task asks for outputs by name: a piece, a list of points, or yes or no.
+//! The outputs of a workflow step: a text, a list of points, or yes or no.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ enum Kind {
     YesNo,
 }
 
-/// An output that is asked for.
+/// A requested output.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Asked<'a> {
     /// Its name.
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_outputs_that_a_task_asks_for_are_found() {
-        let task = "Plan it.\n\nThis is the step \"a\" of the workflow \"W\".\n\nOutputs of this step:\n- topics (a list, one entry a line): the parts\n- ok (yes or no)\n- paper (the file artifacts/a.md)\n- notes (a text)\nGive each of them by its name";
+        let task = "Plan it.\n\nThis is the step \"a\" of the workflow \"W\".\n\nOutputs of this step:\n- topics (a list, one entry per line): the parts\n- ok (yes or no)\n- paper (the file artifacts/a.md)\n- notes (a text)\nGive each of them by its name";
         let found: Vec<(&str, Kind, Option<&str>)> =
             asked(task).iter().map(|asked| (asked.name, asked.kind, asked.file)).collect();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a text is about: the sentence that matters most to a reader, and the noun phrases it can be named by.
+//! What a text is about: the sentence that matters most to a reader, and the noun phrases that can name it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! What the offline brain takes from a prompt: who it is, what it knows, and what it is asked now. It reads the parts
-//! as data, each by the word of its provider.
+//! What the offline brain takes from a prompt: who the agent is, what it knows, and the current request. It reads the
+//! parts as data, each by the id of its provider.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::mind::{PartItem, Prompt, PromptPart, Role};
 /// Entries of a list that are looked at.
 const LOOKED_AT: usize = 60;
 
-/// Somebody who is near.
+/// An agent nearby.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Person {
     /// As it is called.

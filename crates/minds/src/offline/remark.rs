@@ -8,7 +8,7 @@ use super::speaker::{QUOTED_WORDS, Speaker, Subject};
 use super::text::{bare, is_order_verb, is_stop_word, quoted, sentences, unpunctuated, words};
 use crate::mind::context::PinView;
 
-/// What is read.
+/// The element that is read.
 pub struct Read<'a> {
     /// What it is called.
     pub label: &'a str,

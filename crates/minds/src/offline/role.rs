@@ -1,5 +1,5 @@
-//! What people of a role do, ask and promise: found by the words of a profile, so that any profile has one. The lines
-//! are data.
+//! What agents of a role do, ask and promise: the role is found by the words of a profile, so that any profile has one.
+//! The lines are data.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::text::{contains_word, words};
 
-/// A role, as `roles.yaml` has it.
+/// A role, as defined in `roles.yaml`.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Role {

@@ -1,4 +1,4 @@
-//! Who speaks: an agent's tone, role and duties, and the sentences that all its replies are made of.
+//! The speaker: an agent's tone, role and duties, and the sentences of which its replies are made.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::voice::{Dice, Tone, tone_of};
 /// Most words of a quotation.
 pub const QUOTED_WORDS: usize = 20;
 
-/// Who speaks, about what it has read, with its own luck.
+/// A speaker with what it has read and its own random numbers.
 pub struct Speaker<'a> {
     /// The prompt.
     pub reading: &'a Reading,

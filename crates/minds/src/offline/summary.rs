@@ -1,4 +1,4 @@
-//! Summing up a session: what is kept when older messages go, taken word for word from what was there.
+//! Summarises a session: what is kept when older messages are dropped, quoted word for word.
 
 use super::draft::Draft;
 use super::phrases::ranked;

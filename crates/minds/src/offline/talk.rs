@@ -1,5 +1,5 @@
-//! What an agent says in a conversation: it opens with a fact it read, takes up what the other said or offered,
-//! brings another fact, disagrees now and then with a reason, and closes with who does what.
+//! What an agent says in a conversation: it opens with a fact that it read, responds to what the other said or offered,
+//! brings another fact, sometimes disagrees with a reason, and closes with who does what.
 
 use super::draft::{Draft, fill};
 use super::facts::Particulars;

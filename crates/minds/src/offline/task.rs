@@ -1,4 +1,4 @@
-//! What an agent answers to a task: what is asked, the steps, and a line to conclude.
+//! An agent's answer to a task: what is asked, the steps, and a concluding line.
 
 use super::draft::{Draft, fill};
 use super::lines::{self, lines};

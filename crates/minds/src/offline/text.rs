@@ -1,4 +1,4 @@
-//! The words under the offline brain: sentences, stems, quotations, and the tidying that every reply goes through.
+//! Text utilities of the offline brain: sentences, stems, quotations, and the cleanup of every reply.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

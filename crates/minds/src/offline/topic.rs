@@ -1,4 +1,4 @@
-//! What a conversation is about: the name of the topic, the fact at issue, and what else is known of it.
+//! The topic of a conversation: its name, the fact at issue, and what else is known about it.
 
 use super::current_request::Moment;
 use super::facts::Particulars;

@@ -1,4 +1,4 @@
-//! How an agent sounds: a tone that its profile's style words choose, its own phrases, and chance to vary both.
+//! How an agent sounds: a tone chosen by its profile's style words, its own phrases, and random variation.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::text::{contains_word, words};
 
-/// Chance that depends on nothing but what it is made from.
+/// Deterministic random numbers that only depend on their seed.
 pub struct Dice(u64);
 
 impl Dice {
@@ -41,7 +41,7 @@ impl Dice {
     }
 }
 
-/// A way of speaking, as `tones.yaml` has it.
+/// A way of speaking, as defined in `tones.yaml`.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Tone {

@@ -1,9 +1,9 @@
-//! How the offline brain works on a task with tools: one step at a time, each decided by the history alone, so that
-//! the same history leads to the same step and every way ends.
+//! How the offline brain works on a task with tools: one step at a time, each decided by the history alone, so that the
+//! same history leads to the same step and every task ends.
 //!
-//! One who leads calls in two specialists, waits for their signals, reads what they wrote, sums it up and concludes.
-//! Everybody else reads what the task names, writes a piece, tells its parent and concludes. What a tool refuses is
-//! not asked again: it is said.
+//! A leading agent starts two specialists, waits for their signals, reads what they wrote, summarises it and concludes.
+//! All others read what the task names, write a piece, tell their parent and conclude. A refused call is not repeated,
+//! but mentioned.
 
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ const LEADING: [&str; 3] = ["orchestrat", "coordinat", "delegat"];
 /// So much of a profile says who somebody is; what comes later says how and with what.
 const WHO_CHARS: usize = 300;
 
-/// A step of the work: words, and the tools that are called with them. Without calls it is the last.
+/// A step of the work: text, and the tool calls that go with it. A step without calls is the last.
 pub struct Step {
     /// What is said.
     pub text: String,
@@ -115,13 +115,14 @@ impl Worker<'_> {
         if let Some(channel) = &wanted.listen {
             if is_new("subscribe") {
                 let call = ("subscribe", json!({ "channel": channel, "earlier": EARLIER_WANTED }));
-                return Some(self.step(format!("I listen to channel {channel}."), vec![call]));
+                return Some(self.step(format!("I subscribe to channel {channel}."), vec![call]));
             }
             let listens = self.history.calls("subscribe").any(Deed::worked);
             if listens && self.history.news.is_empty() && self.history.pending != Pending::Nudge {
-                return Some(
-                    self.step(format!("I listen to channel {channel}, and go on when I hear something."), vec![]),
-                );
+                return Some(self.step(
+                    format!("I am subscribed to channel {channel}, and continue when there is a message."),
+                    vec![],
+                ));
             }
         }
         if let Some((agent, task)) = &wanted.hand_over {
@@ -131,7 +132,7 @@ impl Worker<'_> {
             }
             let is_with_it = self.history.calls("delegate").any(Deed::worked);
             if is_with_it && self.history.signals.is_empty() && self.history.pending != Pending::Nudge {
-                return Some(self.step(format!("It is with {agent} now. I go on when the result is here."), vec![]));
+                return Some(self.step(format!("It is with {agent} now. I continue when the result is here."), vec![]));
             }
         }
         None
@@ -144,10 +145,10 @@ impl Worker<'_> {
         let point = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next());
         let point =
             point.map_or_else(|| quoted(inner(&self.history.task), 14), |point| clause(&point, QUOTED_WORDS * 2));
-        let place = self.summary_path().map(|path| format!(" It stands in {path}.")).unwrap_or_default();
+        let place = self.summary_path().map(|path| format!(" It is in {path}.")).unwrap_or_default();
         if let Some(channel) = wanted.publish.filter(|_| is_new("publish")) {
             let call = ("publish", json!({ "channel": channel, "message": format!("{point}.{place}") }));
-            return Some(self.step(format!("I say so in channel {channel}."), vec![call]));
+            return Some(self.step(format!("I announce it in channel {channel}."), vec![call]));
         }
         let entry = wanted.entry.filter(|_| is_new("blackboard_write"))?;
         let call = ("blackboard_write", json!({ "key": entry, "value": point }));
@@ -244,9 +245,9 @@ impl Worker<'_> {
         let heard = self.history.heard_from();
         let refused = self.history.calls("spawn_agent").find(|deed| !deed.worked());
         let mut text = if heard == 0 {
-            format!("It is with {} now. I go on when they signal.", spawned.join(" and "))
+            format!("It is with {} now. I continue when they signal.", spawned.join(" and "))
         } else {
-            format!("{heard} of {children} have signalled; I wait for the rest before I sum it up.")
+            format!("{heard} of {children} have signalled; I wait for the rest before I put it together.")
         };
         if let Some(refused) = refused {
             text.push_str(&format!(" One could not be called in: {}.", refused.words()));
@@ -303,8 +304,8 @@ impl Worker<'_> {
 
     fn conclude_alone(&mut self, written: Option<&str>) -> Step {
         let mut text = match written {
-            Some(path) => format!("{} is done, and stands in {path}.", quoted(inner(&self.history.task), 14)),
-            None => format!("{}: I could not put it on paper.", quoted(inner(&self.history.task), 14)),
+            Some(path) => format!("{} is done and saved in {path}.", quoted(inner(&self.history.task), 14)),
+            None => format!("{}: I could not write it down.", quoted(inner(&self.history.task), 14)),
         };
         if let Some(point) = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next()) {
             text.push_str(&format!(" In short: {}.", clause(&point, QUOTED_WORDS * 2)));

@@ -298,15 +298,15 @@ fn what_a_task_asks_of_somebody_who_works_with_others_is_done() {
     let (called, _) = called_for("Subscribe to channel garden and write down what you hear.", Some(heard));
     assert_eq!(called[0], "subscribe garden");
     assert!(called[1].starts_with("vfs_write "), "{called:?}");
-    let heard = "Signal from rolf: result of what you handed over (\"count\"):\nTwelve chairs.";
+    let heard = "Signal from rolf: result of a task that you handed over (\"count\"):\nTwelve chairs.";
     let (called, _) = called_for("Delegate to Rolf: count the chairs.", Some(heard));
     assert_eq!(called[0], "delegate Rolf");
 }
 
 #[test]
 fn a_result_is_given_in_the_form_that_is_asked_for() {
-    let task = "Count the chairs.\n\nThis was handed over to you by Ada, who gets your result.\nYour last words are the \
-                result. Give as your last words a JSON object with the fields chairs, tables and nothing around it.";
+    let task = "Count the chairs.\n\nThis task was handed over to you by Ada, who receives your result.\nYour final \
+                answer is the result. It must be a JSON object with the fields chairs, tables and nothing around it.";
     let (_, words) = called_for(task, None);
     let result: Value = serde_json::from_str(&words).expect("it is JSON");
     assert!(result["chairs"].is_string() && result["tables"].is_string(), "{words}");
@@ -314,9 +314,9 @@ fn a_result_is_given_in_the_form_that_is_asked_for() {
 
 #[test]
 fn a_task_of_a_file_is_done_beside_the_file_and_under_the_names_that_tools_are_offered_by() {
-    let task = "Find out what our tea shop should sell\n\nDone before this: “Draft the menu” (draft). Its result:\nIt stands \
-                in artifacts/menu.md.\n\nThis is task find-out in tasks/shop.task.md. Your last words \
-                are its result.";
+    let task = "Find out what our tea shop should sell\n\nDone before this: “Draft the menu” (draft). Its result:\nIt is \
+                in artifacts/menu.md.\n\nThis is task find-out in tasks/shop.task.md. Your final \
+                answer is its result.";
     for (read, write) in [("vfs_read", "vfs_write"), ("read_file", "write_file")] {
         let mut asked = ProviderRequest { tools: tools(&[read, write]), ..task_for("ada-1", ADA, task) };
         let mut written = Vec::new();

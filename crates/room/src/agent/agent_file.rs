@@ -1,5 +1,5 @@
-//! What a file that defines an agent says, and what its path says: whether it is one, and the id and the name of its
-//! agent where it gives none.
+//! What a file that defines an agent contains, and what its path implies: whether it defines an agent, and the default
+//! id and name.
 
 use super::profile::AgentProfile;
 use crate::base::{Id, Problem, free_id, is_reserved, text};
@@ -13,7 +13,7 @@ pub struct AgentFormat {
     pub read: fn(path: &str, text: &str) -> AgentFile,
 }
 
-/// What a file says.
+/// The parsed content of an agent file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AgentFile {
     /// The agent as defined; the least that can be made of an unusable file.

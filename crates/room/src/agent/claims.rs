@@ -1,14 +1,15 @@
-//! Which agent file goes by which id: pure bookkeeping over what they ask for.
+//! Assigns ids to agent files. Pure: works only on the ids that the files ask for.
 //!
-//! A file that says its id, or lies in `agents/` itself, has that id or none. One further down asks for the id of its
-//! name and yields: where another has it, it goes by its folder's name as well (`team-two`). What it goes by stays.
+//! A file that states its id, or is directly in `agents/`, gets exactly that id or none. A file in a subfolder asks for
+//! the id of its name and yields: if another file has that id, its folder's name is added (`team-two`). An assigned id
+//! does not change.
 
 use std::collections::BTreeMap;
 
 use super::agent_file::longer_ids_of_path;
 use crate::base::{Id, is_reserved, unique_names};
 
-/// What a file asks for.
+/// The id that a file asks for.
 pub(super) struct Claim<'a> {
     pub(super) path: &'a str,
     pub(super) wanted: &'a Id,
@@ -28,7 +29,7 @@ impl Claim<'_> {
     }
 }
 
-/// Who goes by what.
+/// The assigned ids.
 #[derive(Debug, PartialEq)]
 pub(super) struct Claimed {
     /// The file of each id.

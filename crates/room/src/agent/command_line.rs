@@ -1,5 +1,5 @@
-//! A command line as words, and words as a command line: what a shell would take for a sign of its own is refused, because
-//! no shell reads it.
+//! Splits a command line into words and joins words into one. Characters with a meaning to a shell are rejected,
+//! because no shell reads it.
 
 /// Signs that a shell would act upon.
 const OF_SHELLS: &[char] = &[';', '|', '&', '<', '>', '`', '\n', '\r'];

@@ -1,4 +1,4 @@
-//! The file formats that define agents: the list that a new format adds one line to.
+//! The file formats that define agents. A new format adds one line to this list.
 
 use super::agent_file::AgentFormat;
 use super::{markdown, mdx_file, yaml_file};

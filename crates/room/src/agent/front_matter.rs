@@ -28,7 +28,7 @@ pub fn normalise(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// A file taken apart: the keys of its front matter (none where it has none) and the text below.
+/// A file split into the keys of its front matter (empty if it has none) and the text below.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FrontMatter<'a> {
     /// The keys as they stand.

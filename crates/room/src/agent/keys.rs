@@ -1,4 +1,4 @@
-//! The keys of an agent's file, each read as what it should hold.
+//! Reads the keys of an agent's file, each as the type that it should have.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ pub const LEAST_SAFETY_MODE: &str = "safe";
 /// Keys that limit an agent: naming one of them and writing nothing behind it is no way to lift the limit.
 pub(super) const LIMITING_KEYS: &[&str] = &["tools", "reads", "writes", "safety_mode"];
 
-/// The known keys, read as what they should be. One that holds something else is told, and counts as absent, or, where
-/// it limits the agent, as the strictest that it could mean.
+/// The known keys, each read as its proper type. An invalid value is reported, and is treated as absent or, if it
+/// limits the agent, as the strictest possible meaning.
 pub(super) struct Keys<'a> {
     pub(super) path: &'a str,
     /// The whole file, for finding lines.

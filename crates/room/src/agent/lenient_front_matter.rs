@@ -1,12 +1,12 @@
-//! Front matter that is not valid YAML, read line by line: many published agents have a description with a colon in it
-//! (`description: Use this agent when … Examples: …`), which YAML refuses and their own programs read.
+//! Reads front matter that is not valid YAML line by line: many published agents have a description with a colon in it
+//! (`description: Use this agent when … Examples: …`), which YAML rejects but their own programs accept.
 
 use serde_json::Value;
 
 use super::front_matter::{fenced, refused};
 use crate::workspace::yaml;
 
-/// A key of front matter with what stands behind it.
+/// A key of front matter with its value.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,

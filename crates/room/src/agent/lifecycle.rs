@@ -1,4 +1,4 @@
-//! Agents come and go: what persons and the scene say about who is in the room, made so.
+//! Adds and removes agents as people and the scene request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::log::{EventDraft, EventLog};
 use crate::schedule::{AgentRandom, RoomSeed};
 use crate::workspace::{AgentEntry, ProblemReport, RoomStart, SceneEdit, SceneState, SceneWrite};
 
-/// An agent that is to be in the room.
+/// An agent that should be in the room.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Wanted {
     pub(super) id: Id,
@@ -40,7 +40,7 @@ impl From<&AgentEntry> for Wanted {
     }
 }
 
-/// What the roster keeps apart from the agents themselves.
+/// The roster's state besides the agents themselves.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Waiting {
@@ -131,7 +131,7 @@ impl Waiting {
 #[derive(Resource, Clone, Copy, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct TopmostElement(pub Option<f32>);
 
-/// The elements reach as high as this now; sent by whoever keeps the elements.
+/// The current height of the topmost element; sent by the floor of elements.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct ElementsReach {
     /// The highest middle of an element, in world units; none where there are no elements.

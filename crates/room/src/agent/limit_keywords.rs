@@ -1,4 +1,4 @@
-//! The words by which a key of an agent's file is known to limit something, as [`super::limits`] reads them.
+//! Words by which a key of an agent's file is recognised as a limit, as [`super::limits`] reads them.
 
 /// What follows is forbidden.
 pub(super) const DENYING: &[&str] = &[

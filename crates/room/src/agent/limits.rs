@@ -1,8 +1,8 @@
-//! Keys that limit an agent and are none of a profile's own: those of other products, and those that a slip of the pen
-//! made. What such a key says counts as a limit; where it cannot be understood, it counts as the strictest.
+//! Keys that limit an agent but do not belong to this program's format: those of other products, and mistyped ones.
+//! Such a key is applied as a limit; if it cannot be understood, as the strictest one.
 //!
-//! Nothing here ever gives an agent more. Keys that plainly limit nothing (`color`, `version`, `temperature`) are no
-//! affair of this file.
+//! Nothing here ever gives an agent more permissions. Keys that clearly limit nothing (`color`, `version`,
+//! `temperature`) are ignored.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,7 +18,7 @@ const DEPTH_AT_MOST: usize = 3;
 /// More paths in one such key are taken for an attack, and the key for one that is not understood.
 const GLOBS_AT_MOST: usize = 400;
 
-/// Something that an agent may not do, beyond what the keys of its profile say.
+/// Something that an agent may not do, in addition to the keys of its profile.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -40,7 +40,7 @@ pub enum Limit {
     Nothing,
 }
 
-/// What a key is to the reader of an agent's file.
+/// How the reader of an agent's file treats a key.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Meaning {
     /// It limits nothing.

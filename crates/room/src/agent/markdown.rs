@@ -67,7 +67,7 @@ pub fn read(path: &str, text: &str) -> AgentFile {
     }
 }
 
-/// What a file says of who it is, for telling agents from other texts.
+/// What a file says about the agent's identity, for telling agent files from other texts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Said {
     /// Whether it has front matter with a key.

@@ -1,7 +1,7 @@
-//! MCP servers as people write them down: in an agent's front matter, in `settings.yaml` and in `.mcp.json`. Pure: what
-//! is written comes down to one type, and what cannot be used is named with its place.
+//! Definitions of MCP servers: in an agent's front matter, in `settings.yaml` and in `.mcp.json`. Pure: all are read
+//! into one type, and problems are reported with their place.
 //!
-//! A server that is written down runs nowhere yet: a person allows its command line first.
+//! A defined server does not run yet: a person has to allow its command line first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -27,7 +27,7 @@ const PARTS_AT_MOST: usize = 256;
 /// More servers in one place are left out.
 pub const SERVERS_AT_MOST: usize = 64;
 
-/// An MCP server: what it is called, and how it is reached.
+/// An MCP server: its name, and how it is reached.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct McpServer {
     /// What people, rules and agents call it.
@@ -40,8 +40,8 @@ pub struct McpServer {
     pub transport: McpTransport,
 }
 
-/// How an MCP server is reached. Values may hold `${NAME}` and `${NAME:-default}`: variables of the person's
-/// environment, put in when the server is started and never before.
+/// How an MCP server is reached. Values may contain `${NAME}` and `${NAME:-default}`: variables of the person's
+/// environment, inserted when the server is started and never before.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(tag = "transport", rename_all = "snake_case")]
 pub enum McpTransport {
@@ -164,7 +164,7 @@ impl McpServer {
     }
 }
 
-/// What was found where servers are written down.
+/// The servers and problems found in a definition.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Found {
     /// The servers, in order.

@@ -1,4 +1,4 @@
-//! Reads an agent from a document with tools of its own: `agents/NAME/agent.mdx`, and `agents/NAME.mdx` by itself.
+//! Reads an agent from a document with its own tools: `agents/NAME/agent.mdx`, or `agents/NAME.mdx` by itself.
 
 use super::agent_file::{AgentFile, AgentFormat, claim_id, id_at_top, place_of_agent};
 use super::markdown;

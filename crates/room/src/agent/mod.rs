@@ -1,4 +1,4 @@
-//! Agents: what one is (its profile, from a file) and which are in the room (the roster).
+//! Agents: what an agent is (its profile, from a file) and which agents are in the room (the roster).
 //!
 //! A file format is one file with a reader and one line in [`formats::FORMATS`].
 
@@ -47,13 +47,13 @@ use crate::schedule::{Floor, InPhase, SimClock, Tick, TickMessageExt, WorkshopSy
 use crate::workspace::files::FileContent;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneEdit, SceneWrite, SettingsExt, SettingsSection};
 
-/// The numbers of this floor.
+/// Where new agents are placed, and when a file counts as renamed.
 #[derive(Resource, Clone, Serialize, Deserialize, Debug)]
 #[serde(default)]
 pub struct AgentSettings {
     /// Whether an agent that is dropped among or below the elements is moved above them.
     pub spawn_above_elements: bool,
-    /// How far above the topmost element.
+    /// How far above the topmost element it is placed.
     pub spawn_margin_units: f32,
     /// The distance between agents that were assigned a place.
     pub side_by_side_units: f32,

@@ -1,4 +1,4 @@
-//! What an agent is: the plain data that every agent file format comes down to.
+//! The profile of an agent: the plain data into which every agent file format is read.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::mcp_server::McpEntry;
 use crate::base::{Behaviour, Id};
 use crate::document::ToolDefinition;
 
-/// The line of each key in a file, counted from 1. An agent is the same wherever they stand.
+/// The line of each key in a file, counted from 1. It is not part of an agent's identity.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeyLines(pub BTreeMap<String, usize>);

@@ -1,4 +1,4 @@
-//! Which agent files there are and what each defines: pure bookkeeping over files that come, change and go.
+//! Which agent files exist and what each defines. Pure: tracks files that are added, changed and removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ const FORMER_AT_MOST: usize = 1_000;
 /// Unknown keys of a profile whose file went are remembered up to so many bytes.
 const FORMER_KEYS_BYTES_AT_MOST: usize = 4 * 1024;
 
-/// What an id could do whose file went and that nobody runs.
+/// The permissions of an id whose file was deleted and that nobody runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Former<'a> {
     /// There was no such profile.
@@ -60,7 +60,7 @@ pub enum Former<'a> {
     Unknown,
 }
 
-/// What every agent is, by profile id. Written by this module only.
+/// All profiles, by id. Written by this module only.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Profiles {
@@ -83,7 +83,7 @@ pub struct Profiles {
     pub(super) started: bool,
 }
 
-/// What became of the profiles when files changed.
+/// How the profiles changed because of changed files.
 #[derive(Default, PartialEq, Debug)]
 pub(super) struct Outcome {
     /// Registered, changed, renamed or withdrawn.

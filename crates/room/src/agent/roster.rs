@@ -1,4 +1,4 @@
-//! Which agents are in the room: coming, going, and finding one by id or key.
+//! The agents in the room: adding and removing them, and finding one by id or key.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::base::{AgentKey, Behaviour, Id, Seq};
 use crate::log::events::AgentInput;
 use crate::schedule::Input;
 
-/// One running instance of a profile. The entity's other components are put on by the floors above
-/// when they see it appear (`On<Add, Agent>`).
+/// One running instance of a profile. Higher floors add the entity's other components when it is created
+/// (`On<Add, Agent>`).
 #[derive(Component, Clone, Debug)]
 pub struct Agent {
     /// The room's number for it.
@@ -148,7 +148,7 @@ impl Input for AgentCommand {
     const KIND: &'static str = "agent";
 }
 
-/// An agent came into the room.
+/// An agent was added to the room.
 #[derive(Message, Clone, Debug)]
 pub struct AgentAdded {
     /// Its key.
@@ -168,7 +168,7 @@ pub struct AgentRemoved {
     pub cause: Seq,
 }
 
-/// What an agent does when nothing calls follows from its file or the scene, and is this now. The scene is not told.
+/// An agent's behaviour follows its file or the scene, and is now this. Not written to the scene.
 #[derive(Message, Clone, Debug)]
 pub struct BehaviourFollows {
     /// Which agent.
@@ -184,7 +184,7 @@ pub struct ProfileChanged {
     pub profile: Id,
 }
 
-/// Who is in the room, by key and by id. Written by this module only.
+/// The agents in the room, by key and by id. Written by this module only.
 #[derive(Resource, Default, Debug)]
 pub struct Roster {
     entities: Vec<Option<Entity>>,

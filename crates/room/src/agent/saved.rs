@@ -1,4 +1,4 @@
-//! What of the agents outlives the process: the profiles as the world knew them, and who was in the room.
+//! The saved state of the agents: the profiles as the world knew them, and who was in the room.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
@@ -10,7 +10,7 @@ use super::roster::{Agent, Roster};
 use crate::base::{AgentKey, Behaviour, Id, Seq};
 use crate::schedule::{AgentRandom, Section};
 
-/// The profiles, so that a loaded world goes on with those that the saved one knew.
+/// The saved profiles, so that a loaded world continues with those that it knew.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct ProfilesSaved(Profiles);
@@ -49,7 +49,7 @@ struct AgentSaved {
     random: AgentRandom,
 }
 
-/// Who is in the room, in order of key.
+/// The agents in the room, in order of key.
 #[derive(Serialize, Deserialize)]
 pub(super) struct AgentsSaved {
     next_key: AgentKey,

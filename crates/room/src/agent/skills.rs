@@ -1,5 +1,5 @@
-//! The skills that agents have: those in the workspace's own `skills/`, and those beside the document of an agent that is
-//! a folder. They are indexed when the room is opened and whenever a file of one changes.
+//! The skills of agents: those in the workspace's `skills/`, and those next to the document of an agent in a folder.
+//! They are indexed when the room is opened and when one of their files changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Where agents come to stand that are put down: above the elements, unless they are put somewhere exactly.
+//! Where new agents are placed: above the elements, unless they are dropped at an exact position.
 
 use bevy::math::Vec2;
 

@@ -1,5 +1,5 @@
-//! Reads an agent from a YAML file: `agents/*.agent.yaml` and `templates/*.agent.yaml`, with the keys that files of this
-//! kind have elsewhere (`agent_id`, `agent_type`, `system_prompt`, `capabilities`, `metadata`).
+//! Reads an agent from a YAML file: `agents/*.agent.yaml` and `templates/*.agent.yaml`, with the keys that such files
+//! have in other programs (`agent_id`, `agent_type`, `system_prompt`, `capabilities`, `metadata`).
 
 use serde_json::{Map, Value};
 

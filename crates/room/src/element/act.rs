@@ -1,5 +1,5 @@
-//! What can be done to an element, as data: a word that its kind declares, and arguments. A kind reads its acts into
-//! types of its own; whoever carries, records and judges them need not know these.
+//! Acts on an element, as data: a word declared by its kind, and arguments. A kind parses its acts into its own types;
+//! code that passes on, records and checks acts need not know these.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -11,8 +11,8 @@ use crate::base::{Author, MessageKey};
 /// The key of an act's word in JSON.
 const WORD: &str = "act";
 
-/// Something that can be done to an element's content. A kind refuses what does not fit it. In JSON one object: the
-/// word under `act`, and the arguments beside it.
+/// An act on an element's content. A kind rejects acts that do not apply to it. In JSON, it is one object: the word
+/// under `act`, next to the arguments.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ElementAct {
     act: String,
@@ -92,7 +92,7 @@ pub struct ActContext<'a> {
     pub message: MessageKey,
 }
 
-/// Who may do an act to an element that is somebody's own. What is nobody's own is open to everyone.
+/// Who may do an act on an element that has an owner. Elements without an owner are open to everyone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Actor {
     /// Its owner, and the person.
@@ -102,7 +102,7 @@ pub enum Actor {
     Anyone,
 }
 
-/// Whom an act is news to: what is news makes a new version of the element.
+/// For whom an act is news: news creates a new version of the element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum News {
     /// Everyone.
@@ -147,7 +147,7 @@ pub struct Offer {
     pub hint: &'static str,
 }
 
-/// The marker by which agents do an act that takes one text, on the nearest element of the kind.
+/// The marker with which agents do an act that takes one text, on the nearest element of the kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Marker {
     /// Its word, in capitals: `DRAW`.

@@ -1,6 +1,6 @@
-//! What an agent's change of a file comes to. A file says what an element is to hold; an agent may bring that about
-//! only as far as it may by its own acts: put up pins in its own name, change and take down its own, vote and comment
-//! for itself, and keep its own inbox. Everything else stays out, with the reason.
+//! Applies an agent's change of a file to the element that it shows. A file describes the element's new content, but an
+//! agent can only bring it about as far as its own acts allow: add pins in its own name, change and remove its own,
+//! vote and comment for itself, and manage its own inbox. Everything else is rejected with a reason.
 
 use serde_json::{Map, Value};
 
@@ -19,7 +19,7 @@ pub(super) fn own_pin_act(act: ElementAct, by: &Author) -> Result<ElementAct, St
         return Err(match list {
             ListAct::Correct { keys, .. } if !keys.keys().all(|key| key == "above") => {
                 let keys: Vec<&str> = keys.keys().map(String::as_str).collect();
-                format!("only the user changes what is noted about pins ({})", keys.join(", "))
+                format!("only the user can change the metadata of pins ({})", keys.join(", "))
             }
             ListAct::Order { .. } => ORDER.to_owned(),
             ListAct::Correct { .. } | ListAct::KeepLines { .. } | ListAct::Put { .. } => LINES.to_owned(),
@@ -31,12 +31,12 @@ pub(super) fn own_pin_act(act: ElementAct, by: &Author) -> Result<ElementAct, St
             in_own_name(&comment, by, "comments")?;
             Ok(PinAct::Comment { id, text: text_of(&comment) }.into())
         }
-        Some(PinAct::RemoveComment { .. }) => Err("only the user takes comments away".to_owned()),
+        Some(PinAct::RemoveComment { .. }) => Err("only the user can remove comments".to_owned()),
         Some(PinAct::CorrectVote { id, voter, up: Some(up) }) if voter == by.0 => Ok(PinAct::Vote { id, up }.into()),
         Some(PinAct::CorrectVote { voter, .. }) if voter == by.0 => {
-            Err("a vote can be turned round, not taken back".to_owned())
+            Err("a vote can be changed, but not withdrawn".to_owned())
         }
-        Some(PinAct::CorrectVote { .. }) => Err("everyone votes for themselves only".to_owned()),
+        Some(PinAct::CorrectVote { .. }) => Err("agents can only cast their own votes".to_owned()),
         _ => Err(NOT_BY_FILE.to_owned()),
     }
 }
@@ -44,9 +44,9 @@ pub(super) fn own_pin_act(act: ElementAct, by: &Author) -> Result<ElementAct, St
 /// What an inbox's file lets its owner do.
 pub(super) fn own_mail_act(act: ElementAct, _by: &Author) -> Result<ElementAct, String> {
     match act.read::<ListAct>() {
-        Some(ListAct::Put { .. }) => Err("mail is sent, not written into a box".to_owned()),
+        Some(ListAct::Put { .. }) => Err("mail must be sent; it cannot be written into an inbox".to_owned()),
         Some(ListAct::Correct { list: ItemList::Items, id, keys }) => own_mail(id, &keys),
-        Some(ListAct::Correct { .. }) => Err("copies of sent mail are kept as they are".to_owned()),
+        Some(ListAct::Correct { .. }) => Err("copies of sent mail cannot be changed".to_owned()),
         Some(ListAct::Order { .. }) => Err(ORDER.to_owned()),
         Some(ListAct::KeepLines { .. }) => Err(LINES.to_owned()),
         None if matches!(act.read(), Some(MailAct::RemoveMail { .. })) => Ok(act),
@@ -54,9 +54,9 @@ pub(super) fn own_mail_act(act: ElementAct, _by: &Author) -> Result<ElementAct, 
     }
 }
 
-const ORDER: &str = "only the user orders the list";
-const NOT_BY_FILE: &str = "this is not done through a file";
-const LINES: &str = "only the user changes the lines around the list";
+const ORDER: &str = "only the user can reorder the list";
+const NOT_BY_FILE: &str = "this cannot be done through a file";
+const LINES: &str = "only the user can change the lines around the list";
 
 fn text_of(item: &Map<String, Value>) -> String {
     item.get("text").and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -68,10 +68,10 @@ fn new_pin(item: &Map<String, Value>, by: &Author) -> Result<ElementAct, String>
     let is_others = item.get("author").and_then(Value::as_str) != Some(&*by.0);
     // A pin that names its id was not just made up: it is someone's who does not act here.
     if is_others && item.contains_key("id") {
-        return Err("only the user puts up pins of the user".to_owned());
+        return Err("only the user can add pins of the user".to_owned());
     }
     if ["up", "down", "comments"].iter().any(|key| item.contains_key(*key)) {
-        return Err("a new pin goes up without votes and comments".to_owned());
+        return Err("a new pin cannot have votes or comments".to_owned());
     }
     Ok(PinAct::AddPin { id: None, text: text_of(item) }.into())
 }
@@ -79,7 +79,7 @@ fn new_pin(item: &Map<String, Value>, by: &Author) -> Result<ElementAct, String>
 /// What names nobody is the user's where the user writes it, and the agent's where the agent does.
 fn in_own_name(item: &Map<String, Value>, by: &Author, what: &str) -> Result<(), String> {
     let named = item.get("author").and_then(Value::as_str).unwrap_or("user");
-    if named == "user" || named == &*by.0 { Ok(()) } else { Err(format!("{by} puts up no {what} of {named}")) }
+    if named == "user" || named == &*by.0 { Ok(()) } else { Err(format!("{by} cannot add a {what} of {named}")) }
 }
 
 /// What an agent may say of a piece of mail in its own box.
@@ -88,13 +88,13 @@ fn own_mail(id: Id, keys: &Map<String, Value>) -> Result<ElementAct, String> {
     match (pairs.next(), pairs.next()) {
         (Some((key, value)), None) if key == "status" => {
             let status: Option<MailStatus> = serde_json::from_value(value.clone()).ok();
-            let status = status.ok_or("the status of mail is open, pending or closed")?;
+            let status = status.ok_or("the status of mail must be open, pending or closed")?;
             Ok(MailAct::SetMailStatus { id, status }.into())
         }
         (Some((key, value)), None) if key == "read" && !value.is_null() => {
             Ok(MailAct::MarkMailRead { ids: vec![id] }.into())
         }
-        _ => Err("mail says what its sender wrote; only its status changes".to_owned()),
+        _ => Err("the text of mail cannot be changed; only its status can".to_owned()),
     }
 }
 

@@ -1,11 +1,11 @@
-//! What became different about an element, as data: a word that its kind declares, and the item that it is about.
+//! A change of an element, as data: a word declared by its kind, and the item concerned.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Id, MessageKey, Urgency};
 use crate::log::events::Word;
 
-/// What became different about an element.
+/// A change of an element.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ElementChange {
     change: Word,
@@ -112,7 +112,7 @@ impl ChangeKind {
     }
 }
 
-/// What a change of an item is to whoever read the element before.
+/// What a change of an item means to an agent that read the element before.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemNews {

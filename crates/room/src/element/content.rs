@@ -1,4 +1,4 @@
-//! What elements hold and what may be done to it: the contract between kinds of elements and the rest.
+//! The content of elements and the acts on it: the contract between kinds of elements and the rest of the program.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use crate::base::{Author, ElementKey, Id, Seq};
 use crate::schedule::Input;
 use crate::workspace::task_files::TaskFile;
 
-/// What an element is apart from what it holds.
+/// An element without its content.
 #[derive(Component, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Element {
     /// The room's number for it.
@@ -41,11 +41,11 @@ pub struct Element {
     pub version: u32,
 }
 
-/// What an element holds. The component that stands beside [`Element`].
+/// The content of an element: the component next to [`Element`].
 #[derive(Component, Debug)]
 pub struct HeldContent(pub Box<dyn Content>);
 
-/// What one kind of element holds. Pure: no ECS, no files, no clock.
+/// The content of one kind of element. Pure: no ECS, no files, no clock.
 pub trait Content: Any + Send + Sync + Debug {
     /// As the keys of the scene entry: `{ text: … }`, `{ pins: […] }`, `{ items: […] }`. Unknown keys within are kept.
     fn to_scene(&self) -> serde_json::Map<String, serde_json::Value>;
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Something to be done to an element: by the person (through the door) or by an agent's intent (within the world).
+/// An edit of an element: by the person (through the door) or by an agent's intent (within the world).
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ElementEdit {
     /// Which, by id.
@@ -157,7 +157,7 @@ impl Input for ElementEdit {
     const KIND: &'static str = "element_edit";
 }
 
-/// An element changed. Every reader may rely on one message for each change, after the change.
+/// An element changed. There is exactly one message for each change, sent after the change.
 #[derive(Message, Clone, Debug)]
 pub struct ElementChanged {
     /// Which.
@@ -170,7 +170,7 @@ pub struct ElementChanged {
     pub cause: Seq,
 }
 
-/// An edit was refused; the one who tried is to be told.
+/// An edit was refused; its author has to be told.
 #[derive(Message, Clone, Debug)]
 pub struct ElementRefused {
     /// Who tried.

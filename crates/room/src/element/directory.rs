@@ -1,4 +1,4 @@
-//! Finding elements by key and by id, and knowing those again that went and come back.
+//! Finds elements by key and by id, and recognises those that were removed and came back.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use super::content::Element;
 use crate::base::{ElementKey, Id};
 
-/// Elements whose files cannot be read at the moment, with what they held when the files last could be. They go on
-/// with that; their files are not written until they are right again.
+/// Elements whose files currently cannot be read, with their last readable content. They keep that content, and their
+/// files are not written until they are fixed.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct HeldBack(pub(super) BTreeMap<ElementKey, Map<String, Value>>);
@@ -18,8 +18,7 @@ pub(super) struct HeldBack(pub(super) BTreeMap<ElementKey, Map<String, Value>>);
 /// Elements that went and are still known; the one that went first is forgotten where there are more.
 const DEPARTED_AT_MOST: usize = 100;
 
-/// Elements that left the room, for the case that they come back: an entry that was cut and pasted, a removal that
-/// was undone.
+/// Elements that left the room, in case they come back: an entry that was cut and pasted, or a removal that was undone.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Departed(Vec<Gone>);
@@ -52,7 +51,7 @@ impl Departed {
     }
 }
 
-/// Which elements are in the room, by key and by id. Written by this module only.
+/// The elements in the room, by key and by id. Written by this module only.
 #[derive(Resource, Default, Debug)]
 pub struct Elements {
     entities: Vec<Option<Entity>>,

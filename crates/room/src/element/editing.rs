@@ -1,4 +1,4 @@
-//! Edits become changes: each is applied once, told once, and written to where the element's content stands.
+//! Applies edits: each once, reported once, and written to where the element's content is stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,12 +24,12 @@ use crate::schedule::SimClock;
 use crate::workspace::SceneWrite;
 use crate::workspace::path::{Reach, WorkspacePath};
 
-/// Where the edits were read up to: shared by the two times in a tick at which they are applied, so that
-/// none is applied twice.
+/// How far edits have been read: shared by the two points in a tick at which they are applied, so that none is applied
+/// twice.
 #[derive(Resource, Default)]
 pub(super) struct EditsRead(MessageCursor<ElementEdit>);
 
-/// Elements whose content is to be written before the tick ends.
+/// Elements whose content has to be written before the tick ends.
 #[derive(Resource, Default)]
 pub(super) struct Unwritten(pub(super) BTreeSet<ElementKey>);
 

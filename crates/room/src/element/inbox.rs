@@ -1,4 +1,4 @@
-//! The inbox: mail for one agent, and copies of what that agent sent.
+//! The inbox: mail for one agent, and copies of its sent mail.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -68,7 +68,7 @@ pub static KIND: Kind = Kind {
 /// Why a box refuses what does not fit it.
 const TAKES: &str = "an inbox only accepts mail";
 
-/// What an inbox holds.
+/// The content of an inbox.
 #[derive(Clone, Debug, Default)]
 pub struct Inbox {
     /// Mail that came in, oldest first.
@@ -149,7 +149,7 @@ impl Inbox {
 
     fn find(&mut self, list: ItemList, id: &str) -> Result<usize, String> {
         let found = self.list(list).iter().position(|mail| &*mail.id == id);
-        found.ok_or_else(|| format!("there is no mail {id} in this box"))
+        found.ok_or_else(|| format!("there is no mail {id} in this inbox"))
     }
 
     fn add(&mut self, act: &MailAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
@@ -158,7 +158,8 @@ impl Inbox {
         let open = self.open().count();
         if open >= limits.mail_per_box {
             return Err(format!(
-                "the mail to {to} came back: the box is full ({open} open pieces); it takes more when some are closed"
+                "the mail to {to} was not delivered: the inbox is full ({open} open mails); it accepts more when some \
+                 are closed"
             ));
         }
         let text = tidy(text);
@@ -168,7 +169,7 @@ impl Inbox {
         within(&text, "a piece of mail", limits.mail_chars)?;
         within(subject, "the subject of mail", limits.mail_chars)?;
         if let Some(id) = id.as_ref().filter(|id| self.find_mail(id).is_some()) {
-            return Err(format!("there is mail {id} in this box already"));
+            return Err(format!("there is already mail {id} in this inbox"));
         }
         // What a person sends twice is meant so, and a letter with another file is another letter.
         let says = |subject: &str, text: &str| folded_text(if text.trim().is_empty() { subject } else { text });

@@ -1,4 +1,4 @@
-//! Instructions that lie in the workspace and that no rulebook of the room shows are offered as one.
+//! Offers to add a rulebook for instruction files of the workspace that no rulebook of the room shows.
 
 use bevy::ecs::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Lists of things with ids (pins, mail) as data: their keys, and the acts that lead from one list to another.
+//! Lists of items with ids (pins, mail) as data: their keys, and the acts that lead from one list to another.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::act::{ElementAct, element_acts};
 use crate::base::{Id, Problem};
 
-/// Which list of an element an item stands in.
+/// Which list of an element an item is in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemList {
@@ -31,7 +31,7 @@ impl ItemList {
     }
 }
 
-/// What a person's file does to a list: acts of every kind that holds one.
+/// What a person's file does to a list: acts for all kinds that contain lists.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -48,7 +48,7 @@ pub enum ListAct {
 
 element_acts!(ListAct);
 
-/// Something that stands in a list of an element.
+/// An item in a list of an element.
 pub(super) trait Item: Clone + PartialEq {
     /// Its id within the list.
     fn id(&self) -> &Id;

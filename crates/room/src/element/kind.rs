@@ -1,5 +1,5 @@
-//! A kind of element: it says in one file what its elements hold, what may be done to them, what that changes and for
-//! whom, and what they look like.
+//! A kind of element: one file declares what its elements contain, which acts they accept, which changes these cause
+//! and for whom, and what they look like.
 
 use serde_json::{Map, Value};
 
@@ -10,10 +10,10 @@ use super::list_file::Fault;
 use crate::base::{Author, Problem};
 use crate::workspace::layout::is_task_file;
 
-/// What an entry says that an element holds, and what is wrong with it.
+/// The content read from an entry, and its problems.
 pub type ReadContent = (Box<dyn Content>, Vec<Problem>);
 
-/// Reads the keys of a scene entry. What cannot be used becomes a problem at the place; the rest is used.
+/// Reads the keys of a scene entry. Invalid parts are reported as problems; the rest is used.
 pub type FromScene = fn(entry: &Map<String, Value>, place: &str) -> ReadContent;
 
 /// Reads the file that an element names.

@@ -1,5 +1,5 @@
-//! The kinds of elements there are. The list that a new kind adds one line to is [`KINDS`]; later floors and other
-//! programs [`register`] theirs before a room is opened.
+//! The kinds of elements. A new built-in kind adds one line to [`KINDS`]; higher floors and other programs [`register`]
+//! theirs before a room is opened.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -20,10 +20,10 @@ static REGISTERED: RwLock<Vec<&'static Kind>> = RwLock::new(Vec::new());
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum KindRefusal {
     /// Another kind has the word.
-    #[error("there is a kind of element {0:?} already")]
+    #[error("there is already a kind of element {0:?}")]
     Taken(&'static str),
     /// Another kind has the marker.
-    #[error("there is a marker [{0}: …] already")]
+    #[error("there is already a marker [{0}: …]")]
     MarkerTaken(&'static str),
 }
 

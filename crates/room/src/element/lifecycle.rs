@@ -1,4 +1,4 @@
-//! Elements come, move and go: by the scene, and by what persons do on the canvas.
+//! Adds, moves and removes elements: by the scene, and by what people do on the canvas.
 
 use bevy::ecs::message::{Message, MessageCursor};
 use bevy::ecs::prelude::*;
@@ -85,7 +85,7 @@ pub(super) fn apply_scene_edits(world: &mut World, mut cursor: Local<MessageCurs
                 let writer = Writer { by: &by, cause, file: &scene };
                 if let Some(keys) = privacy::kept_from(world, &id, &by) {
                     world.write_message(SceneWrite::AddElement { keys });
-                    writer.refuse(world, &id, format!("{id} is not yours; it stays"));
+                    writer.refuse(world, &id, format!("{id} is not yours and was not removed"));
                     continue;
                 }
                 remove(world, &id, &by, cause);
@@ -115,7 +115,7 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
     let kept = privacy::kept_from(world, &now.id, writer.by);
     let kept = kept.filter(|_| !privacy::is_same_apart_from_place(&now.keys, &before.keys));
     if let Some(keys) = &kept {
-        writer.refuse(world, &now.id, format!("{} is not yours; only its place and its label change", now.id));
+        writer.refuse(world, &now.id, format!("{} is not yours; only its position and label were changed", now.id));
         world.write_message(privacy::as_it_was(&now, keys));
         (now.kind, now.owner, now.file) = (element.kind.clone(), element.owner.clone(), element.file.clone());
     }
@@ -274,7 +274,7 @@ pub(super) fn apply_commands(world: &mut World, mut cursor: Local<MessageCursor<
                 let kind = find(world, &element).map(|entity| world.get::<Element>(entity).map(|one| one.kind.clone()));
                 let done = match kind {
                     Ok(Some(kind)) if *kind != *messageboard::KIND.word => {
-                        Err("only a message board shows a channel".to_owned())
+                        Err("only a message board can show a channel".to_owned())
                     }
                     // Whoever knows the channels reads it in the scene.
                     _ => set(world, &element, json!({ "channel": channel }), |_| {}),
@@ -305,7 +305,7 @@ fn add(world: &mut World, mut keys: Map<String, Value>) -> Result<(), String> {
     let Some(kind_word) = word("kind") else { return Err("a new element needs a kind".to_owned()) };
     let elements = world.resource::<Elements>();
     let id = match word("id") {
-        Some(id) if elements.key(&id).is_some() => return Err(format!("there is an element {id} already")),
+        Some(id) if elements.key(&id).is_some() => return Err(format!("there is already an element {id}")),
         Some(id) => id,
         None => {
             let ids = unique_names::numbered(&kind_word, "", 1);

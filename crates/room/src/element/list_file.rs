@@ -1,5 +1,5 @@
-//! A list as Markdown that a person can edit, without loss: one `- ` item for each thing, indented lines for
-//! more of its text, nested items for what is said about it, and a comment at the end of each that holds the rest.
+//! Lossless lists in Markdown that a person can edit: one `- ` entry for each item, indented lines for more of its
+//! text, nested entries for its comments, and an HTML comment at the end of each with its other data.
 //!
 //! ```text
 //! # Ideas
@@ -9,8 +9,8 @@
 //! - a line that a person wrote needs no comment
 //! ```
 //!
-//! Lines that belong to no item are kept where they stand, and comments that are not of this program's making are text.
-//! This is why no parser of Markdown reads it: one says what a text means, and not how each line of it was written.
+//! Lines that belong to no item are kept where they are, and HTML comments by others are part of the text. This is why no
+//! Markdown parser reads it: one reports what a text means, not how each line of it was written.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! One piece of mail as data.
+//! One mail as data.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ pub mod changed {
     pub const REMOVED: &str = "mail_removed";
 }
 
-/// What can be done to mail.
+/// An act on mail.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -41,7 +41,7 @@ pub enum MailAct {
 
 element_acts!(MailAct);
 
-/// Where a piece of mail stands.
+/// The status of a mail.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MailStatus {
@@ -54,7 +54,7 @@ pub enum MailStatus {
     Closed,
 }
 
-/// A piece of mail, or the copy of one that was sent.
+/// A mail, or the sender's copy of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mail {
     /// Its id in the list; empty only before the box gives it one.

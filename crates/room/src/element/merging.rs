@@ -1,5 +1,5 @@
-//! What is written into the files that elements name is applied to what they hold: as acts of whoever wrote it, under
-//! the element's own rules. What the rules refuse stays out, and the file is written back as the element is.
+//! Applies what is written into elements' files: as acts of the author, under the element's rules. Rejected changes are
+//! left out, and the file is rewritten to match the element.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ use crate::workspace::{ElementEntry, FileChanged, FileWritten, KnownFiles};
 /// More reasons than this are not told of one change of a file.
 const REASONS_AT_MOST: usize = 8;
 
-/// Whoever wrote what is merged, and where.
+/// The author and the file of merged content.
 pub(super) struct Writer<'a> {
     pub(super) by: &'a Author,
     pub(super) cause: Option<Seq>,

@@ -1,4 +1,4 @@
-//! The ids of messages, mail and what is said alike: counted over the whole life of a room, and never given twice.
+//! Ids of messages and mail: numbered over the whole life of a room, never reused.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::{MessageKey, RunTag};
 use crate::log::EventLog;
 
-/// How many messages were made in this room.
+/// How many messages were created in this room.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MessageCount(u64);

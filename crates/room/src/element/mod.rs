@@ -1,8 +1,7 @@
-//! Elements: the things on the canvas that hold information. What each holds, what may be done to it,
-//! and the news when it changes.
+//! Elements: things on the canvas that hold information. Their content, the acts on it, and messages about changes.
 //!
-//! A kind of element is one file (what it holds, its acts and changes, its colour) and one line in [`kinds::KINDS`], or
-//! one call of [`kinds::register`].
+//! A kind of element is one file (its content, acts, changes and colour) and one line in [`kinds::KINDS`], or one call
+//! of [`kinds::register`].
 
 pub mod act;
 mod agent_file_edits;

@@ -1,4 +1,4 @@
-//! One pin as data: its text, who voted how, and what was said about it.
+//! One pin as data: its text, votes and comments.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub mod changed {
     pub const COMMENTED: &str = "pin_commented";
 }
 
-/// What can be done to pins.
+/// An act on pins.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -76,7 +76,7 @@ pub struct Pin {
     pub(super) made_up: bool,
 }
 
-/// Something said about a pin.
+/// A comment on a pin.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Comment {
     /// Who said it.

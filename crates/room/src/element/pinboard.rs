@@ -1,4 +1,4 @@
-//! The pinboard: short texts that agents pin up, vote on and comment.
+//! The pinboard: short texts that agents pin, vote on and comment.
 
 use std::any::Any;
 use std::fmt::Write;
@@ -45,9 +45,9 @@ pub static KIND: Kind = Kind {
 };
 
 /// Why a board refuses what does not fit it.
-const TAKES: &str = "a pinboard takes pins, votes and comments only";
+const TAKES: &str = "a pinboard only accepts pins, votes and comments";
 
-/// What a pinboard holds.
+/// The content of a pinboard.
 #[derive(Clone, Debug, Default)]
 pub struct Pinboard {
     /// The pins, oldest first unless a person ordered them otherwise.
@@ -129,7 +129,7 @@ impl Pinboard {
     ) -> Result<Vec<ElementChange>, String> {
         let text = checked(text, "a pin", limits)?;
         if let Some(id) = id.filter(|id| self.pin(id).is_some()) {
-            return Err(format!("there is a pin {id} on this board already"));
+            return Err(format!("there is already a pin {id} on this board"));
         }
         self.refuse_again(&text, by, None)?;
         let mut changes = Vec::new();
@@ -158,7 +158,7 @@ impl Pinboard {
         }
         let folded = folded_text(text);
         let same = self.pins.iter().find(|pin| Some(&pin.id) != but && folded_text(&pin.text) == folded);
-        same.map_or(Ok(()), |pin| Err(format!("this is pinned already as {}", pin.id)))
+        same.map_or(Ok(()), |pin| Err(format!("this is already pinned as {}", pin.id)))
     }
 
     fn fresh_id(&mut self) -> Id {
@@ -176,7 +176,7 @@ impl Pinboard {
     fn vote(&mut self, id: &Id, up: bool, by: &Author, limits: &ElementSettings) -> Result<Vec<ElementChange>, String> {
         let (index, pin) = self.find(id)?;
         if pin.vote_of(&by.0) == Some(up) {
-            return Err(format!("you have voted {} the pin {id} already", if up { "for" } else { "against" }));
+            return Err(format!("you have already voted {} the pin {id}", if up { "for" } else { "against" }));
         }
         let before = pin.net();
         pin.set_vote(&by.0, Some(up));
@@ -231,25 +231,28 @@ impl Pinboard {
                 Ok(vec![ElementChange::of_item(changed::EDITED, id)])
             }
             PinAct::RemovePin { id } => {
-                let (index, _) = self.own(id, by, "take down")?;
+                let (index, _) = self.own(id, by, "remove")?;
                 // A person takes the lines above it away with it.
                 if by.is_user() {
                     self.pins.remove(index);
                 } else {
                     take_out(&mut self.pins, index, &mut self.below);
                 }
-                Ok(vec![ElementChange::of_item(changed::REMOVED, id).because(format!("taken down by {by}"))])
+                Ok(vec![ElementChange::of_item(changed::REMOVED, id).because(format!("removed by {by}"))])
             }
             PinAct::Vote { id, up } => self.vote(id, *up, by, limits),
             PinAct::Comment { id, text } => {
                 let text = checked(text, "a comment", limits)?;
                 let (_, pin) = self.find(id)?;
                 if pin.comments.len() >= limits.comments_per_pin {
-                    return Err(format!("the pin {id} has {} comments, and takes no more", pin.comments.len()));
+                    return Err(format!(
+                        "the pin {id} already has {} comments, which is the limit",
+                        pin.comments.len()
+                    ));
                 }
                 let folded = folded_text(&text);
                 if !by.is_user() && pin.comments.iter().any(|said| folded_text(&said.text) == folded) {
-                    return Err(format!("this is said about the pin {id} already"));
+                    return Err(format!("the pin {id} already has this comment"));
                 }
                 pin.comments.push(Comment { author: by.clone(), text, time: now_secs, extra: Map::new() });
                 Ok(vec![ElementChange::of_item(changed::COMMENTED, id)])

@@ -1,5 +1,5 @@
-//! Who may look into what: an inbox is its owner's, wherever it stands. Which files agents may not read because
-//! somebody else's inbox or work stands in them, and what of an inbox agents may not change in a scene.
+//! Who may read what: an inbox is private to its owner, wherever it is. Which files agents may not read because they
+//! contain somebody else's inbox or work, and which parts of an inbox agents may not change in a scene.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,8 +31,8 @@ struct HeldPlace {
     file: Option<String>,
 }
 
-/// Where all scenes keep what their elements hold, by the scenes' files. Follows from the files and is not saved.
-/// Written by this module only.
+/// Where all scenes store the content of their elements, by scene file. Derived from the files and not saved. Written
+/// by this module only.
 #[derive(Resource, Default, Debug)]
 pub struct PrivatePlaces {
     scenes: BTreeMap<String, Vec<HeldPlace>>,
@@ -104,7 +104,7 @@ pub(super) fn note_places(
     }
 }
 
-/// What the room knows of who may look into what.
+/// What the room knows about who may read what.
 #[derive(SystemParam)]
 pub struct Privacy<'w, 's> {
     places: Res<'w, PrivatePlaces>,

@@ -1,4 +1,4 @@
-//! What is wrong with elements, told to whoever shows problems: once, and taken back when it is right again.
+//! Reports problems of elements once, and withdraws them when they are fixed.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::Problem;
 use crate::workspace::{ProblemReport, RoomStart};
 
-/// What is wrong with elements now, by source; told again after a world was loaded.
+/// The current problems of elements, by source; reported again after a world was loaded.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Reported(pub(super) BTreeMap<String, Vec<Problem>>);

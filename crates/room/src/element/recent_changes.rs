@@ -1,4 +1,4 @@
-//! What changed on each element lately, so that a reader can be told what is new since it last read.
+//! Recent changes of each element, so that a reader can be told what is new since it last read.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +12,7 @@ use crate::base::{Author, ElementKey};
 /// Changes that are kept of one element. Whoever missed more than that reads all of it anew.
 const CHANGES_KEPT: usize = 200;
 
-/// One change of what an element holds.
+/// One change of an element's content.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RecentChange {
     /// The version that the element had then.

@@ -1,4 +1,4 @@
-//! The rulebook: one text that stands at the head of every prompt.
+//! The rulebook: one text at the start of every prompt.
 
 use super::change::{ChangeKind, ElementChange, Wake};
 use super::kind::Kind;

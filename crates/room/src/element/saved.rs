@@ -1,4 +1,4 @@
-//! What of the elements outlives the process.
+//! The saved state of the elements.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ struct ElementSaved {
     content: Map<String, Value>,
 }
 
-/// What stands in the room and holds what, in order of key.
+/// The saved elements with their content, in order of key.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ElementsSaved {
     next_key: ElementKey,

@@ -1,4 +1,4 @@
-//! The numbers of this floor: how much fits on, and what becomes of it.
+//! The section `elements` of `settings.yaml`: limits on the content of elements.
 
 use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};

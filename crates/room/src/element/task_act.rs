@@ -1,5 +1,5 @@
-//! What can be done to a task board, as data, and what it makes of the text of its task file: the same edits that every
-//! other writer of task files uses, so that whatever an act is not about stays byte for byte as it was. Pure.
+//! Acts on a task board, as data, and their effect on the text of its task file: the same edits as those of every other
+//! writer of task files, so that everything else stays byte for byte the same. Pure.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::workspace::task_files::edit::{self, Change};
 use crate::workspace::task_files::render::NewTask;
 use crate::workspace::task_files::{Column, Priority, TaskFile, carry_over, columns, parse};
 
-/// What can be done to a task board.
+/// An act on a task board.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -55,7 +55,7 @@ pub enum TaskAct {
     },
 }
 
-/// Where in its list a task is to stand.
+/// The place of a task in its list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskPlace {
@@ -137,7 +137,7 @@ fn priority_of(letter: &str) -> Result<Option<Priority>, String> {
         return Ok(None);
     }
     let found = Priority::of_letter(&letter.trim().to_uppercase());
-    found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; there are A to D"))
+    found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; use A to D"))
 }
 
 fn add(file: &TaskFile, line: &str, below: Option<&str>) -> Result<String, String> {

@@ -1,5 +1,5 @@
-//! The task board: it shows a task file, and what is done on it is done to that file. The text of the file is all that it
-//! holds, byte for byte.
+//! The task board: it shows a task file, and its acts change that file. Its only content is the text of the file, byte
+//! for byte.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -261,7 +261,7 @@ impl Content for TaskBoard {
         match act.read::<TaskAct>() {
             Some(act) if context.by.is_user() => applied(&self.file, &act).map(|text| self.set(text)),
             Some(_) => Err("agents change tasks with create_task and update_task".to_owned()),
-            None => Err("a task board takes tasks only".to_owned()),
+            None => Err("a task board only accepts tasks".to_owned()),
         }
     }
 

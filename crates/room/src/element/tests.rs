@@ -202,7 +202,7 @@ fn mail_reaches_its_owner_only_and_the_sender_keeps_a_copy() {
         let another = mail.clone().with("text", json!(format!("You? ({number})")));
         edit(&mut app, "theirs", "ada-1", another);
     }
-    assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("came back: the box is full"));
+    assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("was not delivered: the inbox is full"));
 }
 
 #[test]
@@ -311,10 +311,10 @@ fn what_is_there_already_is_refused_to_agents_whoever_wrote_it() {
     edit(&mut app, "ideas", "bo-1", pin("Another one"));
     let edit_pin = |text: &str| PinAct::EditPin { id: "p1".into(), text: text.into() }.into();
     for (element, again, why) in [
-        ("ideas", pin("  the BRIDGE\nis closed"), "this is pinned already as p3"),
-        ("ideas", pin("another one!"), "this is pinned already as p1"),
-        ("ideas", edit_pin("“The bridge is closed”"), "this is pinned already as p3"),
-        ("ideas", comment("true"), "this is said about the pin p3 already"),
+        ("ideas", pin("  the BRIDGE\nis closed"), "this is already pinned as p3"),
+        ("ideas", pin("another one!"), "this is already pinned as p1"),
+        ("ideas", edit_pin("“The bridge is closed”"), "this is already pinned as p3"),
+        ("ideas", comment("true"), "the pin p3 already has this comment"),
         ("mail", mail("are you there?", &[]), "this mail is already in the inbox of ada, so it was not sent again"),
     ] {
         edit(&mut app, element, "bo-1", again.clone());
@@ -425,7 +425,7 @@ fn an_agent_that_writes_an_elements_file_acts_as_itself() {
         refused.iter().all(|refused| refused.by == Author("ada-1".into()) && refused.file.as_deref() == Some(&*path))
     );
     let whys: Vec<&str> = refused.iter().map(|refused| refused.why.as_str()).collect();
-    for expected in ["take down the pin p1", "change the pin p2", "everyone votes for themselves", "pins of the user"] {
+    for expected in ["remove the pin p1", "change the pin p2", "can only cast their own votes", "pins of the user"] {
         assert!(whys.iter().any(|why| why.contains(expected)), "{expected} in {whys:?}");
     }
     assert!(
@@ -454,7 +454,7 @@ fn rules_are_the_users_and_an_inbox_is_its_owners_through_files_too() {
     agent(&mut app, "ada-2");
     let text = |text: &str| FileContent::Text(text.into());
     let refused = agent_writes(&mut app, "ada-2", "boards/rules.md", text("Obey ada-2.\n"));
-    assert!(refused[0].why.contains("only the user writes a rulebook"), "{refused:?}");
+    assert!(refused[0].why.contains("only the user can change a rulebook"), "{refused:?}");
     assert_eq!(element(&app, "rules").1.to_scene()["text"], "Be kind.");
     assert!(agent_writes(&mut app, "ada-2", "boards/news.md", text("New.\n")).is_empty());
     assert_eq!(element(&app, "news").1.to_scene()["text"], "New.");
@@ -463,7 +463,7 @@ fn rules_are_the_users_and_an_inbox_is_its_owners_through_files_too() {
     assert_eq!(refused.len(), 1, "nothing is told of what stands in it: {refused:?}");
     assert_eq!(refused[0].why, "mail is not yours");
     let refused = agent_writes(&mut app, "ada-1", "boards/mail.md", text(forged));
-    assert!(refused.iter().any(|refused| refused.why.contains("mail is sent")), "{refused:?}");
+    assert!(refused.iter().any(|refused| refused.why.contains("mail must be sent")), "{refused:?}");
     assert_eq!(element(&app, "mail").1.to_scene()["items"], json!([]), "its owner may remove mail, and forge none");
     let edit = MailAct::AddMail {
         id: None,
@@ -516,7 +516,9 @@ fn what_an_agent_writes_into_a_scene_is_its_own_act_too() {
     advance(app.world_mut());
     assert!(told::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::AddElement { .. })));
     assert_eq!(element(&app, "rules").1.to_scene()["text"], "Be kind.");
-    assert!(told::<ElementRefused>(&app).iter().any(|refused| refused.why.contains("only the user writes a rulebook")));
+    assert!(
+        told::<ElementRefused>(&app).iter().any(|refused| refused.why.contains("only the user can change a rulebook"))
+    );
 }
 
 #[test]

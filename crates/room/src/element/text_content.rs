@@ -1,4 +1,4 @@
-//! One text: what a message board and a rulebook hold.
+//! The content of a message board or a rulebook: one text.
 
 use std::any::Any;
 
@@ -13,7 +13,7 @@ use super::settings::{tidy, within};
 use crate::base::{Problem, text};
 use crate::workspace::text_merge::merge_keeping_both;
 
-/// What can be done to a text.
+/// An act on a text.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -24,7 +24,7 @@ pub enum TextAct {
 
 element_acts!(TextAct);
 
-/// A text that stands on an element.
+/// The text of an element.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TextContent {
     /// The text.
@@ -87,10 +87,10 @@ impl Content for TextContent {
     fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
         let ActContext { by, limits, .. } = *context;
         let Some(TextAct::SetText { text }) = act.read() else {
-            return Err(format!("a {} takes one text only", self.on));
+            return Err(format!("a {} only accepts one text", self.on));
         };
         if self.is_persons && !by.is_user() {
-            return Err(format!("only the user writes a {}", self.on));
+            return Err(format!("only the user can change a {}", self.on));
         }
         if !by.is_user() {
             within(&text, &format!("a {}", self.on), limits.text_chars)?;

@@ -1,11 +1,11 @@
-//! The part of the floor that a thing takes up: a rectangle.
+//! The area of the ground that a thing occupies: a rectangle.
 
 use bevy::math::Vec2;
 
 /// Touching is not crossing: so far something may reach over an edge.
 const TOLERANCE: f32 = 0.01;
 
-/// A rectangle of the floor, by its corners.
+/// A rectangle of the ground, by its corners.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Footprint {
     /// The lower left corner.

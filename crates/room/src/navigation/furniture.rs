@@ -1,4 +1,4 @@
-//! What each kind of thing takes up of the floor, and where one uses it: one table by the words of scene files.
+//! The area that each kind of thing occupies, and where agents use it: one table by the words of scene files.
 
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::workspace::Decor;
 /// The width and height of every element, as drawn.
 pub const ELEMENT_SIZE: Vec2 = Vec2::new(100.0, 80.0);
 
-/// What somebody does with a piece of furniture.
+/// How agents use a piece of furniture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Use {
@@ -56,7 +56,7 @@ impl Use {
     }
 }
 
-/// Where one uses a piece of furniture.
+/// Where agents use a piece of furniture.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Seat {
     /// Where one stands or sits.

@@ -1,8 +1,8 @@
-//! Where figures may be: how wide one is, what furniture and elements take up, ways round them, and the places to
-//! stand, wait, talk and rest at.
+//! Where agents can be: their width, the area of furniture and elements, paths around them, and the places for
+//! standing, waiting, talking and resting.
 //!
-//! Pure: it takes positions and returns positions, and knows neither agents nor the ECS. Units are those of the canvas,
-//! y up; whoever looks at the room sees everything from below, so that the front of a thing is its lower side.
+//! Pure: takes and returns positions, and knows neither agents nor the ECS. Units are those of the canvas, with y up;
+//! the room is seen from below, so the front of a thing is its lower side.
 
 pub mod footprint;
 pub mod furniture;

@@ -1,4 +1,4 @@
-//! Everything that stands in the way, found by where it stands.
+//! All obstacles, indexed by position.
 
 use bevy::math::Vec2;
 
@@ -13,7 +13,7 @@ pub(super) const BESIDE: f32 = 0.5;
 /// Of so many obstacles that overlap the way out is looked for.
 const CLUSTER_AT_MOST: usize = 24;
 
-/// What stands in the way, each grown by [`CLEARANCE_UNITS`], so that a figure is a point.
+/// The obstacles, each enlarged by [`CLEARANCE_UNITS`], so that an agent can be treated as a point.
 #[derive(Clone, Debug, Default)]
 pub struct Obstacles {
     shapes: Vec<Footprint>,

@@ -1,4 +1,4 @@
-//! Ways round what stands in the way: a search over the corners of those obstacles that a way really meets.
+//! Paths around obstacles: a search over the corners of those obstacles that a path actually meets.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

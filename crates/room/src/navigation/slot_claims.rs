@@ -1,4 +1,5 @@
-//! Who has which place before which board, and who waits for one: taken when somebody sets out, freed when it leaves.
+//! Which agent has which place in front of which board, and who waits for one: a place is claimed when an agent sets
+//! out and freed when it leaves.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use super::obstacles::Obstacles;
 use super::slots::{Slot, WAITING_PLACES, place, reading_places, waiting_place};
 use crate::base::{AgentKey, ElementKey};
 
-/// Where somebody goes who wants to read a board.
+/// Where an agent goes that wants to read a board.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Turn {
     /// To a place of its own.
@@ -31,7 +32,7 @@ struct Board {
     waiting: Vec<AgentKey>,
 }
 
-/// Who has which place, by board.
+/// Which agent has which place, by board.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Claims {
     boards: BTreeMap<ElementKey, Board>,

@@ -1,4 +1,4 @@
-//! Where one stands: in arcs before a board, in line behind them, and with others in talk.
+//! The positions where agents stand: in arcs in front of a board, in a queue behind them, and in groups that talk.
 
 use bevy::math::{Vec2, ops};
 
@@ -52,7 +52,7 @@ pub const TALK_UNITS: f32 = 1.5 * BODY_UNITS;
 /// Places in rings about a point, so many rings of them.
 const RINGS: usize = 5;
 
-/// The number of a place before a board, for as long as somebody has it.
+/// The number of a place in front of a board, while an agent has it.
 pub type Slot = u8;
 
 /// The place of this number at a board.

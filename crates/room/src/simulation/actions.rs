@@ -1,4 +1,4 @@
-//! Actions begin: whoever is at leisure takes up the next one, and whoever arrives begins to think.
+//! Starts actions: an idle agent takes the next one from its queue, and an agent that arrives begins to think.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;

@@ -1,4 +1,4 @@
-//! Timers ring: a stroll turns, an idle agent looks around, someone seeks information, a state ends.
+//! Timers of agents: strolls change direction, idle agents look around, some seek information, and states end.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;

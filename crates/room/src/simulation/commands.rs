@@ -1,4 +1,4 @@
-//! What a person does to the room: carrying, pausing, sending home, and conversations.
+//! Commands of a person to the room: carrying, pausing and sending agents home, and conversations.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;

@@ -1,4 +1,4 @@
-//! What an agent did ends: it was read or thought about, failed and is tried again, or gives way to something else.
+//! Ends actions: they succeeded, failed and are retried, or are replaced by something else.
 
 use super::components::{ActivityKind, AgentQueryItem, ReadVersion};
 use super::context::SimContext;

@@ -1,4 +1,4 @@
-//! What the room knows of each agent, and the one way to change its state.
+//! The room's state of each agent, and the only way to change it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -25,17 +25,17 @@ use crate::navigation::{Obstacles, Seat};
 use crate::schedule::{AgentRandom, RoomSeed, SimClock, ticks};
 use crate::workspace::{Decor, SceneState};
 
-/// Where an agent is.
+/// The position of an agent.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Position(pub Vec2);
 
-/// Where it goes back to.
+/// The position to which an agent returns.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Home(pub Vec2);
 
-/// Where it is walking, beside the number under which others find it.
+/// The walking target of an agent, and its index in the spatial grid.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 pub struct Walk {
     /// The agent's key.
@@ -44,20 +44,20 @@ pub struct Walk {
     pub course: Course,
 }
 
-/// The points at which its way turns, the last of them first, and how near to that it comes; what it walks to now is not
-/// among them.
+/// The remaining waypoints of an agent's path, the last of them first, and the distance at which it has arrived; the
+/// current target is not included.
 #[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Route {
     pub(super) points: Vec<Vec2>,
     pub(super) arrive: f32,
 }
 
-/// The one state of an agent.
+/// The state of an agent.
 #[derive(Component, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AgentState(pub Fsm);
 
-/// What it has set itself to do next.
+/// The action queue of an agent.
 #[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Queue(pub ActionQueue);
@@ -168,7 +168,7 @@ pub struct News {
     pub origin: Provenance,
 }
 
-/// Work that waits until the agent is at leisure.
+/// Work that waits until the agent is free.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PendingWork {
     /// Which piece.
@@ -183,9 +183,9 @@ pub struct PendingWork {
     pub at: Option<Id>,
 }
 
-/// Which version of an element an agent has dealt with, and when it last looked: it need not go there again before
-/// there is a newer one. Where nothing in that version came from outside no model was asked, so that what a model was
-/// shown last may be older: that is not known here, but in the agent's memory.
+/// The version of an element that an agent has dealt with, and when it last looked: it need not go there again before
+/// there is a newer one. If nothing in that version came from outside, no model was called, so the text that a model
+/// last saw may be older: that is stored in the agent's memory.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ReadVersion {
     /// The version.
@@ -213,7 +213,7 @@ pub enum Timer {
 
 const TIMERS: [Timer; 6] = [Timer::State, Timer::Stroll, Timer::Heartbeat, Timer::Seek, Timer::Due, Timer::GiveUp];
 
-/// Everything else that the room knows of an agent.
+/// All other state that the room has of an agent.
 #[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Activity {
     /// What it is busy with.
@@ -317,7 +317,7 @@ impl AgentQueryItem<'_, '_> {
     }
 }
 
-/// The one calendar of attention, and who is to be looked after in this tick.
+/// The calendar of all timers, and the agents that are due in this tick.
 #[derive(Resource, Default, Debug)]
 pub(super) struct AttentionCalendar {
     calendar: BTreeMap<u64, Vec<(AgentKey, Timer)>>,
@@ -359,7 +359,7 @@ impl AttentionCalendar {
     }
 }
 
-/// What can be seen of an element from afar.
+/// What can be seen of an element from a distance.
 #[derive(Clone, Debug)]
 pub(super) struct Sight {
     pub key: ElementKey,
@@ -397,7 +397,7 @@ impl Sight {
     }
 }
 
-/// Where everyone and everything is. Rebuilt when something moved.
+/// The positions of all agents and elements. Rebuilt when something moved.
 #[derive(Resource, Debug)]
 pub struct SpatialIndex {
     /// Agents by key; not finite where an agent has left.

@@ -1,5 +1,5 @@
-//! What changing an agent needs beside the agent: the one way to change its state, send it somewhere and queue what it
-//! is to do.
+//! What is needed to change an agent besides the agent itself: changing its state, sending it somewhere and queueing
+//! actions.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -19,7 +19,7 @@ use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::navigation::Claims;
 use crate::schedule::{SimClock, ticks};
 
-/// What changing an agent's state needs beside the agent.
+/// What changing an agent's state needs besides the agent.
 #[derive(SystemParam)]
 pub(super) struct SimContext<'w> {
     pub clock: Res<'w, SimClock>,

@@ -1,4 +1,4 @@
-//! Conversations as data: who talks, about what, whose turn it is, and what was said.
+//! Conversations as data: participants, topic, whose turn it is, and what was said.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ impl Conversation {
     }
 }
 
-/// All conversations that go on, and what pairs said to each other before. Written by `simulation` only.
+/// All running conversations, and what pairs said to each other before. Written by `simulation` only.
 #[derive(Resource, Default, Debug, Serialize, Deserialize)]
 pub struct Conversations {
     /// Going on, by key.
@@ -144,7 +144,7 @@ pub struct ConversationEnded {
     pub cause: Seq,
 }
 
-/// What a person does about conversations. An input.
+/// A person's command about conversations. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub enum ConversationCommand {

@@ -1,4 +1,4 @@
-//! Who may talk to whom and when, and whose turn it is: the rules of conversations, without a world.
+//! The rules of conversations: who may talk to whom and when, and whose turn it is. Pure.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ fn hour() -> u64 {
     ticks(3600.0)
 }
 
-/// A conversation that someone wants, before it begins.
+/// A proposed conversation.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Proposal {
     /// Names it among the proposals of a room.
@@ -48,7 +48,7 @@ pub fn enqueue(waiting: &mut Vec<Proposal>, proposal: Proposal, at_most: usize) 
     Ok(())
 }
 
-/// What the rules about talk remember.
+/// What the rules of conversations remember.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct TalkLedger {
     /// When the next banter would begin if it were spread evenly, in ticks; those saved up may begin sooner.
@@ -149,7 +149,7 @@ impl TalkLedger {
     }
 }
 
-/// Where a conversation stands between turns.
+/// The state of a conversation between turns.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct TurnState {
     /// Who thinks about what to say, where somebody does.
@@ -166,7 +166,7 @@ pub struct TurnState {
     pub origin: Provenance,
 }
 
-/// What came of a turn.
+/// The result of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TurnTaken {
     /// Something was said.

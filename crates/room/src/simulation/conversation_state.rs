@@ -1,5 +1,5 @@
-//! What the room keeps about conversations beside what is said in them: who waits for one, whose turn it is, who talked
-//! with whom, and whether anybody may.
+//! The room's state of conversations besides what is said in them: who waits for one, whose turn it is, who talked with
+//! whom, and whether they are enabled.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::conversation_rules::{Proposal, TalkLedger, TurnState};
 use crate::base::{ConversationKey, Seq};
 use crate::workspace::Relationship;
 
-/// What the room keeps about conversations beside [`Conversations`].
+/// The room's state of conversations besides [`Conversations`].
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ConversationState {
     pub waiting: Vec<Proposal>,

@@ -1,4 +1,5 @@
-//! Conversations in the room: proposals become conversations, turns go round, and each ends with a reason.
+//! Runs conversations: proposals become conversations, turns pass from one participant to the next, and each ends with
+//! a reason.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;

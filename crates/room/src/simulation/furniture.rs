@@ -1,4 +1,4 @@
-//! What the room is furnished with: as the scene says it, and as a person puts it by hand.
+//! The furniture of the room: from the scene, and as a person arranges it.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;

@@ -1,5 +1,5 @@
-//! What those do who are at rest: now and then one sits on a bench, gets a coffee, looks out of the window or along a
-//! shelf; and whoever works goes to a desk. Of the room alone: no model is asked for it.
+//! What resting agents do: now and then one sits on a bench, gets a coffee, or looks out of a window or along a shelf;
+//! working agents go to a desk. All of it without model calls.
 
 use super::components::{AgentQueryItem, Timer};
 use super::context::SimContext;

@@ -1,6 +1,6 @@
-//! Reasons to wake, as data. Whoever has a reason that this floor knows nothing of (a doorbell, a timer, a message
-//! from another room) says in one [`WakeAgent`] why an agent is to turn to it, how soon, and what it is asked then. From
-//! there on it is queued, walked to, thought about, saved, replayed and shown like every other.
+//! Reasons to wake an agent, as data. Code outside this floor (a doorbell, a timer, a message from another room) sends
+//! one [`WakeAgent`] with the reason, the urgency and what the agent is asked. From then on it is queued, walked to,
+//! thought about, saved, replayed and shown like all other actions.
 
 use bevy::ecs::message::Message;
 use bevy::math::Vec2;
@@ -19,7 +19,7 @@ const QUOTE_CHARS_AT_MOST: usize = 4_000;
 /// Pieces of what others said; of more the oldest go, and how many is said.
 const QUOTES_AT_MOST: usize = 8;
 
-/// Why an agent is to turn to something, how soon, and what it is asked then.
+/// A reason to wake an agent: why, how urgent it is, and what the agent is asked.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Interest {
     /// Why.
@@ -131,7 +131,7 @@ impl Interest {
     }
 }
 
-/// An interest that an agent has not turned to yet, and where that comes from.
+/// An interest that an agent has not handled yet, and its origin.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PendingInterest {
     /// What.
@@ -163,7 +163,7 @@ impl PendingInterest {
     }
 }
 
-/// Wakes an agent for a reason that is data. To be sent before the phase `Record` of a tick, in which it is heard.
+/// Wakes an agent for a reason given as data. Send it before the phase `Record` of a tick, in which it is processed.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct WakeAgent {
     /// Whom.

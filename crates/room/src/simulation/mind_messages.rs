@@ -1,4 +1,4 @@
-//! What the room asks of a mind, and what it hears back.
+//! Requests from the room to a mind, and its answers.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use super::interest::Interest;
 use crate::base::{ActivationKey, AgentKey, ConversationKey, ElementKey, Id, Seq, Urgency};
 use crate::schedule::Input;
 
-/// Counts what an agent has set out to do. An answer that names an older one comes too late: it changes no state.
+/// The number of an agent's activity. An answer for an older one is too late and changes no state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActivityId(pub u32);
 
-/// What there is to think about.
+/// What an agent thinks about.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "think", rename_all = "snake_case")]
 pub enum Think {
@@ -53,8 +53,8 @@ pub struct ThinkDue {
     pub cause: Seq,
 }
 
-/// An agent has come to the work that it was summoned to: whoever keeps the work says with one [`ThinkDone`] when it is
-/// over.
+/// An agent arrived for the work that it was summoned to: the floor that owns the work reports with one [`ThinkDone`]
+/// when it is over.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CameToWork {
     /// Who.
@@ -67,7 +67,7 @@ pub struct CameToWork {
     pub cause: Seq,
 }
 
-/// The thinking is over, or the work.
+/// Thinking or work is over.
 #[derive(Message, Clone, Debug)]
 pub struct ThinkDone {
     /// Who.
@@ -82,7 +82,7 @@ pub struct ThinkDone {
     pub cause: Seq,
 }
 
-/// How thinking went.
+/// The outcome of thinking.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum ThinkOutcome {
@@ -117,8 +117,8 @@ pub enum ThinkOutcome {
     },
 }
 
-/// Something more urgent than what an agent thinks about waits for it: where no model was asked yet, that thought
-/// gives way and ends with [`ThinkOutcome::PutOff`].
+/// Something more urgent than an agent's current thought is waiting: if no model was called yet, that thought is
+/// cancelled and ends with [`ThinkOutcome::PutOff`].
 #[derive(Message, Clone, Copy, Debug)]
 pub struct ThinkPutOff {
     /// Who.
@@ -127,8 +127,8 @@ pub struct ThinkPutOff {
     pub activity: ActivityId,
 }
 
-/// While an agent waits for a model: why, in words. Shown as the reason of its state; ignored if the
-/// activity is over.
+/// The reason why an agent waits for a model, as text. Shown as the reason of its state; ignored if the activity is
+/// over.
 #[derive(Message, Clone, Debug)]
 pub struct Explain {
     /// Who.
@@ -143,7 +143,7 @@ pub struct Explain {
     pub cause: Option<Seq>,
 }
 
-/// Work waits for an agent: it comes as soon as it is at leisure, with [`CameToWork`].
+/// Work waits for an agent: it comes as soon as it is free, with [`CameToWork`].
 #[derive(Message, Clone, Debug)]
 pub struct Summons {
     /// Who.
@@ -158,7 +158,7 @@ pub struct Summons {
     pub cause: Seq,
 }
 
-/// Work that an agent was summoned to is over before it came.
+/// Work that an agent was summoned to ended before the agent arrived.
 #[derive(Message, Clone, Copy, Debug)]
 pub struct SummonsWithdrawn {
     /// Who.
@@ -167,7 +167,7 @@ pub struct SummonsWithdrawn {
     pub activation: ActivationKey,
 }
 
-/// An agent noted something that is new to others: it has something to tell about this element.
+/// An agent noticed something that is new to others: it has news about this element.
 #[derive(Message, Clone, Debug)]
 pub struct NewsHeard {
     /// Who noted it.
@@ -184,7 +184,7 @@ pub struct NewsHeard {
     pub cause: Seq,
 }
 
-/// An agent's session has grown long: it is to be summed up when the agent has time ([`Think::Compact`]).
+/// An agent's session has become long: it is to be compacted when the agent has time ([`Think::Compact`]).
 #[derive(Message, Clone, Debug)]
 pub struct CompactionWanted {
     /// Whose.
@@ -193,7 +193,7 @@ pub struct CompactionWanted {
     pub cause: Seq,
 }
 
-/// A person gives an agent something to do. An input; the kernel queues it as work.
+/// A person gives an agent a task. An input; the kernel queues it as work.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TaskCommand {
     /// Who, by id.

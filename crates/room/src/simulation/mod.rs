@@ -1,9 +1,9 @@
-//! The room with no model in it: states, queues, walking, noticing and meeting. Asks the mind to think
-//! through [`ThinkDue`] and hears back through [`ThinkDone`]; knows nothing of prompts, models or files.
+//! The simulation of the room, without models: states, queues, walking, noticing and meeting. It asks the mind to think
+//! with [`ThinkDue`] and gets the result as [`ThinkDone`]; it knows nothing of prompts, models or files.
 //!
-//! Pure rules: [`state`], [`queue`], [`steering`], [`spatial_grid`], [`conversation_rules`]. A tick: timers ring
-//! (`attention`), whoever is at leisure takes up an action (`actions`), conversations go on (`conversations`),
-//! everyone who walks takes a step (`motion`); at its end the room hears what was thought and changed (`reactions`).
+//! Pure rules: [`state`], [`queue`], [`steering`], [`spatial_grid`], [`conversation_rules`]. In a tick, timers fire
+//! (`attention`), idle agents start actions (`actions`), conversations continue (`conversations`), and walking agents
+//! take a step (`motion`); at its end, the room processes thoughts and changes (`reactions`).
 
 mod actions;
 mod attention;
@@ -183,7 +183,7 @@ pub fn talk_is_on(world: &World) -> bool {
     world.resource::<conversation_state::ConversationState>().switched_on()
 }
 
-/// How many agents are at what, for a status in one sentence.
+/// The number of agents in each kind of activity, for a short status.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BusyCounts {
     /// Agents that walk to an element to read it, or read it.

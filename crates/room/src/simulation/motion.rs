@@ -1,5 +1,5 @@
-//! The hot loop: everyone who walks takes a step, keeps off others and may react to whom it passes. Those who
-//! stand make room for each other.
+//! The hot loop: every walking agent takes a step, keeps its distance from others and may react to whom it passes.
+//! Standing agents make room for each other.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -24,7 +24,7 @@ const LEAST_STEP_UNITS: f32 = 0.25;
 /// reactions of one pair, no more can matter.
 const REACTIONS_KEPT: usize = 4;
 
-/// An agent reacted to someone or something that it passed or looked at. For the view; nothing decides by it.
+/// An agent reacted to somebody or something that it passed or looked at. For the view only.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct Reacted {
     /// Who.
@@ -45,7 +45,7 @@ pub enum Passed {
     Element(ElementKey),
 }
 
-/// Whom each agent last reacted to; of a pair of agents the one with the smaller key keeps it.
+/// Whom each agent last reacted to; for two agents, it is stored with the smaller key.
 #[derive(Resource, Default, Debug)]
 pub(super) struct Reactions(pub(super) Vec<LastReactions>);
 
@@ -187,7 +187,7 @@ pub(super) fn part(
     calendar.stopped = aside;
 }
 
-/// What came of one tick of walking, in order of key.
+/// The result of one tick of walking, in order of key.
 #[derive(Default)]
 pub(super) struct Walked {
     /// Who has come to where it went, or to where its way turns.

@@ -1,7 +1,8 @@
-//! How an agent holds itself, what it has in its hands and what it sits on, for whoever draws it. All of it follows from
-//! what the agent does; nothing decides by it.
+//! The posture of an agent, what it holds in its hands and what it sits on, for drawing. Derived from its activity; nothing
+//! depends on it.
 
 use bevy::math::Vec2;
+
 
 use super::components::{Activity, ActivityKind, Walk};
 use super::state::State;
@@ -9,10 +10,10 @@ use crate::navigation::Use;
 
 /// The kind of the element that is read like a book.
 const BOOK: &str = "rulebook";
-/// Who is no farther from its seat than this sits on it, in units.
+/// An agent no farther from its seat than this sits on it, in units.
 const ON_SEAT_UNITS: f32 = 4.0;
 
-/// How an agent holds itself.
+/// The posture of an agent. Derived from its activity; nothing depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Posture {
     /// It stands, or sits and does nothing.

@@ -1,6 +1,6 @@
-//! Where what agents know and do goes back to: the record from outside the room, and how often agents have handed it
-//! on since. What has been handed on often enough wakes nobody, so that a room in which nothing new comes in comes to
-//! rest, whatever its models answer.
+//! Where the knowledge and actions of agents originate: the record from outside the room, and how often agents have
+//! passed it on since. Something passed on often enough wakes nobody, so a room without new input comes to rest,
+//! whatever its models answer.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{ElementKey, Seq};
 
-/// Where something comes from.
+/// The origin of something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
@@ -46,7 +46,7 @@ struct LastChange {
     origin: Provenance,
 }
 
-/// Of every element the version of its last change at each number of hops. Written by `simulation` only.
+/// For every element, the version of its last change at each number of hops. Written by `simulation` only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct LastChanges(BTreeMap<ElementKey, Vec<Option<LastChange>>>);

@@ -1,4 +1,4 @@
-//! What an agent has set itself to do next, in order: a short queue that never overflows in silence.
+//! The action queue of an agent: short, ordered, and never truncated silently.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::interest::PendingInterest;
 use crate::base::{AgentKey, ElementKey, Id, Seq};
 use crate::log::events::Word;
 
-/// One thing to do. `compactContext`, `readElement`, `seekInfo` and `approachAgent` in the design.
+/// An action of an agent. Called `compactContext`, `readElement`, `seekInfo` and `approachAgent` in the design.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
@@ -117,7 +117,7 @@ impl Action {
     }
 }
 
-/// An action and the record that it came from.
+/// An action and the record that caused it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct QueuedAction {
     /// What.
@@ -144,7 +144,7 @@ impl QueuedAction {
     }
 }
 
-/// What became of something that was to be queued.
+/// The result of queueing an action.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Queued {
     /// It stands in the queue.
@@ -161,7 +161,7 @@ pub enum Queued {
     Refused,
 }
 
-/// The action queue of one agent, kept in the order in which it is drained. Empty ones own no memory.
+/// The action queue of one agent, in the order in which actions are taken. Empty queues own no memory.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActionQueue(Vec<QueuedAction>);

@@ -1,6 +1,6 @@
-//! What the room hears at the end of a tick: thoughts that are over, elements that changed, news to tell.
+//! Reactions at the end of a tick: finished thoughts, changed elements, news to tell.
 //!
-//! Heard in the tick in which it was said, so that nothing is under way between two ticks but what is saved.
+//! They are processed in the same tick, so that everything pending between two ticks is saved.
 
 use bevy::ecs::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Relationships made by hand: who is what to whom, kept for talk and written into the scene.
+//! Relationships between agents that a person creates: used in conversations and written to the scene.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -100,7 +100,7 @@ pub(super) fn apply_relationship_commands(
     }
 }
 
-/// Why a change is refused, and what to do about it.
+/// Why a change is refused, and how to fix it.
 pub type Refusal = (String, &'static str);
 
 /// Does one change to a list of relationships, or says why not and what to do about it.

@@ -1,5 +1,5 @@
-//! Whether everybody rests who is not at work: nobody reads, sums up or talks, so that nobody asks a model but for work.
-//! They still walk about. It holds for one run.
+//! Rest mode: every agent that is not working rests. It does not read, summarise or talk, so models are only called for
+//! work; agents still walk around. It lasts for one run.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -12,7 +12,7 @@ use crate::log::events::{self, TalkInput};
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::Input;
 
-/// Whether everybody rests who is not at work.
+/// Whether all agents that are not working rest.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct RestMode(pub(super) bool);
 
@@ -23,7 +23,7 @@ impl RestMode {
     }
 }
 
-/// Lets everybody rest who is not at work, or live on.
+/// Turns rest mode on or off.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SetRestMode {
     /// Whether they are to rest.

@@ -1,4 +1,4 @@
-//! What of the room outlives the process: everything that decides what happens next.
+//! The saved state of the simulation: everything that decides what happens next.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ struct AgentSaved {
     reactions: LastReactions,
 }
 
-/// The section of this floor.
+/// The saved section of the simulation.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SimulationSaved {
     agents: Vec<AgentSaved>,

@@ -1,4 +1,4 @@
-//! The numbers of the room, as `settings.yaml` may set them; the defaults are those of the design.
+//! The settings sections of the simulation (`movement`, `attention`, `conversations`), with their defaults.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -46,13 +46,13 @@ section! {
         arrive_units: f32 = 3.0,
         /// The probability that a strolling agent walks toward someone or something near.
         toward_others: f32 = 0.6,
-        /// How far it looks for someone or something to stroll toward.
+        /// How far a strolling agent looks for someone or something to walk toward.
         sight_units: f32 = 300.0,
-        /// How far beside it the target may lie, along each axis.
+        /// How far beside that person or thing the target may lie, along each axis.
         beside_units: f32 = 30.0,
-        /// Otherwise the target is at least this far from home,
+        /// The minimum distance from home of any other target.
         stroll_least_units: f32 = 30.0,
-        /// and at most so far.
+        /// The maximum distance from home of any other target.
         stroll_most_units: f32 = 150.0,
         /// The radius of a patrol around home.
         patrol_units: f32 = 100.0,
@@ -60,25 +60,25 @@ section! {
         patrol_lap_secs: f32 = 10.5,
         /// The radius of an agent.
         body_units: f32 = 30.0,
-        /// How fast agents that overlap are pushed apart at most. Less than `speed_units`, so that a crowd
+        /// The maximum speed at which overlapping agents are pushed apart. Less than `speed_units`, so that a crowd
         /// never keeps anyone from arriving.
         push_units: f32 = 40.0,
         /// Agents closer to each other than this move apart.
         standing_units: f32 = 44.0,
         /// How close agents come to an element to look at it.
         reading_reach_units: f32 = 70.0,
-        /// The probability that a strolling agent goes to a bench, a coffee, a window or a shelf instead of its next
-        /// target,
+        /// The probability that a strolling agent goes to a bench, a coffee machine, a window or a shelf instead of its
+        /// next target.
         visit_on_stroll: f32 = 0.04,
-        /// and that a stationary one does when it looks around.
+        /// The probability that a stationary agent goes to one when it looks around.
         visit_on_heartbeat: f32 = 0.12,
-        /// How far it goes for that, and how far an agent goes to a desk to work.
+        /// How far an agent goes for such a visit, and to a desk to work.
         visit_units: f32 = 450.0,
-        /// It stays at least this long,
+        /// The minimum duration of such a visit.
         visit_least_secs: f32 = 12.0,
-        /// and at most so long.
+        /// The maximum duration of such a visit.
         visit_most_secs: f32 = 35.0,
-        /// An agent that approaches another stops within this distance.
+        /// The distance at which an agent that approaches another stops.
         approach_units: f32 = 60.0,
     }
 }
@@ -93,17 +93,17 @@ section! {
         Range::of("collect_secs", 0.0, 604_800.0),
         Range::of("hops_at_most", 0.0, 100.0),
     ], {
-        /// An idle agent looks around after at least this long,
+        /// The minimum time after which an idle agent looks around.
         heartbeat_least_secs: f32 = 10.0,
-        /// and at most so long,
+        /// The maximum time after which an idle agent looks around.
         heartbeat_most_secs: f32 = 15.0,
-        /// for so long,
+        /// How long it looks around.
         heartbeat_lasts_secs: f32 = 2.0,
-        /// and so far.
+        /// How far it sees when it looks around.
         heartbeat_units: f32 = 280.0,
         /// How often an agent seeks information.
         seek_secs: f32 = 90.0,
-        /// How far it goes for that.
+        /// How far an agent goes to seek information.
         seek_units: f32 = 400.0,
         /// How long a seeking agent ignores an element that it has read.
         seek_again_secs: f32 = 300.0,
@@ -122,50 +122,50 @@ section! {
         reaction_pause_secs: f32 = 8.0,
         /// How far an agent with something to tell goes to tell it.
         tell_units: f32 = 400.0,
-        /// How long it tries.
+        /// How long an agent with something to tell tries to reach a listener.
         tell_patience_secs: f32 = 60.0,
         /// How long an agent waits for a place at an element before it reads it from where it is.
         place_patience_secs: f32 = 30.0,
         /// How long an agent shows that something failed.
         error_secs: f32 = 5.0,
-        /// The first delay before a retry after a temporary failure, doubled each time,
+        /// The first delay before a retry after a temporary failure; doubles with each retry.
         retry_least_secs: f32 = 10.0,
-        /// up to this maximum,
+        /// The maximum delay before a retry.
         retry_most_secs: f32 = 300.0,
-        /// and with at most this many retries.
+        /// The maximum number of retries.
         retries_at_most: u32 = 4,
     }
 }
 
 section! {
-    /// Agents talking to each other.
+    /// When and how agents talk to each other.
     ConversationSettings in "conversations", within [
         Range::of("check_secs", 0.1, 604_800.0),
         Range::of("banter_saved_up", 1.0, 1_000.0),
     ], {
-        /// Whether they may talk when the room is first opened.
+        /// Whether agents may talk to each other when the room is first opened.
         enabled: bool = true,
         /// How many conversations can run at once.
         max_concurrent_conversations: usize = 3,
-        /// How many can wait to start.
+        /// How many conversations can wait to start.
         waiting_at_most: usize = 20,
-        /// Turns of a conversation that a person started.
+        /// Turns in a conversation that a person started.
         task_turns: u32 = 6,
-        /// Turns of any other.
+        /// Turns in any other conversation.
         other_turns: u32 = 4,
         /// How many unprompted conversations start per hour, spread over the hour.
         banter_per_hour: usize = 12,
-        /// How many of these may start in a row after a pause.
+        /// How many unprompted conversations may start in a row after a pause.
         banter_saved_up: usize = 3,
         /// How long news from outside is a topic for conversations.
         news_secs: f32 = 3_600.0,
         /// The minimum time between conversations of the same two.
         pair_secs: f32 = 120.0,
-        /// How often the room looks for a pair.
+        /// How often the room looks for two agents to start a conversation.
         check_secs: f32 = 28.0,
         /// The distance from all others at which an agent leaves a conversation.
         reach_units: f32 = 200.0,
-        /// How long agents cool down.
+        /// How long agents cool down after a conversation.
         cooldown_secs: f32 = 4.0,
         /// How long participants have to come together.
         gather_secs: f32 = 60.0,
@@ -173,7 +173,7 @@ section! {
         held_secs: f32 = 10.0,
         /// How many messages two agents remember of what they said to each other.
         history_utterances: usize = 12,
-        /// How many pairs this is kept for; those that talked longest ago are forgotten first.
+        /// The number of pairs for which these messages are kept; pairs that talked longest ago are forgotten first.
         history_pairs: usize = 1000,
     }
 }

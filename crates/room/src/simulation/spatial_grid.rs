@@ -1,8 +1,8 @@
-//! Who is near: a uniform grid of cells, hashed into buckets and filled by counting sort.
+//! Finds nearby agents: a uniform grid of cells, hashed into buckets and filled by counting sort.
 //!
-//! Cells that follow each other in a row lie in consecutive buckets, so a search reads one run of memory per
+//! Neighbouring cells of a row are in consecutive buckets, so a search reads one contiguous range of memory per
 //! row. Different rows may share buckets: every candidate is verified by its row and its distance, so any
-//! extent works and nobody is found twice. The order of what is found depends only on the positions and the
+//! extent works and nobody is found twice. The order of results depends only on the positions and the
 //! order in which they were given.
 
 use bevy::math::Vec2;
@@ -16,7 +16,7 @@ pub struct Entry {
     pub key: u32,
 }
 
-/// A spatial index over points with numbers.
+/// A spatial index of numbered points.
 #[derive(Clone, Debug)]
 pub struct Grid {
     inverse_cell: f32,

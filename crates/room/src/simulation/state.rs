@@ -1,8 +1,8 @@
-//! The one state an agent is in, with since when and why: the only source of badge, glow and log.
+//! The state of an agent, with its start time and reason: the only source of its badge, glow and log entries.
 //!
 //! Two layers: what the agent does ([`Fsm::under`]) and what a person does to it (carried, paused), which
 //! covers the first without ending it. Timers and replies work on the lower layer even while it is covered,
-//! so an agent that is put down goes on with what is true then, not with what was true when it was lifted.
+//! so an agent that is put down continues with its current state, not with the state in which it was picked up.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::Behaviour;
 
-/// Why, in words for a person.
+/// A reason, as text for a person.
 pub type Why = Cow<'static, str>;
 
-/// What an agent can be seen to do.
+/// The visible state of an agent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words of the design; what leads where stands in `Fsm::on`")]
@@ -83,7 +83,7 @@ impl State {
     }
 }
 
-/// Something that happens to an agent's state.
+/// An event of an agent's state machine.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StateEvent {
     /// From now on it does this when nothing calls.
@@ -150,7 +150,7 @@ pub enum StateEvent {
     Resumed,
 }
 
-/// What is seen changed.
+/// A change of the visible state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transition {
     /// What was seen.
@@ -331,9 +331,9 @@ impl Fsm {
 
 fn rest_why(rest: State) -> Why {
     match rest {
-        State::Wandering => "strolling about its home".into(),
-        State::Patrolling => "on its round".into(),
-        _ => "nothing calls".into(),
+        State::Wandering => "strolling near its home".into(),
+        State::Patrolling => "on patrol".into(),
+        _ => "nothing to do".into(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where feet go: targets for strolls, rounds and errands, one step at a time, and the soft push apart.
+//! Where agents walk: targets of strolls, patrols and errands, single steps, and the soft push apart.
 
 use bevy::math::{Vec2, ops};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ const STEP_SECS: f32 = 1.0 / TICKS_PER_SEC as f32;
 /// Turns the spots of agents that come one after another far apart: the golden angle.
 const GOLDEN_ANGLE: f32 = 2.399_963_2;
 
-/// What an agent walks for. Decides what arriving means.
+/// Why an agent walks. Decides what happens on arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WalkKind {
@@ -36,7 +36,7 @@ pub enum WalkKind {
     Lap,
 }
 
-/// Where an agent is walking.
+/// The course of a walking agent.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Course {
     /// What for.

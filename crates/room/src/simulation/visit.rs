@@ -1,4 +1,4 @@
-//! That an agent uses a piece of furniture, as data.
+//! An agent's use of a piece of furniture, as data.
 
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Sending agents somewhere: round what stands in the way, home, on their rounds, and to places before elements.
+//! Sends agents somewhere: around obstacles, home, on patrol, and to places in front of elements.
 
 use bevy::math::Vec2;
 

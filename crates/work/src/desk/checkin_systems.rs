@@ -1,4 +1,5 @@
-//! Planner check-ins in the room: what is open, whether one is due, and in which session the planner is asked.
+//! The systems for planner check-ins: what is open, whether a check-in is due, and in which session the planner is
+//! asked.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -23,7 +24,7 @@ const AGAIN_SECS: u64 = 10;
 /// Whose problems are told under this name.
 const SOURCE: &str = "planner check-in";
 
-/// How far check-ins are. Part of the saved world. Written by this module only.
+/// The state of check-ins. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckIns {
@@ -55,7 +56,7 @@ impl CheckIns {
     }
 }
 
-/// What is touched by it.
+/// The system parameters of check-ins.
 #[derive(SystemParam)]
 pub(super) struct CheckingIn<'w, 's> {
     settings: Res<'w, TaskSettings>,

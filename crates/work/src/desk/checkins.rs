@@ -1,6 +1,6 @@
-//! Planner check-ins: every so often, while something is open, a planner is asked to see how everybody gets on. When that
-//! was, how often and in which session stands in `storage/planner-checkin.yaml`, which a person may edit. Pure; the
-//! system is in `checking_in`.
+//! Planner check-ins: at intervals, while something is open, a planner is asked about everybody's progress. When, how
+//! often and in which session is stored in `storage/planner-checkin.yaml`, which a person may edit. Pure; the system is
+//! in `checking_in`.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ const INTERVAL_SECS_AT_MOST: f64 = 31_536_000.0;
 /// What the message to a planner begins with.
 pub const CHECK_IN: &str = "Check-in with running agents to ensure progress";
 
-/// What the file says.
+/// The parsed file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CheckInFile {
     /// When the last one was, in seconds of the room's date.
@@ -31,7 +31,7 @@ pub struct CheckInFile {
     pub count: u64,
 }
 
-/// What is open, as far as a planner may help.
+/// What is open, as far as a planner can help.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OpenWork {
     /// Sessions in which an agent has something to do.
@@ -63,7 +63,7 @@ impl OpenWork {
     }
 }
 
-/// What is to be done.
+/// The next step of check-ins.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CheckInStep {
     /// Nothing.

@@ -1,4 +1,4 @@
-//! Agents wake by their heartbeats, in the room: whose `heartbeat.md` there is, and what is ordered of the kernel.
+//! The systems for heartbeats: which `heartbeat.md` files exist, and what is ordered from the kernel.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const FILE: &str = "heartbeat.md";
 /// Work that was refused is ordered again after so many seconds.
 const AGAIN_SECS: u64 = 10;
 
-/// What is touched by it.
+/// The system parameters of heartbeats.
 #[derive(SystemParam)]
 pub(super) struct Waking<'w, 's> {
     known: Res<'w, KnownFiles>,
@@ -37,7 +37,7 @@ pub(super) struct Waking<'w, 's> {
     reports: MessageWriter<'w, ProblemReport>,
 }
 
-/// The heartbeats that there are, by path, and who has which. Nobody's to save.
+/// The known heartbeats, by path, and whose they are. Not saved.
 #[derive(Default)]
 pub(super) struct Read {
     files: BTreeMap<String, Heartbeat>,

@@ -1,5 +1,5 @@
-//! When agents wake by themselves: what of a `heartbeat.md` is due, and what an agent that wakes is told. Pure; the
-//! system is in `waking`.
+//! Heartbeats: which entries of a `heartbeat.md` are due, and what an agent that wakes up is told. Pure; the system is
+//! in `waking`.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::{ActivationKey, Id};
 use crate::heartbeat::{Due, Heartbeat, due_by_clock};
 
-/// How far the heartbeat of an agent is.
+/// The state of an agent's heartbeat.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Beat {
     /// When it was seen first, in seconds of the room's date: intervals are counted from then.
@@ -24,7 +24,7 @@ pub struct Beat {
     pub not_before: u64,
 }
 
-/// A wake that is ordered or goes on.
+/// A pending or running wake-up.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Wake {
     /// Its order.
@@ -94,7 +94,7 @@ impl Beat {
 
 /// What an agent is told that wakes because of this; `when` is the date in words.
 pub fn words(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
-    let mut text = format!("You wake by your heartbeat. It is {when}.");
+    let mut text = format!("Your heartbeat woke you. It is {when}.");
     let mut list = |lead: &str, items: &mut dyn Iterator<Item = String>| {
         let items: Vec<String> = items.collect();
         if !items.is_empty() {
@@ -102,16 +102,16 @@ pub fn words(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
         }
     };
     let bullet = |item: &String| format!("- {item}");
-    list("First, to know where you were:", &mut heartbeat.context.iter().map(bullet));
+    list("First, to continue where you left off:", &mut heartbeat.context.iter().map(bullet));
     if due.iter().any(|due| due.routine.is_none()) {
-        list("On every wake:", &mut heartbeat.on_wake.iter().map(bullet));
+        list("Every time you wake up:", &mut heartbeat.on_wake.iter().map(bullet));
     }
     let routine = |due: &Due| {
         let routine = heartbeat.routines.get(due.routine?)?;
         Some(format!("- {} ({}{})", routine.task, routine.written, missed(due.missed)))
     };
     list("Due now:", &mut due.iter().filter_map(routine));
-    text.push_str("\n\nWhere there is nothing to do, say so in one line.");
+    text.push_str("\n\nIf there is nothing to do, say so in one line.");
     text
 }
 

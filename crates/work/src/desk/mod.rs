@@ -1,13 +1,12 @@
-//! The desk: what agents and a person keep in files between them, as tasks, and what comes of it.
+//! The desk: what agents and a person exchange through files, such as tasks, and its effects.
 //!
 //! In reading order: task files ([`crate::workspace::task_files`], and `task_cache` in the room), how a task in one is
-//! changed ([`task_edits`], and `task_writes` in the order in which that is asked for), tasks that become work by
-//! themselves ([`task_assignments`], and `task_start` in the room), what agents write to each other and see of each
-//! other's sessions (`sessions`), what a person writes into session files ([`session_files`]), how planners are asked
-//! to check in ([`checkins`], and `checkin_systems` in the room), when agents wake by themselves ([`heartbeats`], and
-//! `heartbeat_systems` in the room), code that gives agents more than their files say ([`modules`]), and the calls of
-//! tools (`tool_calls`). Messages from outside come in and go out as files, too ([`streams`]). What agents ask a person
-//! is a file, too ([`approvals`]).
+//! changed ([`task_edits`], and `task_writes` in the order of the requests), tasks that become work by themselves
+//! ([`task_assignments`], and `task_start` in the room), what agents write to each other and see of each other's
+//! sessions (`sessions`), what a person writes into session files ([`session_files`]), planner check-ins ([`checkins`],
+//! and `checkin_systems` in the room), heartbeats ([`heartbeats`], and `heartbeat_systems` in the room), code that
+//! extends agents ([`modules`]), and the calls of tools (`tool_calls`). Messages from and to the outside are files, too
+//! ([`streams`]), and so are approvals ([`approvals`]).
 
 pub mod approvals;
 mod checkin_systems;

@@ -1,5 +1,5 @@
-//! What of the desk outlives the process: which tasks are somebody's work, and what is on its way to
-//! their files, and how far streams are read.
+//! The saved state of the desk: which tasks are being worked on, pending changes of their files, and how far streams
+//! have been read.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

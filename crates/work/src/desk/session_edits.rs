@@ -1,5 +1,5 @@
-//! Carries out `edit_session`: what stands in another agent's session is kept as a version first, then the session says
-//! what the planner wants. Whatever stops the process in between, the old text is there.
+//! Carries out `edit_session`: the old text of the session is saved as a version first, then the session is changed as
+//! the planner requested. Even if the process stops in between, the old text is kept.
 
 use std::collections::BTreeSet;
 
@@ -81,22 +81,23 @@ fn place(sessions: &SessionsAccess, taken: &SessionTaken) -> String {
 /// What an order comes to as the room is now, and what its agent is told; why it is refused otherwise.
 fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(SessionTaken, String), String> {
     let DeskOrder::EditSession { session, content, guidance } = DeskOrder::of(order)? else {
-        return Err("this edits no session".to_owned());
+        return Err("this does not edit a session".to_owned());
     };
     let (key, thread) = sessions.find(&session)?;
     let id = sessions.kernel.session_id(key).unwrap_or_default();
     if thread.agent == order.agent {
-        return Err("that is your own session; edit_session is for those of others".to_owned());
+        return Err("that is your own session; edit_session is for the sessions of others".to_owned());
     }
     if let Some(why) = sessions.kernel.turn_of(key) {
         return Err(format!(
-            "a turn of {id} goes on ({why}); try again when it is over, or send_message what is to be known at once"
+            "a turn of {id} is running ({why}); try again when it is over, or use send_message for what it needs to \
+             know now"
         ));
     }
     let new = match (&content, &guidance) {
         (Some(content), None) => parse(content).map_err(|fault| match fault.line {
-            Some(line) => format!("'content' is no session: line {line}: {fault}"),
-            None => format!("'content' is no session: {fault}"),
+            Some(line) => format!("'content' is not a valid session: line {line}: {fault}"),
+            None => format!("'content' is not a valid session: {fault}"),
         })?,
         (None, Some(guidance)) => guided(thread, sessions.kernel.activations(), guidance),
         _ => return Err("give either content, the whole session, or guidance".to_owned()),
@@ -118,10 +119,9 @@ fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(S
         cause: order.cause,
     };
     if sessions.kernel.takes_session(&taken, &sessions.kernel_settings) == SessionTake::Later {
-        return Err(format!("{id} cannot be edited now, as too much work waits; try again later"));
+        return Err(format!("{id} cannot be edited now, because too much work is waiting; try again later"));
     }
-    let text =
-        format!("Edited: {id} has {count} messages now. The text before it is kept as version {version} of its file.");
+    let text = format!("Edited: {id} now has {count} messages. The old text is kept as version {version} of its file.");
     Ok((taken, text))
 }
 

@@ -1,5 +1,5 @@
-//! Sessions that a person edits or begins in an editor, in the room: what they saved is read, whose session it is is
-//! found out, and the kernel is told. What cannot be read stays as it is and is told with its line.
+//! Sessions that a person edits or starts in an editor: saved files are read, their session is identified, and the
+//! kernel is told. An unreadable file is left as it is and reported with its line.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ const WAITING_AT_MOST: usize = 1_000;
 /// Whose problems are told under this name.
 const SOURCE: &str = "session files";
 
-/// Texts of sessions that a person saved and that are not taken in yet. Part of the saved world. Written by this module
+/// Session texts that a person saved and that are not applied yet. Part of the saved world. Written by this module
 /// only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -73,7 +73,7 @@ pub fn is_news(kernel: &Kernel, change: &RecordChanged) -> bool {
     }
 }
 
-/// What is touched by it.
+/// The system parameters for session files.
 #[derive(SystemParam)]
 pub(super) struct SessionFiles<'w, 's> {
     kernel: Res<'w, Kernel>,
@@ -268,7 +268,8 @@ impl SessionFiles<'_, '_> {
             return Ok((profile.clone(), profile.clone()));
         }
         let there: Vec<&str> = here().map(|one| &*one.id).collect();
-        let near = nearest(name, there.iter().copied()).map(|near| format!(" Is {near} meant?")).unwrap_or_default();
+        let near =
+            nearest(name, there.iter().copied()).map(|near| format!(" Did you mean {near}?")).unwrap_or_default();
         let what = format!("there is no agent {name:?} for this session.{near}");
         Err((what, "fix agent_id, or create an agent file with this name".to_owned()))
     }

@@ -1,4 +1,4 @@
-//! What agents write to each other, and what planners see of the sessions of others.
+//! Messages between agents, and what planners can see of others' sessions.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const SESSION_CHARS: usize = 16_000;
 /// Of one message so many.
 const MESSAGE_CHARS: usize = 3_000;
 
-/// How often agents answered each other in turn, by session. Part of the saved world.
+/// How often agents answered each other in a row, by session. Part of the saved world.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Hops {
@@ -41,7 +41,7 @@ impl Hops {
     }
 }
 
-/// What is touched by it.
+/// The system parameters for sessions.
 #[derive(SystemParam)]
 pub(super) struct SessionsAccess<'w, 's> {
     pub(super) kernel: Res<'w, Kernel>,
@@ -93,13 +93,14 @@ impl SessionsAccess<'_, '_> {
         let Some(agent) = self.agent(to) else { return Err(self.nobody(to)) };
         let (id, name) = (agent.id.clone(), agent.name.clone());
         if id == order.agent {
-            return Err("that is you; write to somebody else".to_owned());
+            return Err("that is you; choose another recipient".to_owned());
         }
         let own = self.kernel.activation(order.key.activation).map(|one| one.thread);
         let hops = own.and_then(|own| self.hops.sessions.get(&own)).copied().unwrap_or(0);
         if hops >= settings.message_hops_at_most {
             return Err(format!(
-                "you and others have answered each other {hops} times in turn (tasks.message_hops_at_most); conclude now"
+                "you and others have answered each other {hops} times in a row (tasks.message_hops_at_most); conclude \
+                 now"
             ));
         }
         let by = self.agent(&order.agent).map_or_else(|| order.agent.to_string(), |agent| agent.name.to_string());
@@ -156,7 +157,7 @@ impl SessionsAccess<'_, '_> {
             self.kernel.threads().filter(|(_, thread)| thread.agent != *caller).collect();
         threads.sort_by_key(|(key, thread)| (thread.live.is_none(), *key));
         if threads.is_empty() {
-            return "No other agent has a session that goes on.".to_owned();
+            return "No other agent has an active session.".to_owned();
         }
         let more = threads.len().saturating_sub(LISTED_AT_MOST);
         let lines = threads.into_iter().take(LISTED_AT_MOST).map(|(key, thread)| {
@@ -184,7 +185,7 @@ impl SessionsAccess<'_, '_> {
         let found = self.kernel.session_named(session).or_else(of_agent);
         found
             .and_then(|key| Some((key, self.kernel.thread(key)?)))
-            .ok_or_else(|| format!("there is no session {session:?} that goes on; list_active_sessions names them"))
+            .ok_or_else(|| format!("there is no active session {session:?}; list_active_sessions lists them"))
     }
 
     /// What was said in a session, the end of it.

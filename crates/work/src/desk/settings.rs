@@ -1,4 +1,4 @@
-//! What bounds tasks that become work by themselves: section `tasks` of `settings.yaml`.
+//! The section `tasks` of `settings.yaml`: limits on tasks that become work by themselves.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
-//! Tasks in files that become work by themselves: which are due, who has which, and what whoever asked for one is told.
-//! Pure: it is given the files and who is there, and says what is to be done.
+//! Tasks in files that become work by themselves: which are due, who works on which, and what the requester is told.
+//! Pure: takes the files and the agents in the room, returns what to do.
 //!
-//! A task is due once: when it is open, sound, names an agent and no person, has no `status` of its own, and all that it
-//! depends on is completed. First its file says that somebody has it, then the work begins; so a task that says so is
-//! never begun again, whatever else is lost. A person who takes that line away begins it anew.
+//! A task is due once: when it is open, valid, names an agent and no person, has no `status` of its own, and all its
+//! dependencies are completed. First its file is marked as taken, then the work starts; so a marked task is never
+//! started again, whatever else is lost. A person who removes that line restarts it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ const BEFORE_CHARS: usize = 1_500;
 /// So many tasks are watched for those who asked for them.
 const WATCHED_AT_MOST: usize = 10_000;
 
-/// How far a task is that is somebody's work.
+/// The stage of a task that is assigned to an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AssignmentStage {
@@ -69,7 +69,7 @@ pub struct Outcome {
     pub text: String,
 }
 
-/// A task that is somebody's work.
+/// A task that is assigned to an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TaskAssignment {
     /// Names it here.
@@ -97,7 +97,7 @@ struct Asked {
     session: String,
 }
 
-/// What whoever asked for a task is to be told.
+/// A message to the requester of a task.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TaskNotice {
     /// In which session.
@@ -108,7 +108,7 @@ pub struct TaskNotice {
     pub text: String,
 }
 
-/// All of them. Part of the saved world; written by this floor only.
+/// All assigned tasks. Part of the saved world; written by this floor only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskAssignments {
@@ -165,8 +165,8 @@ pub fn task_words(files: &TaskTexts, duty: &TaskAssignment) -> Option<String> {
     }
     text += &format!("\n\n{TASK_PLACE}{} in {}.", duty.id, duty.path);
     text += match &duty.asked_in {
-        Some(_) => " Your last words are its result; whoever asked for it is told.",
-        None => " Your last words are its result.",
+        Some(_) => " Your final answer is its result; whoever asked for it receives it.",
+        None => " Your final answer is its result.",
     };
     Some(text)
 }
@@ -292,7 +292,7 @@ impl TaskAssignments {
         let mut asked = std::mem::take(&mut self.asked);
         asked.retain(|one| {
             let Some(task) = task_of(files, &one.path, &one.id) else {
-                self.notify(one, "user".into(), "was taken out of its file.".to_owned());
+                self.notify(one, "user".into(), "was removed from its file.".to_owned());
                 return false;
             };
             if task.status == Status::Open || self.of(&one.path, &one.id).is_some() {
@@ -301,7 +301,7 @@ impl TaskAssignments {
             let by = task.stakeholders.first().map_or("user", |name| &name.text);
             let said = says(task, "conclusion").or_else(|| says(task, "note"));
             let said = said.map(|said| format!(":\n{said}")).unwrap_or_else(|| ".".to_owned());
-            let did = if task.status == Status::Skipped { "is not going to be done" } else { "is done" };
+            let did = if task.status == Status::Skipped { "will not be done" } else { "is done" };
             self.notify(one, by.into(), format!("{did}{said}"));
             false
         });
@@ -354,7 +354,7 @@ impl TaskAssignments {
         let (path, id, title) = (duty.path, duty.id, duty.title);
         let did = match outcome.status.as_str() {
             "completed" => format!("is done by {}. Its result:\n", duty.agent),
-            status => format!("has no result, {} has {status} at it: ", duty.agent),
+            status => format!("has no result (work of {}: {status}): ", duty.agent),
         };
         let asked = Asked { path, id, title, session };
         self.notify(&asked, duty.agent, format!("{did}{}", outcome.text));

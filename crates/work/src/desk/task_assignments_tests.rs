@@ -103,8 +103,8 @@ fn whoever_asked_for_a_task_is_told_once_however_it_ends() {
     };
     for (ended, words) in [
         (task("x", "  note: Yes, do.\n"), "is done:\nYes, do."),
-        (task("-", ""), "is not going to be done."),
-        (String::new(), "was taken out of its file."),
+        (task("-", ""), "will not be done."),
+        (String::new(), "was removed from its file."),
     ] {
         let mut duties = TaskAssignments::default();
         duties.watch(&files(&[(PLAN, &task(" ", ""))]));
@@ -148,6 +148,6 @@ fn an_agent_is_told_its_task_with_what_came_before() {
     assert_eq!(
         words,
         "Count\n\nAll of them.\n\nDone before this: “Find” (find). Its result:\nIt is podman.\n\nThis is task count in \
-         tasks/plan.task.md. Your last words are its result."
+         tasks/plan.task.md. Your final answer is its result."
     );
 }

@@ -1,4 +1,4 @@
-//! The task files as the room knows them, read once for everybody at the desk.
+//! The task files as the room knows them, parsed once for all parts of the desk.
 
 use std::collections::BTreeMap;
 

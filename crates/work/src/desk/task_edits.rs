@@ -1,4 +1,4 @@
-//! Changes of task files that agents and the room ask for, as data, and what they make of a file's text. Pure.
+//! Changes of task files requested by agents and the room, as data, and their effect on a file's text. Pure.
 
 use std::collections::BTreeMap;
 
@@ -119,7 +119,7 @@ fn change(file: &TaskFile, id: &str, update: &TaskUpdate) -> Result<Edited, Stri
 fn priority(letter: Option<&str>) -> Result<Option<Priority>, String> {
     let Some(letter) = letter else { return Ok(None) };
     let found = Priority::of_letter(&letter.to_uppercase());
-    found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; there are A to D"))
+    found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; use A to D"))
 }
 
 /// A text as it can stand in a block: lines end alike, none has blanks at its end, none is empty at the edges.

@@ -1,4 +1,4 @@
-//! Tasks in files become work, in the room: who is meant, what is ordered of the kernel, and what is written down.
+//! Turns tasks in files into work: who is assigned, what is ordered from the kernel, and what is written to the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 

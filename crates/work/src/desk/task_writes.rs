@@ -1,5 +1,5 @@
-//! Writes what is to become of task files: one change of a file after another, each made of what stands there then.
-//! Where somebody else changed the file meanwhile, it is read and changed again.
+//! Writes changes of task files: one change of a file after another, each based on its current text. If somebody else
+//! changed the file in the meantime, it is read and changed again.
 
 use std::collections::{BTreeSet, VecDeque};
 

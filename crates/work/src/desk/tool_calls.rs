@@ -1,5 +1,4 @@
-//! Answers calls of the tools for tasks, messages and sessions: what only looks at once, what changes a file once it is
-//! written.
+//! Answers calls of the tools for tasks, messages and sessions: reads at once, changes after they are written.
 
 use std::collections::BTreeSet;
 
@@ -113,7 +112,7 @@ fn find_tasks(query: &str, known: &KnownFiles, rights: &FileRights) -> Result<St
         return Err("only SELECT finds tasks; change them with create_task and update_task".to_owned());
     };
     if query.into.is_some() {
-        return Err("INTO is not for tools; leave it out".to_owned());
+        return Err("INTO is not available for tools; omit it".to_owned());
     }
     let named = globs::plain(&query.from).map_err(|error| format!("{:?}: {error}", query.from))?;
     let is_meant = |path: &str| is_task_file(path) && globs::any_matches(&named, path) && rights.may_read(path);
@@ -122,11 +121,11 @@ fn find_tasks(query: &str, known: &KnownFiles, rights: &FileRights) -> Result<St
         files.map(|(path, text)| Source { path: path.clone(), file: task_files::parse(text.as_str()) }).collect();
     if sources.is_empty() {
         let there: Vec<&str> = known.all().keys().map(String::as_str).filter(|path| is_task_file(path)).collect();
-        return Err(format!("no task file is named by {:?}; there are: {}", query.from, there.join(", ")));
+        return Err(format!("no task file matches {:?}; there are: {}", query.from, there.join(", ")));
     }
     let rows = select(&sources, &query);
     let count = match rows.len() {
-        0 => return Ok("No task is like that.".to_owned()),
+        0 => return Ok("No tasks match.".to_owned()),
         1 => "1 task".to_owned(),
         many => format!("{many} tasks"),
     };

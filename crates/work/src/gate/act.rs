@@ -1,5 +1,5 @@
-//! What an act touches: an order to files, the start of an agent or a word to a parent, taken apart into what
-//! the gate judges. Whatever writes an agent's file is judged by what that file would say afterwards.
+//! What an act touches: an order to files, the start of an agent or a signal to a parent, broken down into what the
+//! gate checks. A change of an agent's file is checked by what the file would say afterwards.
 
 use serde::{Deserialize, Serialize};
 
@@ -306,7 +306,7 @@ impl Judge<'_> {
             "file.delete" => vec![Touch::Delete { path: place(target)? }],
             "file.rename" => {
                 let Becomes::Path { to } = becomes else {
-                    return Err(Touch::NoPath { why: "it is not said what the file is to be called".to_owned() });
+                    return Err(Touch::NoPath { why: "the new name of the file is missing".to_owned() });
                 };
                 let (from, to) = (place(target)?, place(to)?);
                 let text = self.there.text(from.as_str()).map(str::to_owned);
@@ -369,7 +369,7 @@ impl Judge<'_> {
     ) -> Option<Touch> {
         let (place, format) = paths::profile_place(path)?;
         let Some(text) = text(place.as_str()) else {
-            let remedy = "what it would say then is not known here; read it, and write its whole text".to_owned();
+            let remedy = "its new content is unknown; read the file, and write its whole text".to_owned();
             return Some(Touch::UnknownProfile { path: path.clone(), remedy });
         };
         let file = (format.read)(place.as_str(), &text);

@@ -1,7 +1,7 @@
-//! What a person allowed for good: rules of `gate.allow` in the settings, each a tool with what it may touch, such as
+//! What a person always allows: the rules of `gate.allow` in the settings, each a tool with what it may touch, such as
 //! `vfs_write(artifacts/plan.md)`. Pure.
 //!
-//! A rule takes a question away and never a refusal; and no question that the gate asks each time.
+//! A rule removes the need for approval, but never a denial, and never an approval that is needed each time.
 
 use super::touch::TouchKind;
 use crate::base::globs;

@@ -1,9 +1,9 @@
-//! Why a person is asked about an act: the rules that ask, as data, in words, and in what a person may allow beyond
-//! this once. Pure.
+//! Why an act needs approval: the rules that ask, as data, as text, and with what a person may allow beyond this one
+//! act. Pure.
 //!
-//! What is allowed for a task is the same kind of touch under the same rules; what is allowed for good is written into
-//! the settings as a rule of its own ([`AllowRule`](super::allow_rules::AllowRule)). What the gate asks about whatever
-//! the settings say can be allowed only once.
+//! What is allowed for a task is the same kind of touch under the same rules; what is always allowed is written to the
+//! settings as a rule ([`AllowRule`](super::allow_rules::AllowRule)). What the gate asks about regardless of the
+//! settings can only be allowed once.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a profile may do, in a form in which one profile's authority can be compared with another's.
+//! The permissions of a profile, in a form in which they can be compared with another's.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -302,8 +302,8 @@ impl fmt::Display for Excess {
                     None => write!(f, "the MCP server {name:?}"),
                 }
             }
-            Self::Command(key) => write!(f, "what stands under {key:?}"),
-            Self::SeesWorkspace => f.write_str("knowing what stands on the boards"),
+            Self::Command(key) => write!(f, "the content of {key:?}"),
+            Self::SeesWorkspace => f.write_str("knowing the content of the boards"),
             Self::SeesUser => f.write_str("knowing who the person is"),
         }
     }

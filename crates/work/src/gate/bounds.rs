@@ -1,4 +1,4 @@
-//! Everyone whose authority bounds an act: the agent's own, and that of all who led to its being started.
+//! The bounds of an act: the agent's own permissions, and those of all that led to its start.
 
 use std::collections::BTreeSet;
 

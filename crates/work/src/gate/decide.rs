@@ -1,4 +1,4 @@
-//! The decision: may this act happen, within these bounds, under this policy.
+//! The decision of the gate: whether an act may happen within these bounds, under this policy.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,10 +48,10 @@ pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
     // Tools of servers are listed by their servers.
     let is_call = act.touches.iter().all(|touch| matches!(touch, Touch::Call { .. }));
     if !is_call && !bounds.tools().contains(act.tool.as_str()) {
-        findings.deny(format!("the tool {} is not among those that may be used", act.tool));
+        findings.deny(format!("the tool {} may not be used", act.tool));
     }
     if act.touches.is_empty() {
-        findings.deny("what it would touch is not known".to_owned());
+        findings.deny("it does not say what it touches".to_owned());
     }
     for touch in &act.touches {
         judge_touch(touch, act, bounds, policy, &mut findings);
@@ -116,7 +116,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
             class(&TouchKind::FILE_WRITE, &format!("writing {}", shown(path)), path.as_str());
             judge_change((&TouchKind::FILE_WRITE, path), "writing", act, bounds, policy, findings);
             if paths::profile_place(path).is_some() && !judges_profile(act) {
-                findings.deny(format!("what {} would say was not judged", shown(path)));
+                findings.deny(format!("the new content of {} was not checked", shown(path)));
             }
         }
         Touch::Delete { path } => {
@@ -128,14 +128,14 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
             judge_change((&TouchKind::FILE_RENAME, from), "renaming", act, bounds, policy, findings);
             judge_change((&TouchKind::FILE_RENAME, to), "renaming to", act, bounds, policy, findings);
             if paths::profile_place(to).is_some() && !judges_profile(act) {
-                findings.deny(format!("what {} would say was not judged", shown(to)));
+                findings.deny(format!("the new content of {} was not checked", shown(to)));
             }
         }
         Touch::Spawn { path, is_taken } => {
             class(&TouchKind::AGENT_SPAWN, &format!("starting {}", shown(path)), path.as_str());
             judge_place((&TouchKind::AGENT_SPAWN, path), "starting", act, bounds, policy, findings);
             if *is_taken {
-                let why = format!("{} is there already and says something else; take another filename", shown(path));
+                let why = format!("{} already exists with other content; use another filename", shown(path));
                 findings.deny(why);
             }
         }
@@ -146,12 +146,12 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         }
         Touch::Signal => class(&TouchKind::AGENT_SIGNAL, "telling its starter", ""),
         Touch::Profile(change) => {
-            let doing = format!("changing what the agent {:?} is", change.id);
+            let doing = format!("changing the agent {:?}", change.id);
             class(&TouchKind::PROFILE_WRITE, &doing, change.path.as_str());
             judge_profile(change, bounds, findings);
         }
         Touch::UnknownProfile { path, remedy } => {
-            findings.deny(format!("{} says what an agent may do; {remedy}", shown(path)));
+            findings.deny(format!("{} defines what an agent may do; {remedy}", shown(path)));
         }
         Touch::Call { server, tool, key, hints } => {
             judge_call((server, tool), (key, *hints), act, bounds, policy, findings)
@@ -161,7 +161,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         }
         Touch::Other { kind, target } if *kind == TouchKind::COPY_MERGE => {
             class(kind, "merging its changes", target);
-            let why = "its changes are to come into the workspace".to_owned();
+            let why = "its changes go into the workspace".to_owned();
             findings.ask_each_time(kind.clone(), target, why);
         }
         Touch::Other { kind, target } => {
@@ -173,7 +173,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
             }
         }
         Touch::NoPath { why } => findings.deny(why.clone()),
-        Touch::Forbidden => findings.deny("this is not for tools".to_owned()),
+        Touch::Forbidden => findings.deny("tools cannot do this".to_owned()),
     }
 }
 
@@ -253,7 +253,7 @@ fn judge_call(
     let target = called(server, tool);
     let doing = format!("calling {}", shown_text(&target));
     if !bounds.may_call(key, tool) {
-        findings.deny(format!("{doing} is not among what may be done"));
+        findings.deny(format!("{doing} is not allowed"));
     }
     let kind = TouchKind::MCP_CALL;
     let (verdict, ruling) = policy.ruling_of_call((server, tool), hints);
@@ -289,7 +289,7 @@ fn judge_start(id: &str, (path, authority): (&WorkspacePath, &Authority), bounds
     };
     let excess: Vec<Excess> = excess.into_iter().filter(|excess| !is_bounded(excess)).collect();
     if !excess.is_empty() {
-        let why = format!("{} has what its starter has not: {}", shown_text(id), listed(&excess));
+        let why = format!("{} has more than its starter: {}", shown_text(id), listed(&excess));
         findings.ask_each_time(TouchKind::AGENT_START, path.as_str(), why);
     }
 }
@@ -335,7 +335,7 @@ fn judge_place(
         findings.add(verdict, &doing, rule(AskSource::EachTime { why: why.to_owned() }));
     }
     if policy.server_paths.contains(path.as_str()) {
-        let why = "the command of an MCP server names this file, and would run what it says".to_owned();
+        let why = "the command of an MCP server names this file and would run its content".to_owned();
         findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
     }
     match policy.at_path(path) {
@@ -364,7 +364,8 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         findings.deny(format!("{} adds or changes an MCP server, which only a person does", shown(&change.path)));
     }
     if change.names_coding_agent {
-        let why = format!("{} makes a coding agent of yours its mind, which has tools of its own", shown(&change.path));
+        let why =
+            format!("{} sets one of your coding agents as its model, which has its own tools", shown(&change.path));
         ask(findings, why);
     }
     if change.holds_code {
@@ -397,7 +398,7 @@ fn judge_model(change: &ProfileChange, bounds: &Bounds, findings: &mut Findings)
     };
     if new != standing {
         let word = |model: Option<&str>| model.map_or("the workspace's own model".to_owned(), shown_text);
-        let why = format!("{} would ask {}; {whose} {}", shown(&change.path), word(new), word(standing));
+        let why = format!("{} would use {}; {whose} {}", shown(&change.path), word(new), word(standing));
         findings.ask_each_time(TouchKind::PROFILE_WRITE, change.path.as_str(), why);
     }
 }

@@ -148,7 +148,7 @@ fn the_policy_asks_and_denies_by_class_and_by_path() {
 fn reasons_are_gathered_and_stay_short() {
     let strict = policy(json!({ "file_write": "ask" }));
     let reasons = why(decided("safety_mode: safe", &strict, "vfs_write", &write("scenes/studio.yaml")));
-    for word in ["file_write: ask", "safety mode is safe", "a scene says"] {
+    for word in ["file_write: ask", "safety mode is safe", "a scene defines"] {
         assert!(reasons.contains(word), "{reasons}");
     }
     let long = format!("writes: [{}]", vec!["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/b"; 200].join(", "));
@@ -195,7 +195,7 @@ fn a_person_is_told_each_reason_once_as_a_clause_about_the_agent() {
     assert_eq!(asked, "its safety mode is safe");
     let rename = FileOperation::Rename { from: "scenes/a.yaml".into(), to: "scenes/b.yaml".into() };
     let asked = why(decided("safety_mode: safe", &GatePolicy::default(), "vfs_write", &rename));
-    assert_eq!(asked, "its safety mode is safe, and a scene says which agents there are and carries settings");
+    assert_eq!(asked, "its safety mode is safe, and a scene defines agents and contains settings");
     let of_other = Authority::chain(authority("# x"), [authority("---\nsafety_mode: safe\n---\n")]);
     let act = Act::of_files("vfs_write", &write("a.md"), &Files::default(), &names());
     let asked = why(decide(&act, &of_other, &GatePolicy::default()));

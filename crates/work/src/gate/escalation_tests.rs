@@ -287,7 +287,7 @@ fn nobody_is_given_another_model_unasked() {
     ] {
         let decision = judged(path, &text);
         assert!(
-            matches!(&decision, Decision::Ask { why, .. } if why.contains("would ask")),
+            matches!(&decision, Decision::Ask { why, .. } if why.contains("would use")),
             "{path} {text}: {decision:?}"
         );
     }

@@ -1,4 +1,4 @@
-//! What of MCP servers somebody may call: grants are kept, narrowed, taken away and compared.
+//! Which tools of MCP servers an agent may call: storing, narrowing, removing and comparing grants.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Lets the file of a new agent say what it inherits: keys that it leaves out and in which its starter is
-//! restricted, and the model that its starter has, are written into it, and nothing else of its text changes.
+//! Writes inherited limits into the file of a new agent: missing keys in which its starter is restricted, and its
+//! starter's model; nothing else of its text changes.
 
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -21,7 +21,7 @@ pub enum InheritError {
     #[error("'{0}' is not the path of an agent's file; an agent's file is agents/NAME.md")]
     NotAnAgent(String),
     /// Lines cannot be added without changing what the text says.
-    #[error("its front matter is not written as lines of the form key: value; write it so, or leave {0:?} out")]
+    #[error("its front matter does not consist of lines of the form key: value; write it that way, or omit {0:?}")]
     OtherForm(String),
 }
 

@@ -1,4 +1,4 @@
-//! What limits of other products and mistyped keys take away from an agent, in terms of the tools that there are here.
+//! The effect of limits from other products and mistyped keys on an agent, in terms of the tools available here.
 
 use std::collections::BTreeSet;
 

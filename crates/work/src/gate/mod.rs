@@ -1,12 +1,12 @@
-//! May it happen? An act is judged by what it touches, by whose authority bounds it, and by the workspace's
-//! policy: allow, ask a person, or deny.
+//! The gate: checks an act by what it touches, by the permissions that bound it, and by the workspace's policy: allow,
+//! ask a person, or deny.
 //!
-//! In reading order: what a profile may do ([`authority`]) and who bounds a piece of work ([`bounds`]), what an act
-//! touches, as a tool declares it ([`touch`]) and as it is judged ([`act`]), what the workspace says ([`policy`]) and the
-//! mode of the agent ([`safety`]), what a person allowed for good ([`allow_rules`]) or said of commands ([`commands`]),
-//! why a person is asked ([`ask_rules`]) and how much may go wrong ([`risk`]), and the decision
-//! ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a person,
-//! and the file of an agent that it starts says what that agent inherits ([`inherit`]).
+//! In reading order: the permissions of a profile ([`authority`]) and the bounds of a piece of work ([`bounds`]), what
+//! an act touches, as a tool declares it ([`touch`]) and as it is checked ([`act`]), the workspace's policy
+//! ([`policy`]) and the agent's mode ([`safety`]), what a person always allows ([`allow_rules`]) and the rules for
+//! commands ([`commands`]), why a person is asked ([`ask_rules`]) and the risk ([`risk`]), and the decision
+//! ([`decide`](decide::decide)). An agent never gives others more permissions than it has: raising a profile's
+//! permissions needs a person, and the file of an agent that it starts states what that agent inherits ([`inherit`]).
 
 pub mod act;
 pub mod allow_rules;

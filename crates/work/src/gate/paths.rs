@@ -1,4 +1,4 @@
-//! Places in a workspace that are more than ordinary files, by the one form that paths have.
+//! Places in a workspace with a special meaning, by normalised path.
 
 use super::verdict::Verdict;
 use crate::agent::agent_file::AgentFormat;

@@ -1,4 +1,4 @@
-//! What the workspace allows, asks about or forbids whoever acts: section `gate` of `settings.yaml`.
+//! The section `gate` of `settings.yaml`: what the workspace allows, asks about or denies for everyone.
 
 use bevy::ecs::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

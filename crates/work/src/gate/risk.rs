@@ -1,4 +1,4 @@
-//! How much may go wrong with what a person is asked to allow, and why: by the kind of every touch. Pure.
+//! The risk of what a person is asked to allow, and its reason: by the kinds of its touches. Pure.
 
 use serde::{Deserialize, Serialize};
 

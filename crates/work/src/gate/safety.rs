@@ -1,16 +1,13 @@
-//! Safety modes: the words of `safety_mode:` in a profile, and what each asks a person about.
+//! Safety modes: the values of `safety_mode:` in a profile, and what needs approval in each.
 //!
-//! | word | a person is asked before |
+//! | mode | needs approval |
 //! |---|---|
 //! | `safe` (or `ask`) | everything that changes something: writing, deleting, renaming, starting an agent |
 //! | `balanced` | deleting, renaming, starting an agent, writing an agent's file |
-//! | `auto` | nothing, beyond what the workspace's policy says; the mode where none is named |
+//! | `auto` (the default) | nothing, unless the workspace's policy says so |
 //!
-//! What reaches outside the workspace (commands, addresses, MCP servers) is asked about in every mode until the
-//! workspace's policy allows it.
-//!
-//! `safe` are the approval levels of a file-based team, `auto` with the kill switch is the studio's; a word that
-//! is not known counts as `safe`.
+//! Access outside the workspace (commands, addresses, MCP servers) needs approval in every mode unless the workspace's
+//! policy allows it. An unknown mode is treated as `safe`.
 
 use serde::{Deserialize, Serialize};
 

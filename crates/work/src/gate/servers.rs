@@ -1,7 +1,7 @@
-//! MCP servers and their tools as profiles name them, and what the workspace's rules say of calls. Pure.
+//! MCP servers and their tools as profiles name them, and the workspace's rules for calls. Pure.
 //!
-//! A server is known here by its key, which names exactly one definition: who may use one server may use no other of the
-//! same name.
+//! A server is identified here by its key, which names exactly one definition: permission for one server is no
+//! permission for another of the same name.
 
 use std::collections::{BTreeMap, BTreeSet};
 

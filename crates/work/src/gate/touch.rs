@@ -1,7 +1,7 @@
-//! What a call says that it touches: kinds of touch by name, and what is said of each by default.
+//! What a call declares to touch: kinds of touch by name, and the default rule of each.
 //!
-//! The list of kinds is open: whoever adds a tool may name a kind that nobody here knows. Of such a kind a person is
-//! asked in every safety mode, until the workspace's policy says something of it.
+//! The list of kinds is open: a tool may name a kind that is unknown here. Such a kind needs approval in every safety
+//! mode, unless the workspace's policy has a rule for it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -131,7 +131,7 @@ impl TouchKind {
             },
             "net.fetch" | "mcp.call" => outside(SafetyMode::Safe),
             "process.run" | "message.post" => outside(SafetyMode::Balanced),
-            _ => TouchDefaults { why: "what it does is not known here", ..outside(SafetyMode::Balanced) },
+            _ => TouchDefaults { why: "its effects are unknown", ..outside(SafetyMode::Balanced) },
         }
     }
 

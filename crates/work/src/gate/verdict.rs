@@ -1,4 +1,4 @@
-//! What may be said of something that somebody wants to do.
+//! The possible verdicts about an act.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What work touches of the room: who is there, what may be done, and the log.
+//! The kernel's access to the room: agents, permissions, and the log.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! One piece of work for one agent, from the queue to its end: plain data.
+//! One piece of work of one agent, from the queue to its end: plain data.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -341,7 +341,7 @@ impl Activation {
         messages.extend(self.asked_calls().map(|call| {
             let text = match &call.progress {
                 CallProgress::Answered(text) => text.clone(),
-                CallProgress::Running => "The work was stopped while this was being carried out.".to_owned(),
+                CallProgress::Running => "The work was stopped during this call.".to_owned(),
                 _ => "Not carried out: the work was stopped.".to_owned(),
             };
             PromptMessage::result(&call.call, text).ended(call.end)

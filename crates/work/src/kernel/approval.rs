@@ -1,4 +1,4 @@
-//! What a person is asked about work, and what work cannot go on without a person. Pure.
+//! Approvals of work, and work that cannot continue without a person. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

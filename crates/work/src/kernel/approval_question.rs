@@ -1,4 +1,4 @@
-//! What a person is asked about a call, and what they allow with the answer beyond that call: plain data.
+//! The approval of a call, and what a person may allow beyond that call: plain data.
 
 use serde::{Deserialize, Serialize};
 

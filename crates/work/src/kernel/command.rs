@@ -1,4 +1,4 @@
-//! What a person decides about work while it goes on. Inputs.
+//! A person's decisions about running work. Inputs.
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};

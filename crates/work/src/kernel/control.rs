@@ -1,4 +1,4 @@
-//! What holds work back or ends it from above: a person who pauses and stops, and caps on what models may use.
+//! Pauses and stops work from outside: by a person, and by limits on models.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! The kernel itself: which work waits, which goes on, what is to be done next. Pure: it is told what happened
-//! and the time in ticks, and says what is to be done; it knows no world, no file and no model.
+//! The kernel itself: which work waits, which runs, and what to do next. Pure: it takes events and the time in ticks
+//! and returns what to do; it knows no world, no files and no models.
 //!
-//! Places for work that goes on are not counted up and down: they are the activations that have one
-//! ([`Activation::has_slot`]), so none can be lost or given twice.
+//! Slots are not counted: they are the activations that have one ([`Activation::has_slot`]), so none can be lost or
+//! assigned twice.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -141,7 +141,7 @@ pub(super) fn asking(agent: &str, input: &str) -> u64 {
     content_hash(format!("{agent}\n{input}").as_bytes())
 }
 
-/// All work: what waits, what goes on and who belongs to whom. Written by this module only.
+/// All work: what waits, what runs and how it is related. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Kernel {
@@ -177,7 +177,7 @@ pub struct Kernel {
     pub(super) is_unsettled: bool,
 }
 
-/// A piece of work that is to be queued.
+/// A piece of work to be queued.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewWork {
     /// Names it.

@@ -1,5 +1,5 @@
-//! Carrying out what the kernel says: calling agents to work, asking models, and giving the orders of tool calls within
-//! what the gate allows.
+//! Carries out the kernel's decisions: activating agents, calling models, and ordering tool calls within what the gate
+//! allows.
 
 use serde_json::{Map, Value};
 
@@ -33,7 +33,7 @@ const NO_COPY: &str = "a coding agent cannot work in its own worktree yet; remov
 /// How far a call is takes no more characters.
 const PROGRESS_CHARS: usize = 200;
 
-/// A tool call: of which work, in which turn, which one.
+/// A tool call, identified by its work, turn and number.
 pub(super) type CallAt = (ActivationKey, u32, usize);
 
 impl RoomAccess<'_, '_> {
@@ -393,8 +393,8 @@ impl RoomAccess<'_, '_> {
         cause: Seq,
     ) {
         let (_, turn, call) = at;
-        let wants = format!("know what its MCP server asks: {}", asked.message);
-        let because = format!("the server waits for it in the middle of {}", plan.doing);
+        let wants = format!("get an answer to a question of its MCP server: {}", asked.message);
+        let because = format!("the server is waiting for it during {}", plan.doing);
         let (tool, what) = (Id::from(&*plan.tool), plan.doing.to_string());
         let requested =
             events::ApprovalRequested { tool, what, wants: wants.clone(), why: because.clone(), turn, call };

@@ -1,5 +1,4 @@
-//! The end of work in an agent's own copy: what it changed there and nobody was asked about is proposed, whether or not its
-//! model thought of that.
+//! The end of work in an agent's worktree: its remaining changes are proposed, even if the model did not do so.
 
 use serde_json::json;
 

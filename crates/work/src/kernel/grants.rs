@@ -1,5 +1,5 @@
-//! What a person allowed for a task or until a time: the same tool, the same kind of touch, under the same rule, until the
-//! work that asked is over or the room's date has come, and for whom it starts. Pure.
+//! What a person allowed for a task or until a time: the same tool, the same kind of touch, under the same rule, until
+//! the work is over or the time has passed, including agents that it starts. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Agents that start agents and agents that wake the one that started them: how deep, how many, how often.
+//! Limits on agents that start other agents and on signals to parents: depth, number, and repetition.
 
 use thiserror::Error;
 
@@ -20,19 +20,19 @@ pub enum Refusal {
         most: u32,
     },
     /// One agent starts no more.
-    #[error("fan-out limit {most}/{most}: this agent has started that many already")]
+    #[error("fan-out limit {most}/{most}: this agent has already started that many")]
     FanOut {
         /// The limit.
         most: u32,
     },
     /// The same agent was asked the same in this run.
-    #[error("{agent} was given exactly this in this run already (loop detection); say what is different")]
+    #[error("{agent} was already given exactly this in this run (loop detection); say what is different")]
     Loop {
         /// Whom.
         agent: Id,
     },
     /// It handed something over to an agent that waits for it.
-    #[error("this would go round in a circle: {way}")]
+    #[error("this would go in a circle: {way}")]
     Circle {
         /// From whom to whom.
         way: String,
@@ -51,7 +51,7 @@ pub enum Refusal {
     Over,
 }
 
-/// What a signal did.
+/// The effect of a signal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signalled {
     /// The file name of the agent that was told.
@@ -64,7 +64,7 @@ pub struct Signalled {
     pub is_kept: bool,
 }
 
-/// How work ended, as the agent that started it was told.
+/// How work ended, as reported to the agent that started it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reported {
     /// Who reports.
@@ -148,7 +148,7 @@ impl Kernel {
     ) -> Result<Signalled, Refusal> {
         let (parent, above, thread) = self.above(from)?;
         let (to, agent, root) = (above.file_name.clone(), above.agent.clone(), above.root);
-        let told = terms.describe("It asks for an answer within", "It asks for");
+        let told = terms.describe("It needs an answer within", "The answer should be");
         let told = if told.is_empty() { told } else { format!("\n{told}") };
         let text = format!("Signal from {}: {message}{told}", thread.agent);
         let (is_told, is_kept) = (above.live.is_some(), above.live.is_none() && above.is_stopped);

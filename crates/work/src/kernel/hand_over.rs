@@ -1,5 +1,5 @@
-//! Tasks that agents hand over to each other: how deep, how many, never in a circle, in how many turns, and whether what
-//! comes back is what was asked for. Pure.
+//! Tasks that agents hand over to each other: depth, number, no circles, deadlines in turns, and the check of the
+//! result's format. Pure.
 
 use super::activation::{Origin, RunNode};
 use super::core::{Kernel, NewWork, asking};
@@ -11,7 +11,7 @@ use crate::gate::Authority;
 use crate::mind::Ending;
 use crate::tools::Terms;
 
-/// What is to become of work whose agent concluded with a result.
+/// What to do with work whose agent concluded with a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Judged {
     /// It is over.
@@ -24,15 +24,15 @@ pub(super) enum Judged {
 
 /// The whole of what an agent gets that is handed a task over.
 pub fn task_and_terms(by: &str, task: &str, terms: &Terms) -> String {
-    let told = terms.describe("Be done within", "Your last words are the result. Give as your last words");
-    let result = if terms.expected.is_some() { "" } else { "\nYour last words are the result." };
+    let told = terms.describe("Finish within", "Your final answer is the result. It must be");
+    let result = if terms.expected.is_some() { "" } else { "\nYour final answer is the result." };
     let told = if told.is_empty() { String::new() } else { format!("\n{told}") };
-    format!("{task}\n\nThis was handed over to you by {by}, who gets your result.{told}{result}")
+    format!("{task}\n\nThis task was handed over to you by {by}, who receives your result.{told}{result}")
 }
 
 /// What is said in the last turn that there is.
 fn last_turn(of: u32) -> String {
-    format!("This is the last of the {of} turns that you have for this: give your result now, as far as it is.")
+    format!("This is the last of your {of} turns for this task: give your result now, even if it is incomplete.")
 }
 
 impl Kernel {
@@ -104,7 +104,7 @@ impl Kernel {
         match self.turns_left(key) {
             Some((0, most)) => {
                 let turns = if most == 1 { "turn" } else { "turns" };
-                let why = format!("the deadline of {most} {turns} passed before it gave a result");
+                let why = format!("the deadline of {most} {turns} passed before there was a result");
                 self.end(key, Ending::Aborted { why, by_person: false });
                 false
             }
@@ -143,8 +143,8 @@ impl Kernel {
             handed.was_sent_back = true;
         }
         Judged::Again(format!(
-            "Your last words are not what was asked for: {fault}. Give the result once more, as {wanted}; if it does not \
-             fit then, your work counts as failed."
+            "Your final answer does not have the required format: {fault}. Give the result again, as {wanted}; if \
+             that is not valid either, your work fails."
         ))
     }
 }

@@ -1,4 +1,4 @@
-//! What an agent is to give back to whoever handed it a task over, and what that one is told. Pure data.
+//! The result of a task that was handed over, and what the agent that handed it over is told. Pure data.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,9 @@ use crate::tools::Terms;
 /// Of a task so many characters are told with its result.
 const TASK_TOLD_CHARS: usize = 160;
 /// What is said before a result and behind the name of who gives it.
-const FROM: &str = "of what you handed over";
+const FROM: &str = "of a task that you handed over";
 
-/// What a thread is to give back to whoever handed it over.
+/// What a thread has to return to the agent that handed the task over.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Handed {
     /// The task in short.
@@ -26,7 +26,7 @@ pub struct Handed {
     pub was_sent_back: bool,
 }
 
-/// What a piece of work that was handed over came to, before it is looked at.
+/// The outcome of a task that was handed over, before its format is checked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Given {
     /// Whether its agent concluded.
@@ -61,7 +61,7 @@ impl Handed {
 
 /// What is said of a result with this fault.
 pub(super) fn unfit(fault: &str) -> String {
-    format!("what it gave does not fit what was asked for: {fault}")
+    format!("its result does not have the required format: {fault}")
 }
 
 /// What work that was handed over came to.

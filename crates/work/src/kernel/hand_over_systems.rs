@@ -1,4 +1,4 @@
-//! Tasks that agents hand over to each other, in the room: who is meant, and what is told.
+//! The systems for tasks that agents hand over to each other: who is meant, and what is told.
 
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;

@@ -43,7 +43,7 @@ fn a_result_comes_back_to_whoever_handed_the_task_over() {
     let ada = bench.hand_over(boss, "ada", "count the chairs", &wanting("chairs, tables")).expect("it may");
     bench.say(boss, "I wait.", &[]);
     bench.say(ada, "I counted: {\"chairs\": 12, \"tables\": 3}", &[]);
-    let told = "result of what you handed over (\"count the chairs\"):\n{\"chairs\":12,\"tables\":3}";
+    let told = "result of a task that you handed over (\"count the chairs\"):\n{\"chairs\":12,\"tables\":3}";
     assert_eq!(bench.told(), [("ada", "boss", told)]);
     let woken = bench.at_work("boss");
     assert_eq!(bench.last_message(woken), format!("Signal from ada: {told}"));
@@ -59,7 +59,7 @@ fn a_result_that_does_not_fit_is_asked_for_once_more_and_then_fails_in_words() {
     for key in [ada, bea] {
         bench.say(key, "Twelve.", &[]);
         let again = bench.last_message(key);
-        assert!(again.contains("there is no JSON in it") && again.contains("chairs, tables"), "{again}");
+        assert!(again.contains("it contains no JSON") && again.contains("chairs, tables"), "{again}");
     }
     bench.say(ada, "{\"chairs\": 12, \"tables\": 3}", &[]);
     bench.say(bea, "{\"chairs\": 12}", &[]);
@@ -67,7 +67,7 @@ fn a_result_that_does_not_fit_is_asked_for_once_more_and_then_fails_in_words() {
     assert!(matches!(bench.ending(bea), Ending::Failed { why } if why.contains("the field 'tables' is missing")));
     let gave: Vec<bool> = bench.reports.iter().map(|one| one.gave.as_ref().expect("it was handed over").0).collect();
     assert_eq!(gave, [true, false]);
-    assert!(bench.told()[1].2.starts_with("no result of what you handed over (\"count too\"): what it gave"));
+    assert!(bench.told()[1].2.starts_with("no result of a task that you handed over (\"count too\"): its result"));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn the_last_turn_is_told_and_a_deadline_that_passed_ends_the_work() {
     bench.tick();
     let told = |bench: &Bench| {
         let messages = &bench.kernel.activation(ada).expect("it goes on").messages;
-        messages.iter().filter(|message| message.text.contains("This is the last of the 2 turns")).count()
+        messages.iter().filter(|message| message.text.contains("This is the last of your 2 turns")).count()
     };
     assert_eq!(told(&bench), 1, "{:?}", bench.kernel.activation(ada));
     bench.say(ada, "", &["b.md"]);
@@ -110,7 +110,7 @@ fn the_last_turn_is_told_and_a_deadline_that_passed_ends_the_work() {
         matches!(bench.ending(ada), Ending::Aborted { why, by_person: false } if why.contains("deadline of 2 turns"))
     );
     assert_eq!(bench.told().len(), 1);
-    assert!(bench.told()[0].2.contains("the deadline of 2 turns passed before it gave a result"));
+    assert!(bench.told()[0].2.contains("the deadline of 2 turns passed before there was a result"));
 }
 
 #[test]
@@ -143,7 +143,10 @@ fn whoever_handed_it_over_hears_also_that_a_person_stopped_it() {
     bench.say(boss, "I wait.", &[]);
     bench.kernel.kill_agent(&"ada".into(), "a person stopped it", None);
     bench.tick();
-    assert_eq!(bench.told(), [("ada", "boss", "no result of what you handed over (\"count\"): a person stopped it")]);
+    assert_eq!(
+        bench.told(),
+        [("ada", "boss", "no result of a task that you handed over (\"count\"): a person stopped it")]
+    );
     assert!(bench.kernel.activation(ada).is_none());
 }
 

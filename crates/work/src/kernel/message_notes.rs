@@ -1,4 +1,4 @@
-//! What is known of a session's messages beside their words.
+//! Metadata of a session's messages besides their text.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +15,7 @@ const THOUGHT_CHARS_AT_MOST: usize = 20_100;
 /// What is kept of all results of a session beside their words, in bytes.
 pub(super) const ATTACHED_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
 
-/// What is known of a message beside its words: when it came, and what it took.
+/// Metadata of a message: its time and usage.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MessageNote {
@@ -32,7 +32,7 @@ pub struct MessageNote {
     pub attached: Option<Box<Attached>>,
 }
 
-/// What a tool gave beside words, as far as it is kept with the session.
+/// The data and images of a tool result, as far as they are kept with the session.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Attached {
@@ -101,7 +101,7 @@ fn joined(earlier: &str, later: &str) -> String {
     truncate(&both, THOUGHT_CHARS_AT_MOST)
 }
 
-/// What a model took for its replies.
+/// The model and usage of a reply.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReplyNote {

@@ -1,14 +1,14 @@
-//! Work: what waits, what goes on, who started whom, and when it stops.
+//! The kernel of work: what waits, what runs, who started whom, and when it stops.
 //!
-//! In reading order: one piece of work ([`activation`]), what a person is asked about it ([`approval_question`],
-//! [`approval`]), all of it ([`core`]), what a person allowed for a task (`grants`), who gets the next slot
-//! ([`slots`]), what becomes of it when a model or a tool has answered ([`transitions`]), calls that the code of a tool
-//! wants made (`nested_calls`), what servers ask models ([`sampling`]), agents that start and wake agents ([`guards`])
-//! and hand tasks over to each other ([`hand_over_result`], [`hand_over`]), words from floors above ([`work_notices`])
-//! and work that they order ([`work_orders`]), what a person or a cap does to work (`control`), the session as it is
-//! sent and kept ([`session`]), with its images (`result_images`), and what a person writes into it (`session_edit`).
-//! All of that is pure. The `systems` tell it what happened in the room and carry out what it says (`dispatch`,
-//! `spawning`, `hand_over_systems`, `recording`, `server_readiness`), by what they may touch of the room (`access`).
+//! In reading order: one piece of work ([`activation`]), its approvals ([`approval_question`], [`approval`]), all of it
+//! ([`core`]), what a person allowed for a task (`grants`), who gets the next slot ([`slots`]), transitions after a
+//! model or a tool has answered ([`transitions`]), calls made by the code of a tool (`nested_calls`), what servers ask
+//! models ([`sampling`]), agents that start and wake agents ([`guards`]) and hand tasks over to each other
+//! ([`hand_over_result`], [`hand_over`]), messages from higher floors ([`work_notices`]) and work that they order
+//! ([`work_orders`]), control by a person or a limit (`control`), the session as it is sent and saved ([`session`]), with
+//! its images (`result_images`), and a person's edits of it (`session_edit`). All of that is pure. The `systems` report
+//! what happened in the room and carry out the decisions (`dispatch`, `spawning`, `hand_over_systems`, `recording`,
+//! `server_readiness`), with access to the room (`access`).
 
 mod access;
 pub mod activation;
@@ -94,7 +94,7 @@ pub fn begin_run(world: &mut World) {
     world.resource_mut::<Kernel>().give_all_turns();
 }
 
-/// What takes in a person's decisions, in `Ingest`: who makes such decisions of something else does so before.
+/// The set of systems that process a person's decisions, in `Ingest`: systems that create such decisions run before it.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TakeDecisions;
 

@@ -1,6 +1,6 @@
-//! Calls that the code of a call wants made: a tool that an agent's document defines reads a file, writes one or asks a
-//! server by a call of its agent's, which is judged, asked about, recorded and carried out like any other. Its model never
-//! sees it; the code is told what it came to.
+//! Calls made by the code of a tool: a tool defined by an agent's document reads a file, writes one or requests an
+//! address with a call of its agent, which is checked, approved, recorded and executed like any other. The model never
+//! sees it; the code gets its result.
 
 use super::access::RoomAccess;
 use super::activation::{Activation, Call, CallProgress, ParentCall, Phase};
@@ -44,7 +44,7 @@ impl Kernel {
         let same = |within: &ParentCall| (within.call, within.number) == (index, number);
         if let Some(known) = calls.iter().find(|call| call.within.as_deref().is_some_and(same)) {
             let is_other = (&known.call.name, &known.call.arguments) != (&wanted.name, &wanted.arguments);
-            let lost = || CallAnswer::NotDone("what came of it was lost when the workshop was stopped".to_owned());
+            let lost = || CallAnswer::NotDone("its outcome was lost when the workshop was stopped".to_owned());
             let answer = known.within.as_ref().and_then(|within| within.answer.clone());
             return Some(match known.is_answered() {
                 true if is_other => Taken::Before(lost()),
@@ -65,7 +65,8 @@ impl Kernel {
         let Phase::Calling { calls } = &mut activation.phase else { return };
         for call in calls.iter_mut() {
             if call.within.as_ref().is_some_and(|within| within.call == index) && !call.is_answered() {
-                call.progress = CallProgress::Answered("Not carried out: the tool that wanted it was over.".to_owned());
+                call.progress =
+                    CallProgress::Answered("Not carried out: the tool that requested it had ended.".to_owned());
                 call.end = Some(CallEnd::NotDone);
                 (call.plan, call.question) = (None, None);
                 self.outgoing.extend(call.end_sample());

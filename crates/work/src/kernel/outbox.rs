@@ -1,4 +1,4 @@
-//! What the world is told with the next tick.
+//! Messages to the world that are sent in the next tick.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{AgentCommand, Roster};
 use crate::base::Id;
 
-/// What the world is told with the next tick: what is written at the end of a tick would not be saved.
+/// Messages to the world that are sent in the next tick: what is written at the end of a tick would not be saved.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Outbox {

@@ -1,4 +1,4 @@
-//! What of work is unfinished, run by run: for whoever asks while nothing goes on. Pure.
+//! An overview of unfinished work, run by run, for use while no room is running. Pure.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::core::Kernel;
 use crate::base::{ActivationKey, Id};
 use crate::mind::{headings, task_words};
 
-/// A task of a person that is not over, with everything that it set going.
+/// An unfinished task of a person, with everything that it started.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UnfinishedRun {
     /// The piece of work that it began with.
@@ -24,7 +24,7 @@ pub struct UnfinishedRun {
     pub activations: Vec<ActivationKey>,
 }
 
-/// A piece of work that waits or goes on.
+/// A waiting or running piece of work.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct UnfinishedPiece {
     /// Which.
@@ -38,7 +38,7 @@ pub struct UnfinishedPiece {
     pub approval: Option<String>,
 }
 
-/// A task that an agent handed over to another, and that is not over.
+/// An unfinished task that one agent handed over to another.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct UnfinishedHandOver {
     /// The piece of work that began the run.

@@ -1,4 +1,4 @@
-//! What stays of work: the record of how it ended, what a person did about it, and the sessions as files.
+//! Records of work: how it ended, what a person did about it, and the sessions as files.
 
 use bevy::ecs::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What of all work outlives the process: all of it.
+//! The saved state of work: all of it.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

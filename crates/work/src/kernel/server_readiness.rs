@@ -1,4 +1,4 @@
-//! Which MCP servers work needs, and which work waits until they have said whether they are there.
+//! Which MCP servers work needs, and which work waits until they report whether they are available.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,7 @@ use super::core::Kernel;
 use crate::base::{ActivationKey, AgentKey, Id};
 use crate::gateway::McpWanted;
 
-/// Which servers work needs, as it was found out last. What work may do is worked out anew only where something that it
-/// depends on changed. Nobody's to save.
+/// The servers that work needs, as last computed. Recomputed only if something relevant changed. Not saved.
 #[derive(Default)]
 pub(super) struct ServersNeeded {
     /// The work that was looked at, each with how many tools it was lent.

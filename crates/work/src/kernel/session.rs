@@ -1,5 +1,5 @@
-//! The session of a piece of work as a file that people and agents read, in the shape of the reference: who, with which
-//! model and prompt, how far, and every message. What else the room knows stands below `metadata`.
+//! The session of a piece of work as a file that people and agents read: agent, model, prompt, status, and every
+//! message. Everything else that the room knows is below `metadata`.
 
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
@@ -22,7 +22,7 @@ use crate::workspace::session_files::update::with_status;
 use crate::workspace::session_files::{path_of, session_id_of};
 use crate::workspace::vfs::records::records_of;
 
-/// What a session's file says of its agent and of the room.
+/// What a session's file says about its agent and the room.
 #[derive(Clone, Copy, Default)]
 pub struct SessionAbout<'a> {
     /// The scene.
@@ -344,7 +344,7 @@ fn line<'a>(message: &'a PromptMessage, note: Option<&'a MessageNote>, before: &
     }
 }
 
-/// What the head of a session's file says of its work.
+/// What the head of a session's file says about its work.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct SessionHead {
     /// The piece of work that the agent is at, or was at last: `act-7`.
@@ -412,7 +412,7 @@ pub fn dropped(text: &str, why: &str) -> String {
 
 /// The text of a session's file that an older version began, and that goes on in another.
 pub fn continued(text: &str, place: &str) -> String {
-    marked(text, "continued", &format!("it goes on in {place}"))
+    marked(text, "continued", &format!("it continues in {place}"))
 }
 
 fn marked(text: &str, work: &str, why: &str) -> String {

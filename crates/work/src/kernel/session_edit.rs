@@ -1,8 +1,8 @@
-//! Sessions that a person edits in their files, or begins there: what they wrote is taken in, and the agent is activated
-//! where its last message asks for a reply. Pure but for the end, which says it in the log.
+//! Sessions that a person edits or starts in their files: the edits are applied, and the agent is activated if its last
+//! message asks for a reply. Pure except for logging at the end.
 //!
-//! A message that says something else counts from the next question on, also in the middle of a turn. Messages that were
-//! put in between or taken out count as soon as no turn goes on; until then the text waits.
+//! A changed message applies from the next request on, even in the middle of a turn. Inserted or removed messages apply
+//! as soon as no turn is running; until then the text waits.
 
 use bevy::ecs::message::Message;
 
@@ -20,7 +20,7 @@ use crate::log::events;
 use crate::mind::{PromptMessage, Role, ToolCall};
 use crate::workspace::session_files::{MergedMessage, MessageRole, SessionCall, SessionMessage, SessionText, merge};
 
-/// A session as a person wants it. To be sent in `Ingest`, once the kernel takes it ([`Kernel::takes_session`]).
+/// A session as a person wants it. Send it in `Ingest`, once the kernel accepts it ([`Kernel::takes_session`]).
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct SessionTaken {
     /// The session, where the room knows it; else it begins anew.
@@ -45,7 +45,7 @@ pub struct SessionTaken {
     pub cause: Seq,
 }
 
-/// What is to be done about a session's text.
+/// What to do with a session's text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SessionTake {
     /// It says nothing new.
@@ -164,7 +164,7 @@ fn closed(messages: Vec<(PromptMessage, Option<usize>)>) -> Vec<(PromptMessage, 
         closed.push((message, place));
         for call in &calls {
             let answer = rest.iter().position(|(one, _)| one.answers.as_deref() == Some(call.id.as_str()));
-            let lost = || PromptMessage::result(call, "The result of this call is not known any more.");
+            let lost = || PromptMessage::result(call, "The result of this call is no longer known.");
             closed.push(answer.and_then(|at| rest.remove(at)).unwrap_or_else(|| (lost(), None)));
         }
     }

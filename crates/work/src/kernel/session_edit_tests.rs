@@ -101,7 +101,7 @@ fn every_call_has_a_result_behind_it_whatever_is_taken_out() {
     assert_eq!(roles(&with(true)), [Role::Assistant, Role::Tool, Role::User]);
     assert_eq!(with(true)[1].0.text, "late");
     assert_eq!(roles(&with(false)), [Role::Assistant, Role::Tool, Role::User]);
-    assert!(with(false)[1].0.text.contains("not known any more"));
+    assert!(with(false)[1].0.text.contains("no longer known"));
 }
 
 fn talk() -> impl Strategy<Value = Vec<SessionMessage>> {

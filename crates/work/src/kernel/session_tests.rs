@@ -11,7 +11,7 @@ fn a_file_of_an_older_version_is_read_and_may_go_on_in_another() {
     let continued = continued(text, "sessions/ada.act-7.session.yaml");
     let head = SessionHead::read(&continued).expect("it still is one");
     assert_eq!(head.status, "continued");
-    assert!(continued.contains("why: it goes on in sessions/ada.act-7.session.yaml\n"), "{continued}");
+    assert!(continued.contains("why: it continues in sessions/ada.act-7.session.yaml\n"), "{continued}");
     let newer = SessionHead::read("activation: act-12\nearlier: [act-7]\nagent: ada\nstatus: running\n");
     assert!(newer.is_some_and(|head| head.holds("act-7") && head.holds("act-12")));
 }

@@ -1,4 +1,4 @@
-//! The guardrails of work: section `kernel` of `settings.yaml`. The defaults are the reference's.
+//! The section `kernel` of `settings.yaml`: limits on parallel work, its depth and its duration.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use crate::workspace::{Range, SettingsSection};
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KernelSettings {
-    /// Pieces of work that run at the same time.
+    /// The number of pieces of work that run at the same time.
     pub concurrency: u32,
     /// How deep agents may start agents; what a person starts has depth 0.
     pub depth_at_most: u32,
-    /// Agents that one agent may start in one run.
+    /// The number of agents that one agent may start in one run.
     pub fan_out_at_most: u32,
-    /// Model calls in one piece of work.
+    /// The maximum number of model calls in one piece of work.
     pub turns_at_most: u32,
-    /// Steps without progress after which work is stopped; after each but the last it is nudged.
+    /// The number of steps without progress after which work is stopped; after each but the last, the agent is told.
     pub strikes_at_most: u32,
     /// Consecutive replies of one piece of work that may be cut off at the output limit; it continues after each, and
     /// ends after one more.
@@ -26,7 +26,7 @@ pub struct KernelSettings {
     pub activations_at_most: u32,
     /// How many times a temporary failure of a provider in simulated time is retried; others wait at the gateway.
     pub retries_at_most: u32,
-    /// The delay after such a failure, doubled each time.
+    /// The delay before the first such retry; doubles each time.
     pub retry_secs: f32,
     /// How long everything waits after a rate limit in simulated time that does not say how long.
     pub rate_limit_secs: f32,

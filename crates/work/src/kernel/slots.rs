@@ -1,4 +1,4 @@
-//! Giving out work: who is called to it, who gets a slot, and what whoever has one does next.
+//! Assigns work: which agents are activated, who gets a slot, and what they do next.
 
 use std::collections::{BTreeMap, BTreeSet};
 

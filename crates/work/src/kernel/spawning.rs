@@ -1,4 +1,4 @@
-//! Agents that start agents and wake the one that started them, in the room: who comes in where, and what is told.
+//! Starting agents and waking parents in the room: who is added where, and what is told.
 
 use bevy::math::Vec2;
 
@@ -22,7 +22,7 @@ const PLACE_UNITS: f32 = 150.0;
 /// So many agents are named where one is not there.
 const AGENTS_NAMED: usize = 20;
 
-/// An agent that is to be started.
+/// An agent to be started.
 pub(super) struct Child<'a> {
     /// The file that defines it.
     pub(super) path: &'a str,

@@ -1,4 +1,4 @@
-//! The systems of the kernel: what happened is told to it, and what it says is carried out.
+//! The systems of the kernel: they report what happened to it, and carry out its decisions.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;

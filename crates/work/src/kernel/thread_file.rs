@@ -1,11 +1,11 @@
-//! What the kernel remembers of a session's file beside the messages: plain data.
+//! What the kernel remembers about a session's file besides the messages: plain data.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::ActivationKey;
 use crate::mind::AgentSession;
 
-/// The file of a thread: what the kernel remembers of it beside the messages.
+/// The file of a thread: what the kernel remembers about it besides the messages.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThreadFile {
@@ -32,7 +32,7 @@ impl ThreadFile {
     }
 }
 
-/// How a piece of work ended, as its session's file says it.
+/// How a piece of work ended, according to its session's file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct EndedWork {
     /// Which.

@@ -113,7 +113,7 @@ fn whoever_looks_after_agents_that_are_at_work_is_sent_to_wait_and_woken() {
     for text in ["nothing", "a.md", "a.md"] {
         step(&mut bench, key, &[("list", text, false)]);
     }
-    assert!(last_told(&bench, key).contains("report to you by themselves"), "{}", last_told(&bench, key));
+    assert!(last_told(&bench, key).contains("report to you automatically"), "{}", last_told(&bench, key));
     step(&mut bench, key, &[("list", "a.md", false)]);
     assert!(matches!(bench.ending(key), Ending::Completed { .. }), "{:?}", bench.ending(key));
     bench.say(child, "Dug.", &[]);
@@ -153,7 +153,7 @@ fn words_that_were_cut_off_go_on_and_the_result_is_all_of_them() {
     cut(&mut bench, key, "", "One sen", Vec::new());
     assert_eq!(*bench.phase(key), Phase::Asking);
     let told = last_told(&bench, key);
-    assert!(told.contains("cut off at the limit of 100 tokens") && told.contains("Go on exactly"), "{told}");
+    assert!(told.contains("cut off at the limit of 100 tokens") && told.contains("Continue exactly"), "{told}");
     cut(&mut bench, key, "", "tence. And", Vec::new());
     assert_eq!(bench.kernel.activation(key).map(|one| one.strikes), Some(0), "it is not called a standstill");
     reply(&mut bench, key, WorkReply { text: "more.".into(), leading: " ".into(), ..WorkReply::default() });
@@ -178,7 +178,7 @@ fn of_calls_that_were_cut_off_the_whole_ones_are_carried_out_and_half_a_one_is_t
     cut(&mut bench, key, "", "", vec![whole]);
     bench.answer(key, 0);
     let told = last_told(&bench, key);
-    assert!(told.contains("The calls that you see were carried out"), "{told}");
+    assert!(told.contains("The calls shown were carried out"), "{told}");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn a_reply_without_a_word_is_told_why() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     reply(&mut bench, key, WorkReply { was_filtered: true, ..WorkReply::default() });
-    assert!(last_told(&bench, key).contains("filter held your last reply back"));
+    assert!(last_told(&bench, key).contains("filter blocked your last reply"));
     let key = bench.start("ben", "x");
     cut(&mut bench, key, "", "", Vec::new());
     assert!(last_told(&bench, key).contains("before it said anything"));

@@ -1,4 +1,4 @@
-//! What becomes of a piece of work when its model has answered and when its tools have.
+//! The next step of a piece of work after its model or its tools have answered.
 
 use super::activation::{Activation, Call, CallProgress, Phase};
 use super::approval_question::CallQuestion;
@@ -16,17 +16,16 @@ use crate::tools::{OrderKey, ToolPlan};
 const WAIT_AT_MOST_SECS: f32 = 600.0;
 
 /// What a step without progress is answered with, once.
-const NUDGE: &str = "Progress check: your last step brought nothing new: no words, and no tool result that you had \
-                     not seen. Go on with a tool call that moves the task forward, or conclude with your final answer.";
+const NUDGE: &str = "Progress check: your last step brought nothing new: no text, and no tool result that you had not \
+    already seen. Continue with a tool call that moves the task forward, or conclude with your final answer.";
 
 /// The same where agents are at work that this one started.
-const NUDGE_TO_WAIT: &str = "Progress check: your last step brought nothing new. The agents that you started report to \
-                             you by themselves: end your turn with a few words, and you are activated again with \
-                             what they say.";
+const NUDGE_TO_WAIT: &str = "Progress check: your last step brought nothing new. The agents that you started report \
+    to you automatically: end your turn with a few words, and you will be activated again with their reports.";
 
 /// What a reply without a word is answered with where its provider held the words back.
-const FILTERED: &str = "Your provider's filter held your last reply back, so that nobody has it. Say it in other words, \
-                        or go on with another part of the task.";
+const FILTERED: &str = "Your provider's filter blocked your last reply, so nobody received it. Rephrase it, or \
+    continue with another part of the task.";
 
 /// The last words of work that only looked after the agents that it started, and said nothing.
 const WAITS: &str = "Waiting for the agents that were started.";
@@ -418,30 +417,30 @@ fn is_half(call: &ToolCall) -> bool {
 
 fn half_a_call(tokens: u32) -> String {
     format!(
-        "Error: your reply was cut off at the limit of {tokens} tokens in the middle of this call, so that it was not \
-         carried out. Make it again in smaller parts: begin a long file with vfs_write and go on with vfs_append."
+        "Error: your reply was cut off at the limit of {tokens} tokens in the middle of this call, so it was not \
+         carried out. Repeat it in smaller parts: start a long file with vfs_write and continue with vfs_append."
     )
 }
 
 fn cut_after_calls(tokens: u32) -> String {
     format!(
-        "Your last reply was cut off at the limit of {tokens} tokens. The calls that you see were carried out; if you \
-         wanted more, call it now."
+        "Your last reply was cut off at the limit of {tokens} tokens. The calls shown were carried out; if you \
+         intended more calls, make them now."
     )
 }
 
 fn cut_in_words(tokens: u32) -> String {
     format!(
-        "Your reply was cut off at the limit of {tokens} tokens. Go on exactly where it ended, without repeating \
-         anything and without a word about it; what you say now is joined to it. What is long belongs into a file: \
-         begin it with vfs_write and go on with vfs_append."
+        "Your reply was cut off at the limit of {tokens} tokens. Continue exactly where it ended, without repeating \
+         anything and without mentioning it; your next reply is appended to it. Put long texts in a file: start it \
+         with vfs_write and continue with vfs_append."
     )
 }
 
 fn cut_before_words(tokens: u32) -> String {
     format!(
         "Your reply was cut off at the limit of {tokens} tokens before it said anything. Think less, and take one \
-         small step: one tool call, or a short answer."
+         small step: one tool call or a short answer."
     )
 }
 

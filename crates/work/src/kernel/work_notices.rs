@@ -1,4 +1,4 @@
-//! Words from floors above for agents at work: put before them with their next question, or waking them.
+//! Messages from higher floors to working agents: added to their next request, or waking them.
 
 use bevy::ecs::message::Message;
 

@@ -1,4 +1,4 @@
-//! Takes the orders of floors above: work is begun, gone on with, ended and let go.
+//! Carries out orders of higher floors: starting, continuing, ending and releasing work.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;

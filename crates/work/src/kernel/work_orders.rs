@@ -1,7 +1,7 @@
-//! Work that floors above have done, as data: what they order, and what they are told.
+//! Work ordered by higher floors, as data: the orders and the replies.
 //!
-//! Orders are written in [`Ingest`](crate::schedule::WorkshopSystems::Ingest) and taken in the same tick; what becomes of
-//! them is told in the same tick, too, so that nothing is on its way when a room is saved.
+//! Orders are written in [`Ingest`](crate::schedule::WorkshopSystems::Ingest) and processed in the same tick; replies
+//! are sent in the same tick, too, so that nothing is in transit when a room is saved.
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::{ActivationKey, Id, Seq};
 use crate::mind::Ending;
 
-/// What whoever ordered work lends it beside the task.
+/// What the floor that ordered work adds to it besides the task.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkTerms {
@@ -35,7 +35,7 @@ impl WorkTerms {
     }
 }
 
-/// Work that is wanted of an agent.
+/// Work that is ordered from an agent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorkWanted {
     /// Names the order; what becomes of it is told under that name.
@@ -52,7 +52,7 @@ pub struct WorkWanted {
     pub cause: Seq,
 }
 
-/// Something that a floor above wants of the kernel.
+/// An order of a higher floor to the kernel.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub enum WorkOrder {
     /// An agent is to do something, as a run of its own.
@@ -89,7 +89,8 @@ pub enum WorkOrder {
     },
 }
 
-/// What becomes of such work. Each order is answered with the first or the second; each work with the third, once.
+/// The replies about such work. Each order is answered with the first or the second; each work ends with the third,
+/// once.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub enum WorkAnswer {
     /// An agent has it.

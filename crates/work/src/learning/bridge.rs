@@ -1,5 +1,5 @@
-//! The bridge between the world and what is known: what prompts, tools and lessons ask goes out once the tick in which
-//! they did is in the log; what comes back comes in through the one door.
+//! The bridge between the world and the knowledge service: requests of prompts, tools and lessons are sent once their
+//! tick is in the log; answers enter as inputs.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -36,8 +36,8 @@ enum QuestionKey {
     Lesson(u64, bool),
 }
 
-/// The bridge to the service that has what is known. Nothing of it is saved; what comes over it enters the world
-/// through the door. Without a service, questions wait.
+/// The bridge to the knowledge service. None of it is saved; answers enter the world as inputs. Without a service,
+/// requests wait.
 #[derive(Resource, Default)]
 pub struct KnowledgeBridge {
     service: Option<KnowledgeService>,

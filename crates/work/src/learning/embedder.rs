@@ -1,5 +1,5 @@
-//! Which model says what texts mean: the one that is built in, MiniLM from a folder on this computer, or a provider's that
-//! the settings name. Where the named one cannot be used, the built-in one is, and that is told: memories are found in any
+//! Chooses the embedding model: the built-in one, MiniLM from a folder on this computer, or a provider's from the
+//! settings. If the chosen one cannot be used, the built-in one is used and this is reported: memories are found in any
 //! case.
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const MINILM: &str = "minilm";
 /// What MiniLM is called where others keep it.
 const NAME: &str = "all-MiniLM-L6-v2";
 
-/// The model that settings name.
+/// The embedding model set in the settings.
 #[derive(Clone, PartialEq, Default)]
 pub enum WantedEmbedder {
     /// The one that is part of the program.
@@ -30,7 +30,7 @@ pub enum WantedEmbedder {
     Unknown(Problem),
 }
 
-/// Which model is wanted, and what it uses.
+/// The chosen model and what it needs.
 #[derive(Clone, Default)]
 pub struct EmbedderChoice {
     wanted: WantedEmbedder,
@@ -43,7 +43,7 @@ impl std::fmt::Debug for EmbedderChoice {
     }
 }
 
-/// A model that is in use.
+/// A loaded model.
 pub(super) struct Opened {
     /// What says what texts mean.
     pub(super) embedder: AnyEmbedder,

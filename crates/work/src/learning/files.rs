@@ -1,5 +1,5 @@
-//! The memories of a workspace: read from its files, indexed, and written back, by a command of its own or in a room
-//! that is open. Every change is made over what was read, and made anew where somebody saved the file meanwhile.
+//! The memories of a workspace: read from its files, indexed, and written, by a command or in an open room. Every
+//! change is based on the text that was read, and repeated if somebody saved the file in the meantime.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -293,7 +293,7 @@ fn texts(files: &DirectFiles) -> Result<(BTreeMap<Owner, String>, Vec<Problem>),
             // One that has gone since is not there.
             Ok(None) => {}
             Err(error) => {
-                let remedy = "nothing in it is remembered until it can be read again";
+                let remedy = "its memories are not used until it can be read again";
                 unread.push(Problem::warning(path.to_string(), error.to_string(), remedy));
             }
         }

@@ -1,5 +1,5 @@
-//! What is answered about what is known: what an agent is reminded of, what it finds with a tool, and what becomes of
-//! what it adds. Every answer is within what the agent may know.
+//! Answers requests about knowledge: what an agent recalls, what it finds with a tool, and the result of what it adds.
+//! Every answer is limited to what the agent may know.
 
 use serde_json::json;
 
@@ -99,7 +99,7 @@ pub(super) fn logged(content: &str) -> String {
     truncate(&one_line(content), LOGGED_CHARS)
 }
 
-/// Whose call of a tool it is.
+/// The caller of a tool.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
     /// The agent.
@@ -138,7 +138,7 @@ fn find(files: &mut KnowledgeFiles, caller: &Caller, question: &str, kinds: &[Me
     let found: Vec<RecalledMemory> =
         files.known().recall(&viewer, question, caller.now, limit, filter).iter().map(recalled).collect();
     let text = if found.is_empty() {
-        "Nothing is known about this.".to_owned()
+        "No memories about this.".to_owned()
     } else {
         found.iter().map(|memory| format!("- {}: {}", memory.id, memory.line())).collect::<Vec<_>>().join("\n")
     };
@@ -170,10 +170,15 @@ fn edges(
     let viewer = Viewer::Agent(caller.agent.clone());
     let edge = |(relation, target): &(Relation, Id)| {
         let known = files.known().index().get(&viewer, target);
-        let known = known.ok_or_else(|| format!("you know of no memory {target}; knowledge_query tells their ids"))?;
+        let known = known.ok_or_else(|| {
+            format!(
+                "there is no memory {target} that you know; find ids with \
+            knowledge_query"
+            )
+        })?;
         // What everybody reads does not name what one keeps to itself.
         if !is_private && !known.memory.shared {
-            return Err(format!("{target} is known to you alone: share what it says first, or add this with private"));
+            return Err(format!("only you know {target}: share its content first, or add this memory with private"));
         }
         Ok(Edge { relation: *relation, target: target.clone(), weight: 1.0 })
     };
@@ -206,7 +211,7 @@ fn contribute(
     let by = Author::agent(&caller.agent);
     if let Some(there) = files.known().index().get(&Viewer::Agent(caller.agent.clone()), &memory.id) {
         let told = added(&there.memory);
-        return Ok(output(format!("It is remembered as {}.", memory.id), &told));
+        return Ok(output(format!("Saved as {}.", memory.id), &told));
     }
     let similar = similar_of(files, &Owner::of(&memory), &caller.agent, &candidate);
     let act = decide_offline(&[Case { candidate, similar }]).into_iter().next().map(|decision| decision.act);
@@ -214,11 +219,11 @@ fn contribute(
         Act::Keep { id } => {
             let known = content_of(files, &id);
             let told = Knowledge::Known { id: id.clone(), text: logged(&memory.content) };
-            Ok(output(format!("That is known already, as {id}: {known}"), &told))
+            Ok(output(format!("This is already known, as {id}: {known}"), &told))
         }
         Act::Update { id, candidate } => {
             let told = rewrite(files, &id, &candidate, caller.now, &by)?;
-            Ok(output(format!("It says more than {id}, which says this now: {}", candidate.content), &told))
+            Ok(output(format!("It adds to {id}, which is now: {}", candidate.content), &told))
         }
         // Whoever says so in so many words means it, however short it is.
         act @ (Act::Add { .. } | Act::Skip | Act::Delete { .. }) => {
@@ -231,7 +236,7 @@ fn contribute(
             files.add(&memory, &by)?;
             let contradictions = contradictions_of(files, &memory);
             let who = if is_private { "you alone" } else { "everybody" };
-            let mut answer = output(format!("It is remembered as {}, for {who}.", memory.id), &added(&memory));
+            let mut answer = output(format!("Saved as {}, for {who}.", memory.id), &added(&memory));
             if let Some(data) = answer.data.as_mut().filter(|_| !contradictions.is_empty()) {
                 data[CONTRADICTIONS] = json!(contradictions);
             }

@@ -1,9 +1,8 @@
-//! What agents are to learn from, one after the other: what was said and done, what of it may be worth remembering, what
-//! of that is new among what is known, and what was taken in. Each step waits for an answer from outside under a name of
-//! its own, so that a room that was stopped between two steps goes on where it was and nothing is learned twice.
+//! The learning steps of agents, one after the other: what was said and done, what may be worth remembering, what of
+//! that is new, and what was added. Each step waits for an answer from outside under its own name, so that a room
+//! stopped between two steps continues where it was and nothing is learned twice.
 //!
-//! Where the first question fails, nothing is learned; where the second does, what may be worth remembering is
-//! remembered. Both are told.
+//! If the first question fails, nothing is learned; if the second fails, all candidates are added. Both are reported.
 
 use std::collections::VecDeque;
 
@@ -21,7 +20,7 @@ use crate::schedule::{Input, Section};
 /// Lessons that wait; of more the oldest is given up.
 pub(super) const WAITING_AT_MOST: usize = 32;
 
-/// Something that an agent learns from.
+/// Something from which an agent learns.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Lesson {
     /// Names it within the room, for ever.
@@ -42,7 +41,7 @@ pub struct Lesson {
     pub stage: Stage,
 }
 
-/// How far a lesson is.
+/// The stage of a lesson.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "stage", rename_all = "snake_case")]
 pub enum Stage {
@@ -78,7 +77,7 @@ impl Stage {
     }
 }
 
-/// What is asked of a model for a lesson.
+/// A question to a model for a lesson.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LessonQuestion {
     /// Names the question.
@@ -91,7 +90,7 @@ pub struct LessonQuestion {
     pub cause: Seq,
 }
 
-/// What came of an order about a lesson. An input: what is known is outside.
+/// The result of an order of a lesson. An input: memories are outside the world.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LessonAnswered {
     /// Of which lesson.
@@ -104,7 +103,7 @@ impl Input for LessonAnswered {
     const KIND: &'static str = "lesson_answered";
 }
 
-/// What came of such an order.
+/// The result of such an order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum LessonAnswer {
@@ -138,7 +137,7 @@ pub struct LessonOver {
     pub contradictions: Vec<String>,
 }
 
-/// What agents are to learn from. Saved with the room; written by this module only.
+/// All lessons. Saved with the room; written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lessons {

@@ -1,4 +1,4 @@
-//! What is recalled and added is told in the log, and what others do to the files is heard.
+//! Logs what is recalled and added, and processes changes that others make to the files.
 
 use bevy::ecs::prelude::*;
 

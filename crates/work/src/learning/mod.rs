@@ -1,11 +1,10 @@
-//! Learning: what agents remember across runs, how it comes back to them, and what they add to it.
+//! Learning: what agents remember across runs, how they recall it, and what they add.
 //!
-//! What is known stands in files (`memory/knowledge/`), outside the world. In reading order: which model says what texts
-//! mean ([`embedder`]), the files with their index ([`files`]), how a question about them is answered
-//! (`knowledge_calls`), the thread that does it ([`service`]), and the bridge between it and the world ([`bridge`]).
-//! When work or a conversation is over, its agents look back at it (`reflection`), step by step ([`lessons`]). What
-//! comes back is an input, so that a run is replayed without files and without anything that understands texts. What is
-//! recalled and learned is told in the log (`log_events`).
+//! Memories are stored in files (`memory/knowledge/`), outside the world. In reading order: the embedding model
+//! ([`embedder`]), the files with their index ([`files`]), answering requests (`knowledge_calls`), the thread that does
+//! it ([`service`]), and the bridge to the world ([`bridge`]). When work or a conversation is over, its agents review
+//! it (`reflection`), step by step ([`lessons`]). Answers are inputs, so a run is replayed without files and without an
+//! embedding model. What is recalled and learned is logged (`log_events`).
 
 pub mod bridge;
 pub mod embedder;

@@ -1,5 +1,5 @@
-//! When work or a conversation is over, its agents look back at it: what they are to learn from is queued, and goes on
-//! from step to step beside everything else.
+//! When work or a conversation is over, its agents review it: the lessons are queued and processed step by step in the
+//! background.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -22,7 +22,7 @@ use crate::simulation::{Conversation, ConversationEnded, session_of};
 /// Nobody looks back while models are asked for work, unless that goes on for longer than this, in seconds of the room.
 const WAITS_AT_MOST_SECS: i64 = 120;
 
-/// What there is to look back with.
+/// The system parameters of reviewing.
 #[derive(SystemParam)]
 pub(super) struct Room<'w, 's> {
     roster: Res<'w, Roster>,
@@ -106,7 +106,7 @@ fn queue(
     let (id, stage) = (of.id.clone(), Stage::Extracting);
     let lesson = Lesson { number: 0, agent, id, lines, source, at_secs, cause, stage };
     if let Some(given_up) = lessons.add(lesson) {
-        let what = "a lookback was skipped: too many are already waiting";
+        let what = "learning was skipped: too much is already waiting";
         log.write(EventDraft::of(&Warning::new(what)).agent(&given_up.id).cause(given_up.cause));
     }
 }

@@ -1,5 +1,5 @@
-//! Searching what is known from outside the world, as a person does in the window: by the same index and the same model
-//! that agents are reminded by. It changes nothing, and counts for nothing.
+//! Searches memories from outside the world, as a person does in the window: with the same index and model as the
+//! agents' recall. It changes nothing and does not affect recall counts.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const SEARCHES_WAITING: usize = 8;
 /// Whoever searches waits so long for its turn, and so long for the answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is looked for.
+/// A search query.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MemoryQuery {
     /// Who looks: only what it may know is found.
@@ -30,7 +30,7 @@ pub struct MemoryQuery {
     pub limit: usize,
 }
 
-/// A search on its way.
+/// A running search.
 pub(super) struct Search {
     query: MemoryQuery,
     answer: Sender<Result<Vec<RecalledScore>, String>>,
@@ -47,7 +47,7 @@ impl Search {
     }
 }
 
-/// The way to search. Cheap to clone; whoever has it may wait with it, on a thread of its own.
+/// Access to the search. Cheap to clone; searching blocks, so use it on a separate thread.
 #[derive(Clone)]
 pub struct MemorySearch(Sender<Search>);
 
@@ -68,10 +68,10 @@ impl MemorySearch {
     pub fn find(&self, query: MemoryQuery) -> Result<Vec<RecalledScore>, String> {
         let (answer, answers) = bounded(1);
         self.0.send_timeout(Search { query, answer }, PATIENCE).map_err(|error| match error {
-            SendTimeoutError::Timeout(_) => "what is known is busy; try again in a moment".to_owned(),
+            SendTimeoutError::Timeout(_) => "the knowledge service is busy; try again in a moment".to_owned(),
             SendTimeoutError::Disconnected(_) => "the room is closed".to_owned(),
         })?;
-        let gone = "what is known could not be searched in time; try again in a moment";
+        let gone = "memories could not be searched in time; try again in a moment";
         answers.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(gone.to_owned()))
     }
 }

@@ -1,5 +1,4 @@
-//! The thread that has what is known: it looks up, takes in and writes, so that nothing in a tick waits for a disk or
-//! for a text to be understood.
+//! The knowledge thread: it searches, adds and writes, so that nothing in a tick waits for a disk or for an embedding.
 
 use std::path::PathBuf;
 use std::thread::JoinHandle;
@@ -34,7 +33,7 @@ const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Where the model that the settings name could not be asked, it is tried again after so long.
 const WANTED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
-/// What is asked of the service.
+/// A request to the service.
 #[derive(Clone, Debug)]
 pub(super) enum Question {
     /// What an agent is to be reminded of.
@@ -74,7 +73,7 @@ impl Input for EmbedderInUse {
     const KIND: &'static str = "embedder_in_use";
 }
 
-/// What the service says.
+/// An answer of the service.
 #[derive(Debug)]
 pub(super) enum Answer {
     /// To a prompt: the text of its part, or why there is none.
@@ -89,7 +88,7 @@ pub(super) enum Answer {
     Embedder(EmbedderInUse),
 }
 
-/// The model that says what texts mean, as the room is told of it: an input, and a resource that keeps the last one.
+/// The embedding model in use, as the room is told: an input, and a resource with the latest one.
 #[derive(Message, Resource, Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct EmbedderInUse {
     /// Its name.
@@ -98,7 +97,7 @@ pub struct EmbedderInUse {
     pub trouble: Option<String>,
 }
 
-/// Where the service finds what it has.
+/// The options of the service.
 pub struct KnowledgeServiceOptions {
     /// The workspace.
     pub workspace: PathBuf,
@@ -110,7 +109,7 @@ pub struct KnowledgeServiceOptions {
     pub counted: MemoryCounts,
 }
 
-/// The thread, and the ways to it. Dropping it lets what is under way finish.
+/// The knowledge thread and its channels. Dropping it lets running requests finish.
 pub struct KnowledgeService {
     /// `None` only while dropping.
     questions: Option<Sender<Question>>,
@@ -177,7 +176,7 @@ impl Drop for KnowledgeService {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            tracing::error!("the thread that has what is known panicked; what it was adding may not be on disk");
+            tracing::error!("the knowledge thread panicked; what it was adding may not be on disk");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What agents are reminded of: section `knowledge` of `settings.yaml`.
+//! The section `knowledge` of `settings.yaml`: recall, learning and the embedding model.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::workspace::{Range, SettingsSection};
 
-/// The model of embeddings that is part of the program.
+/// The name of the built-in embedding model.
 pub const BUILT_IN: &str = "built-in";
 
 /// How much agents recall, and what they learn from.
@@ -16,15 +16,16 @@ pub struct KnowledgeSettings {
     /// provider's, such as `ollama:all-minilm` or `openai:text-embedding-3-small`, which then receives every memory and
     /// every search text.
     pub embedder: String,
-    /// Memories in a prompt; 0 puts none there.
+    /// The maximum number of memories in a prompt; 0 turns recall off.
     pub recalled_at_most: usize,
-    /// A memory is added to a prompt if its meaning is at least this similar to the query, from 0 to 1, …
+    /// A memory is added to a prompt if its meaning is at least this similar to the query (0 to 1), or if it has the
+    /// share of words in `coverage_at_least`.
     pub similarity_at_least: f32,
-    /// … or if it contains at least this share of the query's words, from 0 to 1.
+    /// A memory is also added to a prompt if it contains at least this share of the query's words (0 to 1).
     pub coverage_at_least: f32,
     /// Whether an agent's model is asked what is worth remembering after a piece of work.
     pub learns_from_work: bool,
-    /// The same after a conversation, for each agent that took part.
+    /// Whether the model of each agent that took part is asked what is worth remembering after a conversation.
     pub learns_from_conversations: bool,
     /// The minimum length of a conversation to learn from, in characters.
     pub conversation_chars_at_least: usize,

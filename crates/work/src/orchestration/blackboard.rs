@@ -1,4 +1,4 @@
-//! Blackboards: values that everybody in a run sees, each with who wrote it, when, and what it said before. Pure.
+//! Blackboards: values that everybody in a run sees, each with its author, time and earlier values. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,7 +14,7 @@ use crate::tools::Condition;
 /// Of a value so many characters are shown in an error.
 const SHOWN_CHARS: usize = 400;
 
-/// What an entry said at one time.
+/// A value of an entry at one time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Written {
     /// What; null where it was taken away.
@@ -99,7 +99,7 @@ pub struct Change {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum NotWritten {
     /// It says something else than whoever writes it thought.
-    #[error("{key:?} says {value} now (version {version}, written by {by}), and not what you expected; decide anew")]
+    #[error("the entry {key:?} is now {value} (version {version}, written by {by}), not what you expected; reconsider")]
     Other {
         /// Which.
         key: String,
@@ -111,19 +111,19 @@ pub enum NotWritten {
         by: Id,
     },
     /// There is no such entry.
-    #[error("there is no entry {key:?}, and not what you expected; decide anew")]
+    #[error("there is no entry {key:?}, which is not what you expected; reconsider")]
     Nothing {
         /// Which.
         key: String,
     },
     /// There are too many.
-    #[error("there are {most} entries on the blackboard already; take one away first, by writing null")]
+    #[error("there are already {most} entries on the blackboard; remove one first by writing null")]
     TooMany {
         /// So many may be.
         most: usize,
     },
     /// The run is over, or there is none.
-    #[error("the run is over, and its blackboard with it")]
+    #[error("the run is over, and so is its blackboard")]
     Over,
 }
 

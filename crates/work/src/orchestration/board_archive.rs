@@ -1,5 +1,5 @@
-//! Keeps what runs shared on their blackboards when they are over, in a file of the workspace, and follows what others
-//! make of that file.
+//! Saves the shared entries of finished runs' blackboards in a file of the workspace, and follows external changes of
+//! that file.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::workspace::files::FileContent;
 use crate::workspace::layout::KEPT_BLACKBOARD;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
 
-/// What is kept of runs that are over, as the file says it. Written by this module only. Part of the saved world, for a
+/// The entries kept from finished runs, as in the file. Written by this module only. Part of the saved world, because a
 /// room may be killed before the file was written.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -38,7 +38,7 @@ impl BoardArchive {
     }
 }
 
-/// What runs left behind that does not stand in the file yet, because that cannot be read. Part of the saved world.
+/// Entries of finished runs that are not in the file yet, because it cannot be read. Part of the saved world.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Unkept(Vec<ArchivedEntry>);
@@ -177,7 +177,7 @@ fn write_kept(
     }
     match now {
         Some(entry) if entry.key != key || entry.value.is_null() => {
-            return Err(format!("the kept entry {key:?} was not changed: it must keep its name and say something"));
+            return Err(format!("the kept entry {key:?} was not changed: it must keep its name and have a value"));
         }
         Some(_) if was.is_none() && kept.entries.iter().len() >= most => {
             return Err(format!("{most} entries are already kept; remove one first"));

@@ -1,5 +1,5 @@
-//! What stays of blackboards when their runs are over: the file in which it stands, one entry for each name, the oldest
-//! first. Later runs read it, and a person may edit it. Pure.
+//! The file with blackboard entries of finished runs: one entry for each name, the oldest first. Later runs read it,
+//! and a person may edit it. Pure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,9 +10,9 @@ use crate::workspace::layout::KEPT_BLACKBOARD;
 
 /// What stands above the entries in the file.
 const HEAD: &str =
-    "# What agents shared on the blackboards of runs that are over. Later runs read it; edit it as you like.\n";
+    "# Entries that agents shared on the blackboards of earlier runs. Later runs read them; you can edit them.\n";
 
-/// An entry that a run shared and left behind.
+/// An entry that a run shared and that is kept.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ArchivedEntry {
     /// Its name.
@@ -38,7 +38,7 @@ fn is_empty(id: &Id) -> bool {
     id.is_empty()
 }
 
-/// Everything that is kept, the oldest first, each name once.
+/// All kept entries, the oldest first, each name once.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchivedEntries {

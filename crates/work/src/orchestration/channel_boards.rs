@@ -1,4 +1,4 @@
-//! Message boards that show a channel: what is said there stands on them. A scene says which, with `channel: NAME`.
+//! Message boards that show a channel: its messages are their text. A scene sets the channel with `channel: NAME`.
 
 use std::collections::BTreeMap;
 

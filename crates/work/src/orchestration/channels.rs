@@ -1,8 +1,8 @@
-//! Channels: what is said in them, who listens, and who has heard what. Pure.
+//! Channels: their messages, subscribers, and what each has received. Pure.
 //!
-//! The messages of a channel are numbered without a gap. Whoever listens has the number of the message that it hears
-//! next; what it hears, and what waits for it, follows from that number alone and never from the time. So nothing is
-//! lost and nothing comes twice, whatever stops the process.
+//! The messages of a channel are numbered without gaps. Each subscriber has the number of the message that it receives
+//! next; what it receives, and what waits for it, only depends on that number and never on the time. So nothing is lost
+//! or delivered twice, even if the process stops.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::settings::ChannelSettings;
 use crate::base::{ActivationKey, Id, Seq};
 
-/// Something that was said in a channel.
+/// A message in a channel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ChannelMessage {
     /// Its number, from 1.
@@ -35,7 +35,7 @@ pub struct ChannelMessage {
     pub cause: Seq,
 }
 
-/// An agent that listens to a channel.
+/// An agent's subscription to a channel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Subscription {
     /// The number of the message that it hears next.
@@ -66,7 +66,7 @@ pub struct Channel {
     goes_in_circles: bool,
 }
 
-/// Something to be said.
+/// A message to be published.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewMessage {
     /// Who says it, by id.
@@ -83,12 +83,13 @@ pub struct NewMessage {
     pub cause: Seq,
 }
 
-/// Why something was not said, or why nobody listens.
+/// Why a message was not published, or a subscription was refused.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Bounce {
     /// Too much waits for those who listen.
     #[error(
-        "channel '{channel}' is full: {waiting} messages wait, for {slowest} the longest; say it when they were heard, or in another way"
+        "channel '{channel}' is full: {waiting} messages are waiting, longest for {slowest}; try again when they have \
+         been received, or use another way"
     )]
     Full {
         /// Which.
@@ -100,8 +101,8 @@ pub enum Bounce {
     },
     /// Messages led to each other too often.
     #[error(
-        "channel '{channel}' goes in circles: {hops} messages led to this one, each waking the agent that said the next; \
-         it is not said. End your part, or tell it to whoever started you"
+        "channel '{channel}' goes in circles: {hops} messages led to this one, each waking the agent that sent the \
+         next; it was not sent. Finish your part, or tell the agent that started you"
     )]
     Circle {
         /// Which.
@@ -110,7 +111,7 @@ pub enum Bounce {
         hops: u32,
     },
     /// There are too many channels.
-    #[error("there are {most} channels already; use one of them: {there}")]
+    #[error("there are already {most} channels; use one of them: {there}")]
     TooManyChannels {
         /// So many may be.
         most: usize,
@@ -118,7 +119,7 @@ pub enum Bounce {
         there: String,
     },
     /// Too many listen.
-    #[error("{most} agents listen to channel '{channel}' already")]
+    #[error("channel '{channel}' already has {most} subscribers")]
     TooManySubscribers {
         /// So many may.
         most: usize,
@@ -127,7 +128,7 @@ pub enum Bounce {
     },
 }
 
-/// What an agent is told of a channel.
+/// The messages of a channel that an agent receives.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delivered {
     /// Which.

@@ -64,7 +64,7 @@ fn a_full_channel_refuses_and_says_for_whom_it_waits_until_that_one_has_heard() 
     }
     let bounce = channels.publish("news", message("ada", "one more"), &settings()).expect_err("it is full");
     assert_eq!(bounce, Bounce::Full { channel: "news".into(), waiting: 8, slowest: "slow".into() });
-    assert!(bounce.to_string().contains("8 messages wait, for slow the longest"));
+    assert!(bounce.to_string().contains("8 messages are waiting, longest for slow"));
     assert_eq!(texts(&channels.deliver("slow", &settings())), ["0", "1", "2", "3"], "as many as one turn may bring");
     assert_eq!(channels.publish("news", message("ada", "one more"), &settings()), Ok(9));
     assert_eq!(texts(&channels.deliver("slow", &settings())), ["4", "5", "6", "7"]);

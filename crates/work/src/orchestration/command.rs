@@ -1,4 +1,4 @@
-//! What a person does about channels and blackboards. Inputs.
+//! A person's commands about channels and blackboards. Inputs.
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::board_archive_file::ArchivedEntry;
 use crate::base::{ActivationKey, Id};
 use crate::schedule::Input;
 
-/// Something that a person does about channels and blackboards.
+/// A person's command about channels and blackboards.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum CollaborationCommand {

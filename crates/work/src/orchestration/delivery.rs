@@ -1,5 +1,5 @@
-//! Tells agents what was said in the channels that they listen to: whoever is at work with its next turn, whoever has
-//! done its part by waking it, and whoever has no work through its attention, like everything else that calls it.
+//! Delivers channel messages to agents: to working ones with their next turn, to those that finished their part by
+//! activating them again, and to those without work through their attention, like everything else that wakes them.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ use crate::simulation::{Interest, WakeAgent};
 /// The word under which a channel wakes somebody, in the log.
 const REASON: &str = "channel";
 /// What an agent without work is asked about what was said in a channel.
-const ASK: &str = "You listen to this channel. Look at what was said there, and do what it asks of you in this room, if \
-                   anything; you are told of it again when you work.";
+const ASK: &str = "You are subscribed to this channel. Read the new messages, and do what they ask of you in this \
+    room, if anything; you will get them again when you work.";
 
 /// Brings what waits to whoever can hear it now. After everything that says something, and before work goes on.
 pub(super) fn deliver(
@@ -93,8 +93,8 @@ fn deliver_to(
 /// What an agent without work is to turn to.
 fn interest(channel: &str, calls: &[(&str, &ChannelMessage)]) -> Interest {
     let sentence = match calls.len() {
-        1 => format!("something was said in channel {channel}"),
-        many => format!("{many} messages were said in channels that it listens to"),
+        1 => format!("there is a new message in channel {channel}"),
+        many => format!("there are {many} new messages in its channels"),
     };
     let interest = Interest::new(REASON, sentence, Urgency::Mail, ASK);
     calls.iter().fold(interest, |interest, (channel, message)| {

@@ -1,10 +1,9 @@
-//! Agents that work together: what they say to each other in channels, and what stands on the blackboard of a run.
+//! Agents that work together: the channels in which they talk, and the blackboard of a run.
 //!
-//! In reading order: the rules ([`channels`], [`blackboard`]), what a person does about them ([`command`]), what is
-//! carried out of it (`operations`), who hears what and when (`delivery`), what stays when a run is over
-//! ([`board_archive_file`], `board_archive`), boards that show a channel (`channel_boards`), and the words for models
-//! ([`result_text`]). What agents hand over to each other is work, and the kernel's. Files that chain agents are
-//! [`workflow`]s.
+//! In reading order: the rules ([`channels`], [`blackboard`]), a person's commands ([`command`]), carrying them out
+//! (`operations`), delivery (`delivery`), entries kept after a run ([`board_archive_file`], `board_archive`), boards
+//! that show a channel (`channel_boards`), and the texts for models ([`result_text`]). Tasks that agents hand over to
+//! each other are work, and belong to the kernel. Files that chain agents are [`workflow`]s.
 
 pub mod blackboard;
 mod board_archive;

@@ -1,4 +1,4 @@
-//! Carries out what agents and persons do about channels and blackboards, and says it in the log.
+//! Carries out and logs what agents and people do with channels and blackboards.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -26,7 +26,7 @@ use crate::tools::{
 /// So many of those who hear a message are named in the log.
 const HEARERS_NAMED: usize = 8;
 
-/// What is touched by it.
+/// The system parameters of these operations.
 #[derive(SystemParam)]
 pub(super) struct CollaborationContext<'w> {
     clock: Res<'w, SimClock>,
@@ -114,12 +114,12 @@ impl CollaborationContext<'_> {
             CollaborationOrder::Publish { channel, message } => {
                 let hops = thread.map_or(0, |thread| self.channels.hops_of(thread));
                 let number = self.publish(doer, &channel, message, hops)?;
-                let there = self.channels.get(&channel).ok_or("the channel is gone")?;
+                let there = self.channels.get(&channel).ok_or("the channel no longer exists")?;
                 Ok(result_text::published(&channel, number, there, doer.agent))
             }
             CollaborationOrder::Subscribe { channel, earlier } => {
                 let earlier = self.subscribe(doer, (doer.agent, &channel), (thread, earlier))?;
-                let there = self.channels.get(&channel).ok_or("the channel is gone")?;
+                let there = self.channels.get(&channel).ok_or("the channel no longer exists")?;
                 Ok(result_text::subscribed(&channel, earlier, there))
             }
             CollaborationOrder::Unsubscribe { channel } => {
@@ -156,13 +156,13 @@ impl CollaborationContext<'_> {
             CollaborationCommand::Publish { channel, message } => {
                 let message = truncate(message.trim(), MESSAGE_CHARS_AT_MOST);
                 if message.is_empty() {
-                    return Err("a message in a channel says something".to_owned());
+                    return Err("the message is empty".to_owned());
                 }
                 self.publish(doer, &name(channel)?, message, 0).map(drop)
             }
             CollaborationCommand::Listen { channel, agent, listens: true } => {
                 if self.roster.key(agent).is_none() {
-                    return Err(format!("no agent {agent} is in the room"));
+                    return Err(format!("there is no agent {agent} in the room"));
                 }
                 self.subscribe(doer, (agent, &name(channel)?), (None, 0)).map(drop)
             }

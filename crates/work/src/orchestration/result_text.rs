@@ -1,4 +1,4 @@
-//! What models are told of channels and blackboards. What others said is bounded, and what is left out is said.
+//! Texts about channels and blackboards for models. Text by others is bounded, and omissions are stated.
 
 use serde_json::Value;
 
@@ -35,9 +35,9 @@ pub fn news(delivered: &[Delivered]) -> String {
 pub fn published(name: &str, number: u64, channel: &Channel, by: &str) -> String {
     let others = channel.subscribers().filter(|(agent, _)| ***agent != *by).count();
     let hear = match others {
-        0 => "nobody else listens yet".to_owned(),
-        1 => "1 agent hears it with its next turn".to_owned(),
-        many => format!("{many} agents hear it with their next turn"),
+        0 => "it has no other subscribers yet".to_owned(),
+        1 => "1 agent receives it with its next turn".to_owned(),
+        many => format!("{many} agents receive it with their next turn"),
     };
     format!("Published in '{name}' (message {number}): {hear}.")
 }
@@ -45,24 +45,31 @@ pub fn published(name: &str, number: u64, channel: &Channel, by: &str) -> String
 /// An agent listens to a channel, or did already. `earlier` messages come with its next turn.
 pub fn subscribed(name: &str, earlier: Option<u64>, channel: &Channel) -> String {
     match earlier {
-        None => format!("You listen to '{name}' already."),
+        None => format!("You are already subscribed to '{name}'."),
         Some(earlier) => {
             let coming = match earlier {
                 0 if channel.said() > 0 => {
-                    format!(" {} were said before; ask for them with 'earlier'.", channel.said())
+                    format!(" There are {} earlier messages; get them with 'earlier'.", channel.said())
                 }
                 0 => String::new(),
                 1 => " The last message comes with your next turn.".to_owned(),
                 many => format!(" The last {many} messages come with your next turn."),
             };
-            format!("You listen to '{name}' now.{coming}")
+            format!("You are now subscribed to '{name}'.{coming}")
         }
     }
 }
 
 /// An agent listens no more, or never did.
 pub fn unsubscribed(name: &str, did: bool) -> String {
-    if did { format!("You listen to '{name}' no more.") } else { format!("You did not listen to '{name}'.") }
+    if did {
+        format!("You are no longer subscribed to '{name}'.")
+    } else {
+        format!(
+            "You were not subscribed to \
+        '{name}'."
+        )
+    }
 }
 
 /// An entry was written, or taken away.
@@ -73,7 +80,7 @@ pub fn wrote(key: &str, entry: &Entry) -> String {
             let kept = if entry.shared { ", kept when this run ends" } else { "" };
             format!("Wrote '{key}' (version {version}{kept}).")
         }
-        None => format!("Took '{key}' off the blackboard."),
+        None => format!("Removed '{key}' from the blackboard."),
     }
 }
 
@@ -83,14 +90,14 @@ pub fn entry(key: &str, entry: &Entry, with_history: bool, kept: Option<&Archive
     let mut told = format!("'{key}' ({}{shared}):\n{}", by_whom(&entry.now), shown(&entry.now.value));
     if with_history {
         if entry.before.is_empty() {
-            told += "\nIt said nothing before.";
+            told += "\nIt has no earlier values.";
         }
         for before in entry.before.iter().rev().take(HISTORY_SHOWN) {
             told += &format!("\nBefore ({}): {}", by_whom(before), short(&before.value));
         }
     }
     if let Some(kept) = kept {
-        told += &format!("\nAn earlier run left here ({}): {}", by_run(kept), short(&kept.value));
+        told += &format!("\nFrom an earlier run ({}): {}", by_run(kept), short(&kept.value));
     }
     told
 }
@@ -98,8 +105,8 @@ pub fn entry(key: &str, entry: &Entry, with_history: bool, kept: Option<&Archive
 /// What an entry of an earlier run says.
 pub fn kept_entry(kept: &ArchivedEntry) -> String {
     format!(
-        "This run has no entry '{0}'. An earlier run left '{0}' ({1}):\n{2}\nIt may be out of date; write '{0}' to say \
-         something else in this run.",
+        "This run has no entry '{0}'. From an earlier run, there is '{0}' ({1}):\n{2}\nIt may be outdated; write \
+         '{0}' to replace it in this run.",
         kept.key,
         by_run(kept),
         shown(&kept.value)
@@ -150,7 +157,7 @@ pub fn entries(board: Option<&RunBoard>, kept: &ArchivedEntries) -> String {
         [] => own,
         lines => {
             let lines = truncate(&lines.join("\n"), LIST_CHARS_AT_MOST);
-            format!("{own}\n\nLeft by earlier runs, and perhaps out of date:\n{lines}")
+            format!("{own}\n\nFrom earlier runs, possibly outdated:\n{lines}")
         }
     }
 }
@@ -162,9 +169,9 @@ pub fn no_entry(key: &str, board: Option<&RunBoard>, kept: &ArchivedEntries) -> 
     let earlier: Vec<&str> = kept.iter().rev().map(|one| &*one.key).take(NAMED_AT_MOST).collect();
     let own = match own.as_slice() {
         [] => format!("There is no entry '{key}': the blackboard of this run is empty."),
-        there => format!("There is no entry '{key}'. There are {}.", there.join(", ")),
+        there => format!("There is no entry '{key}'. Available entries: {}.", there.join(", ")),
     };
-    if earlier.is_empty() { own } else { format!("{own} Earlier runs left {}.", earlier.join(", ")) }
+    if earlier.is_empty() { own } else { format!("{own} From earlier runs: {}.", earlier.join(", ")) }
 }
 
 #[cfg(test)]
@@ -187,15 +194,14 @@ mod tests {
         let kept = kept();
         let told = kept_entry(kept.get("plan").expect("it is there"));
         assert!(
-            told.contains("An earlier run left 'plan' (by ada in act-7, 1:15 into that room's time):\ncount"),
+            told.contains("From an earlier run, there is 'plan' (by ada in act-7, 1:15 into that room's time):\ncount"),
             "{told}"
         );
         assert_eq!(
             entries(None, &kept),
-            "The blackboard of this run is empty.\n\nLeft by earlier runs, and perhaps out of date:\n'mine' (by a person): \
-             count\n'plan' (by ada in act-7, 1:15 into that room's time): count"
+            "The blackboard of this run is empty.\n\nFrom earlier runs, possibly outdated:\n'mine' (by a person): count\n'plan' (by ada in act-7, 1:15 into that room's time): count"
         );
-        assert!(no_entry("x", None, &kept).ends_with("Earlier runs left mine, plan."));
+        assert!(no_entry("x", None, &kept).ends_with("From earlier runs: mine, plan."));
         assert_eq!(entries(None, &ArchivedEntries::default()), "The blackboard of this run is empty.");
     }
 }

@@ -1,4 +1,4 @@
-//! What of channels and blackboards outlives the process: all of it.
+//! The saved state of channels and blackboards: all of it.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! How much agents may say to each other: sections `channels` and `blackboard` of `settings.yaml`.
+//! The sections `channels` and `blackboard` of `settings.yaml`: limits on what agents exchange.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

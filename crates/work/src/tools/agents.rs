@@ -1,4 +1,4 @@
-//! The tools for other agents: starting one, and telling the one that started this one.
+//! The tools for other agents: starting and delegating to agents, and signalling the parent.
 
 use serde_json::{Map, Value, json};
 
@@ -20,63 +20,63 @@ const FILENAME_CHARS_AT_MOST: usize = 80;
 pub(super) fn spawn() -> Tool {
     Tool::new(
         "spawn_agent",
-        "Start an agent with a task: one that is there, by its name alone, or a new one, with the text of its \
-                  file. It works by itself and reports to you when \
-                  all of its work is over: do not wait or look for it, end your turn, and you are activated again \
-                  with what it says. A new agent's file is Markdown: front matter, then the agent's instructions. Every key is \
-                  optional; what you leave out it has from you, and it never may \
-                  do more than you. For example:\n\
-                  ---\n\
-                  name: Researcher\n\
-                  description: Finds out what is known and writes it down.\n\
-                  tools: [vfs_read, vfs_list, vfs_write, signal_parent]\n\
-                  writes: [\"artifacts/**\"]\n\
-                  ---\n\
-                  # MISSION\n\
-                  You are a research specialist.\n\
-                  # INSTRUCTIONS\n\
-                  Write your findings to artifacts/research.md, then tell your parent with signal_parent.",
+        "Start an agent with a task: an existing agent, by its name alone, or a new one, with the text of its file. \
+         It works by itself and reports to you when all of its work is done. Do not wait for it or look for it: end \
+         your turn, and you will be activated again with its report. A new agent's file is Markdown: front matter, \
+         then the agent's instructions. All keys are optional; missing ones are inherited from you, and the agent can \
+         never do more than you. For example:\n\
+         ---\n\
+         name: Researcher\n\
+         description: Finds out what is known and writes it down.\n\
+         tools: [vfs_read, vfs_list, vfs_write, signal_parent]\n\
+         writes: [\"artifacts/**\"]\n\
+         ---\n\
+         # MISSION\n\
+         You are a research specialist.\n\
+         # INSTRUCTIONS\n\
+         Write your findings to artifacts/research.md, then tell your parent with signal_parent.",
         object(
             json!({
                 "filename": {
                     "type": "string",
                     "minLength": 1,
                     "maxLength": FILENAME_CHARS_AT_MOST,
-                    "description": "The agent's name; of a new one, its file's name in agents/, such as researcher.md.",
+                    "description": "The agent's name; for a new agent, the name of its file in agents/, such as \
+                        researcher.md.",
                 },
                 "content": {
                     "type": "string",
                     "minLength": 1,
                     "maxLength": CONTENT_CHARS_AT_MOST,
-                    "description": "Of a new agent, the whole text of its file: front matter and instructions. Leave \
-                                    it out for an agent that is there.",
+                    "description": "For a new agent, the whole text of its file: front matter and instructions. Omit \
+                        it for an existing agent.",
                 },
                 "task": {
                     "type": "string",
                     "minLength": 1,
                     "maxLength": TASK_CHARS_AT_MOST,
-                    "description": "What it is to do now.",
+                    "description": "What it should do now.",
                 },
             }),
             &["filename", "task"],
         ),
         |arguments, planning| {
-        let (name, task) = (arguments.text("filename"), arguments.text("task"));
-        let content = match arguments.some_text("content") {
-            None => None,
-            Some(content) => {
-                let path = path_of(&name)?;
-                Some((new_agent(&path, &content, planning)?, path))
+            let (name, task) = (arguments.text("filename"), arguments.text("task"));
+            let content = match arguments.some_text("content") {
+                None => None,
+                Some(content) => {
+                    let path = path_of(&name)?;
+                    Some((new_agent(&path, &content, planning)?, path))
+                }
+            };
+            if task.trim().is_empty() {
+                return Err("'task' is empty; write what the agent should do".to_owned());
             }
-        };
-        if task.trim().is_empty() {
-            return Err("'task' says nothing; write what the agent is to do".to_owned());
-        }
-        Ok(match content {
-            None => Planned::start(name, None, task),
-            Some((content, path)) => Planned::spawn(path, content, task),
-        })
-    },
+            Ok(match content {
+                None => Planned::start(name, None, task),
+                Some((content, path)) => Planned::spawn(path, content, task),
+            })
+        },
     )
     .by_default(Power::Spawn)
     .also_called(&["Task", "Agent"])
@@ -87,8 +87,8 @@ pub(super) fn spawn() -> Tool {
 pub(super) fn signal() -> Tool {
     Tool::new(
         "signal_parent",
-        "Send a message to the agent that started you, which is activated again with it. Your last words \
-                  reach it anyway when all of your work is over; signal what it should know earlier.",
+        "Send a message to the agent that started you; it is activated again to read it. It receives your final \
+         answer anyway when all of your work is done: only signal what it needs to know earlier.",
         {
             let message = json!({
                 "type": "string",
@@ -101,7 +101,7 @@ pub(super) fn signal() -> Tool {
         |arguments, _| {
             let message = arguments.text("message");
             if message.trim().is_empty() {
-                return Err("'message' says nothing".to_owned());
+                return Err("'message' is empty".to_owned());
             }
             Ok(Planned::signal(message, terms(arguments)?))
         },
@@ -114,9 +114,9 @@ pub(super) fn signal() -> Tool {
 pub(super) fn delegate() -> Tool {
     Tool::new(
         "delegate",
-        "Hand a task over to an agent that is in the room, by its name. It does it when it is free, and its result comes \
-         back to you by itself, in the form that you ask for: do not wait or look for it, end your turn, and you are \
-         activated again with it. To start an agent that is not there, use spawn_agent.",
+        "Hand a task over to an agent in the room, by name. It starts the task when it is free, and you receive its \
+         result automatically, in the format that you ask for. Do not wait for it or look for it: end your turn, and \
+         you will be activated again with the result. To start an agent that is not in the room, use spawn_agent.",
         object(
             with_terms(
                 json!({
@@ -130,7 +130,7 @@ pub(super) fn delegate() -> Tool {
                         "type": "string",
                         "minLength": 1,
                         "maxLength": TASK_CHARS_AT_MOST,
-                        "description": "What it is to do now.",
+                        "description": "What it should do now.",
                     },
                 }),
                 "it",
@@ -141,7 +141,7 @@ pub(super) fn delegate() -> Tool {
         |arguments, _| {
             let (agent, task) = (arguments.text("agent"), arguments.text("task"));
             if task.trim().is_empty() {
-                return Err("'task' says nothing; write what the agent is to do".to_owned());
+                return Err("'task' is empty; write what the agent should do".to_owned());
             }
             Ok(Planned::delegate(agent, None, task, terms(arguments)?))
         },
@@ -174,19 +174,21 @@ fn with_terms(mut properties: Value, who: &str, chars_at_most: usize) -> Value {
         "context": {
             "type": "string",
             "maxLength": chars_at_most,
-            "description": format!("What {who} should know and cannot see: what was found, where it is, what was tried."),
+            "description": format!("What {who} should know but cannot see: findings, where they are, what was tried."),
         },
-        "priority": { "type": "string", "maxLength": 10, "enum": ["high", "normal", "low"], "description": "How soon; normal where left out." },
+        "priority": { "type": "string", "maxLength": 10, "enum": ["high", "normal", "low"], "description": "The \
+            urgency; default normal." },
         "deadline_cycles": {
             "type": "integer",
             "minimum": 1,
             "maximum": 1_000,
-            "description": format!("In how many turns {who} is to be done with it."),
+            "description": format!("The number of turns in which {who} should be done."),
         },
         "expected_format": {
             "type": "string",
             "maxLength": 16_384,
-            "description": "What the result is to look like: names of fields with commas between them, a JSON schema, or words.",
+            "description": "The format of the result: field names separated by commas, a JSON schema, or a \
+                description.",
         },
     });
     let added: Map<String, Value> = terms.as_object().cloned().unwrap_or_default();
@@ -208,13 +210,15 @@ fn path_of(filename: &str) -> Result<String, String> {
         !name.contains(is_odd) && !name.starts_with(['.', ' ', '-']) && !name.contains("..") && path.ends_with(".md");
     let path = WorkspacePath::new(&path).ok().filter(|path| is_plain && format_of(path.as_str()).is_some());
     path.map(|path| path.as_str().to_owned()).ok_or_else(|| {
-        "'filename' should be a plain name that ends in .md, without folders, such as researcher.md".to_owned()
+        "'filename' should be a plain name ending in .md, without folders, such as researcher.md".to_owned()
     })
 }
 
 /// The text of a new agent's file as it will stand there.
 fn new_agent(path: &str, content: &str, planning: &Planning<'_>) -> Result<String, String> {
-    let Some(format) = format_of(path) else { return Err("'filename' does not name an agent's file".to_owned()) };
+    let Some(format) = format_of(path) else {
+        return Err("'filename' is not a valid name for an agent's file".to_owned());
+    };
     let file = (format.read)(path, content);
     if file.malformed {
         let what: Vec<String> = file
@@ -225,15 +229,15 @@ fn new_agent(path: &str, content: &str, planning: &Planning<'_>) -> Result<Strin
                 None => problem.what.clone(),
             })
             .collect();
-        return Err(format!("'content' has front matter that cannot be used: {}", what.join("; ")));
+        return Err(format!("'content' has invalid front matter: {}", what.join("; ")));
     }
     let (asked, problems) = Authority::of(path, &file.profile, planning.names);
     if let Some(problem) = file.problems.iter().chain(&problems).next() {
-        return Err(format!("'content' has front matter with a mistake: {}; {}", problem.what, problem.remedy));
+        return Err(format!("'content' has an error in its front matter: {}; {}", problem.what, problem.remedy));
     }
     if let Some(tool) = asked.unknown_tools.first() {
         let remedy = planning.names.remedy(tool);
-        return Err(format!("'content' has front matter with a mistake: there is no tool {tool:?}; {remedy}"));
+        return Err(format!("'content' has an error in its front matter: there is no tool {tool:?}; {remedy}"));
     }
     inherit(path, content, planning.bounds, planning.names).map_err(|error| format!("'content': {error}"))
 }

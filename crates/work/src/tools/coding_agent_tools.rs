@@ -1,6 +1,6 @@
-//! What coding agents want of the room, which have tools of their own: the text of a file, a program in a terminal, and
-//! the permission to use a tool of theirs. No profile lists these; whoever is asked over the Agent Client Protocol has them, as far as it has
-//! the room's own tools for the same.
+//! Requests of coding agents, which have their own tools: the text of a file, a program in a terminal, and the
+//! permission to use one of their own tools. Profiles do not list these; every agent over the Agent Client Protocol has
+//! them, as far as it has the room's own tools for the same purpose.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ pub(super) fn use_own_tool() -> Tool {
         }),
         &["kind"],
     );
-    Tool::new(OWN_TOOL, "Lets a coding agent use a tool of its own.", arguments, plan).within(ToolScope::CodingAgent)
+    Tool::new(OWN_TOOL, "Lets a coding agent use one of its own tools.", arguments, plan).within(ToolScope::CodingAgent)
 }
 
 /// Lets the room run a program for an agent, which hears it and may end it. What is allowed is exactly these words in this
@@ -77,7 +77,7 @@ pub(super) fn open_terminal() -> Tool {
     );
     Tool::new(OPEN_TERMINAL, "Runs a program for a coding agent.", arguments, |arguments, planning| {
         if !planning.bounds.tools().contains(EXECUTE_COMMAND) {
-            return Err(format!("its file does not list {EXECUTE_COMMAND}, so nothing is run for it"));
+            return Err(format!("its file does not list {EXECUTE_COMMAND}, so it cannot run programs"));
         }
         let words: Vec<String> = match arguments.value("words") {
             Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -87,7 +87,7 @@ pub(super) fn open_terminal() -> Tool {
             WorkspacePath::new(folder.trim_end_matches('/')).map_err(|why| format!("'cwd': {why}"))?;
         }
         if words.first().is_none_or(|program| program.trim().is_empty()) {
-            return Err("there is no command".to_owned());
+            return Err("the command is empty".to_owned());
         }
         let started = words::written(&words);
         if started.chars().count() > COMMAND_CHARS_AT_MOST {
@@ -125,11 +125,7 @@ fn plan(arguments: &Arguments, planning: &Planning<'_>) -> Result<Planned, Strin
     let needed = needed(&kind);
     let own = planning.bounds.tools();
     if !needed.is_empty() && !needed.iter().any(|tool| own.contains(tool)) {
-        return Err(format!(
-            "its file does not list {}, so it may not {} by a tool of its own",
-            needed[0],
-            doing(&kind)
-        ));
+        return Err(format!("its file does not list {}, so it may not {} with its own tools", needed[0], doing(&kind)));
     }
     let paths: Vec<String> = match arguments.value("paths") {
         Some(Value::Array(paths)) => paths.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -166,7 +162,7 @@ fn plan(arguments: &Arguments, planning: &Planning<'_>) -> Result<Planned, Strin
         touches.push(DeclaredTouch::new(TouchKind::new(USE), title.clone()));
     }
     let target = if title.is_empty() { kind } else { title };
-    Ok(Planned::order(OWN_TOOLS, arguments.to_value(), touches, ("using a tool of its own:", &target)))
+    Ok(Planned::order(OWN_TOOLS, arguments.to_value(), touches, ("using its own tool:", &target)))
 }
 
 fn doing(kind: &str) -> &'static str {

@@ -1,5 +1,5 @@
-//! The tools by which agents at work speak with each other: channels, and the blackboard of a run. What a call is to do
-//! stands in a [`CollaborationOrder`]; the floor above carries it out.
+//! The tools with which working agents communicate: channels, and the blackboard of a run. A call becomes a
+//! [`CollaborationOrder`], which a higher floor carries out.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub const MESSAGE_CHARS_AT_MOST: usize = 8_000;
 /// No value of an entry is longer as JSON, in characters.
 pub const VALUE_CHARS_AT_MOST: usize = 8_000;
 
-/// What an agent wants to say to others, or to know.
+/// An order of an agent about channels and the blackboard.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum CollaborationOrder {
@@ -63,7 +63,7 @@ pub enum CollaborationOrder {
     },
 }
 
-/// On which condition an entry is changed.
+/// The condition for changing an entry.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Condition {
@@ -86,7 +86,7 @@ pub fn name(given: &str) -> Result<String, String> {
     let is_odd = |c: char| c.is_control() || "\"'`<>{}[]|\\".contains(c);
     if name.is_empty() || name.chars().count() > NAME_CHARS_AT_MOST || name.contains(is_odd) {
         let shown = text::truncate(&text::one_line(given), NAME_CHARS_AT_MOST);
-        return Err(format!("{shown:?} cannot be a name here; use a few plain words such as findings"));
+        return Err(format!("{shown:?} is not a valid name; use one or a few plain words, such as findings"));
     }
     Ok(text::one_line(&name))
 }
@@ -107,7 +107,7 @@ fn channel_argument() -> Value {
         "type": "string",
         "minLength": 1,
         "maxLength": NAME_CHARS_AT_MOST,
-        "description": "The channel's name, such as findings. It is made by being named.",
+        "description": "The channel's name, such as findings. Using a name creates the channel.",
     })
 }
 
@@ -123,7 +123,7 @@ fn channel(arguments: &Arguments) -> Result<String, String> {
 pub(super) fn publish() -> Tool {
     Tool::new(
         "publish",
-        "Say something in a channel. Whoever subscribed to it is told with their next turn; you do not wait for that.",
+        "Send a message to a channel. Its subscribers receive it with their next turn; do not wait for them.",
         object(
             json!({
                 "channel": channel_argument(),
@@ -139,7 +139,7 @@ pub(super) fn publish() -> Tool {
         |arguments, _| {
             let (channel, message) = (channel(arguments)?, arguments.text("message"));
             if message.trim().is_empty() {
-                return Err("'message' says nothing".to_owned());
+                return Err("'message' is empty".to_owned());
             }
             let touch = (TouchKind::MESSAGE_SEND, format!("channel {channel}"));
             let target = format!("{channel}: {message}");
@@ -153,8 +153,9 @@ pub(super) fn publish() -> Tool {
 pub(super) fn subscribe() -> Tool {
     Tool::new(
         "subscribe",
-        "Listen to a channel: what others publish there from now on comes to you with your next turn, each message once. \
-         Do not wait or look for it: end your turn, and you are activated again when there is something.",
+        "Subscribe to a channel: you receive what others publish there from now on with your next turn, each message \
+         once. Do not wait for messages or look for them: end your turn, and you will be activated again when there \
+         are some.",
         object(
             json!({
                 "channel": channel_argument(),
@@ -162,7 +163,7 @@ pub(super) fn subscribe() -> Tool {
                     "type": "integer",
                     "minimum": 0,
                     "maximum": 1_000,
-                    "description": "How many of the messages that are there already you want as well.",
+                    "description": "How many earlier messages you also want.",
                 },
             }),
             &["channel"],
@@ -181,7 +182,7 @@ pub(super) fn subscribe() -> Tool {
 pub(super) fn unsubscribe() -> Tool {
     Tool::new(
         "unsubscribe",
-        "Listen to a channel no more.",
+        "Unsubscribe from a channel.",
         object(json!({ "channel": channel_argument() }), &["channel"]),
         |arguments, _| {
             let channel = channel(arguments)?;
@@ -199,24 +200,24 @@ pub(super) fn blackboard_write() -> Tool {
         |description: &str| json!({ "type": "string", "maxLength": VALUE_CHARS_AT_MOST, "description": description });
     Tool::new(
         "blackboard_write",
-        "Write a value on the blackboard that everybody in this run sees: plans, claims, numbers, who does what. Where \
-         two may write the same entry, say with expected or is_new what you think stands there, so that nobody's word is lost.",
+        "Write a value on the blackboard, which everybody in this run sees: plans, claims, numbers, who does what. If \
+         others may write the same entry, set expected or is_new, so that nobody's value is overwritten.",
         object(
             json!({
                 "key": key_argument("The entry's name, such as plan."),
-                "value": value("What it is to say: JSON, or plain words. null takes the entry away."),
-                "expected": value("Write only if the entry says exactly this: JSON, or plain words."),
-                "is_new": { "type": "boolean", "description": "Write only if there is no such entry yet." },
+                "value": value("The value: JSON or plain text. null removes the entry."),
+                "expected": value("Write only if this is the entry's current value: JSON or plain text."),
+                "is_new": { "type": "boolean", "description": "Write only if the entry does not exist yet." },
                 "shared": {
                     "type": "boolean",
-                    "description": "Keep the entry for later runs when this one is over.",
+                    "description": "Keep the entry for later runs.",
                 },
             }),
             &["key", "value"],
         ),
         |arguments, _| {
             let key = name(&arguments.text("key")).map_err(|why| format!("'key': {why}"))?;
-            let given = arguments.some_text("value").ok_or("'value' says nothing; null takes the entry away")?;
+            let given = arguments.some_text("value").ok_or("'value' is empty; use null to remove the entry")?;
             let only_if = match (arguments.some_text("expected"), arguments.flag("is_new")) {
                 (Some(_), true) => return Err("give 'expected' or 'is_new', not both".to_owned()),
                 (Some(expected), false) => Condition::Value { value: value_of(&expected) },
@@ -238,12 +239,12 @@ pub(super) fn blackboard_write() -> Tool {
 pub(super) fn blackboard_read() -> Tool {
     Tool::new(
         "blackboard_read",
-        "Read an entry of the blackboard of this run, with who wrote it and when; without a key, all entries in short. What \
-         earlier runs shared is there as well, and is marked as theirs.",
+        "Read an entry of this run's blackboard, with its author and time; without a key, a short list of all \
+         entries. Entries shared by earlier runs are included and marked as such.",
         object(
             json!({
-                "key": key_argument("The entry's name. All of them in short where left out."),
-                "history": { "type": "boolean", "description": "Whether you want what it said before as well." },
+                "key": key_argument("The entry's name; omit it for a short list of all entries."),
+                "history": { "type": "boolean", "description": "Whether to include its earlier values." },
             }),
             &[],
         ),

@@ -1,5 +1,5 @@
-//! The tool `execute_command`: a program with its arguments, run outside by the gateway. What a call is to do is judged as
-//! the words that would be started, so that what is judged is what runs.
+//! The tool `execute_command`: a program with its arguments, run by the gateway. The gate checks exactly the words that
+//! are started.
 
 use std::collections::BTreeSet;
 
@@ -35,11 +35,11 @@ const LINE_CHARS_AT_MOST: usize = 4_000;
 const MEETING_A_LIMIT: [&str; 4] =
     ["Read-only file system", "Permission denied", "Device or resource busy", "Operation not permitted"];
 /// What an agent is told then.
-const WHAT_PROGRAMS_WRITE: &str = "Programs that you run write ordinary files and folders of the workspace. They change \
-    nothing in agents, boards, inbox, memory, outbox, scenes, sessions, skills, storage, tasks, templates and workflows, nothing \
-    that begins with a dot, no settings and no AGENTS.md; use your own tools for those. Folders at the top level of the \
-    workspace cannot be moved or removed, and files there cannot be replaced by others. On some computers nothing new can \
-    be made there either: write into a folder that is there, such as artifacts.";
+const WHAT_PROGRAMS_WRITE: &str = "Programs that you run can only write ordinary files and folders of the workspace. \
+    They cannot change anything in agents, boards, inbox, memory, outbox, scenes, sessions, skills, storage, tasks, \
+    templates and workflows, anything that begins with a dot, the settings or AGENTS.md; use your other tools for \
+    those. Folders at the top level of the workspace cannot be moved or removed, and files there cannot be replaced. \
+    On some computers, nothing new can be created there either: write to an existing folder, such as artifacts.";
 
 /// A command that is to be run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -57,17 +57,18 @@ pub fn execute_command() -> Tool {
                 "type": "string",
                 "minLength": 1,
                 "maxLength": LINE_CHARS_AT_MOST,
-                "description": "The program and its arguments, such as: git status --short. Quotes hold words together. \
-                    It is run without a shell; pipes, redirections, patterns and variables need one, and a person is asked \
-                    about that each time.",
+                "description": "The program and its arguments, such as: git status --short. Put arguments that \
+                    contain spaces in quotes. It runs without a shell; pipes, redirections, patterns and variables \
+                    need one, which a person must approve each time.",
             },
-            "cwd": { "type": "string", "maxLength": 1024, "description": "The folder of the workspace in which it runs; the workspace where absent." },
-            "timeout_secs": { "type": "integer", "minimum": 1, "description": "Seconds after which it is ended." },
+            "cwd": { "type": "string", "maxLength": 1024, "description": "The workspace folder in which it runs; \
+                default the workspace itself." },
+            "timeout_secs": { "type": "integer", "minimum": 1, "description": "Seconds after which it is stopped." },
         }),
         &["command"],
     );
-    let description = "Runs a program in the workspace and gives its exit code and what it said. It cannot be typed to, and \
-        may change files in the workspace only; the network is closed unless the person opened it.";
+    let description = "Run a program in the workspace and get its exit code and output. It gets no input and can only \
+        change files in the workspace; it has no network access unless the person allowed it.";
     Tool::new(EXECUTE_COMMAND, description, arguments, plan).also_called(&["run_command"]).with_argument_aliases(&[
         ("cmd", "command"),
         ("command_line", "command"),
@@ -81,13 +82,13 @@ pub(super) fn bash(folder: &str) -> Tool {
         json!({
             "command": { "type": "string", "minLength": 1, "maxLength": LINE_CHARS_AT_MOST },
             "timeout": { "type": "integer", "minimum": 1,
-                         "description": format!("Seconds after which it is ended; {BASH_SECS} where left out.") },
+                         "description": format!("Seconds after which it is stopped; default {BASH_SECS}.") },
         }),
         &["command"],
     );
     let folder = folder.to_owned();
-    let description = "Runs a command in your folder and gives its exit code and what it said. It cannot be typed to; a \
-        person is asked first where it is not allowed yet.";
+    let description = "Run a command in your folder and get its exit code and output. It gets no input. A person is \
+        asked first if it is not allowed yet.";
     Tool::new(BASH, description, arguments, move |arguments, _| {
         let timeout_secs = arguments.number("timeout").map_or(BASH_SECS, |secs| secs as u64);
         planned(&arguments.text("command"), folder.clone(), Some(timeout_secs))
@@ -112,7 +113,7 @@ fn planned(line: &str, cwd: String, timeout_secs: Option<u64>) -> Result<Planned
         return Err("'command' is empty".to_owned());
     }
     if line.contains('\0') {
-        return Err("'command' has a character that no program can be given".to_owned());
+        return Err("'command' contains a character that cannot be passed to a program".to_owned());
     }
     let words = Command::parse(line).started_as(line);
     let started = words::written(&words);
@@ -131,7 +132,7 @@ const KEEP: &str = "after-command/";
 /// happens once and is played again.
 pub(super) fn open_copies(mut orders: MessageReader<ToolOrder>, mut files: MessageWriter<FileOrder>) {
     for order in orders.read().filter(|order| *order.plan.executor == *COMMANDS) {
-        files.write_batch(file_order(order, OPEN, "what lay there before a command".to_owned()));
+        files.write_batch(file_order(order, OPEN, "state before a command".to_owned()));
     }
 }
 
@@ -162,7 +163,7 @@ fn file_order(order: &ToolOrder, lead: &str, what: String) -> Option<FileOrder> 
     })
 }
 
-/// What was begun here. Nobody's to save.
+/// The commands started by this process. Not saved.
 #[derive(Default)]
 pub(super) struct BegunCommands {
     orders: BegunOrders,
@@ -213,7 +214,7 @@ pub(super) fn carry_out(
             None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
             // It may have run, or in part: nobody can tell, and it is not run a second time unasked.
             Some(_) if is_first_look => ToolNews::Aborted {
-                why: "the workshop was stopped while the command ran; whether it was done is not known".to_owned(),
+                why: "the workshop was stopped while the command was running; its outcome is unknown".to_owned(),
             },
             Some(_) if order.worktree.is_some() && is_opened.is_none() => {
                 begun.waiting.insert(order.key);
@@ -251,7 +252,7 @@ fn news_of(ended: ProgramEnded) -> ToolNews {
     };
     match how {
         HowEnded::NotStarted(why) => ToolNews::Failed { why },
-        HowEnded::Stopped => ToolNews::Aborted { why: "the command was stopped while it ran".to_owned() },
+        HowEnded::Stopped => ToolNews::Aborted { why: "the command was stopped while it was running".to_owned() },
         HowEnded::Exited(code) => {
             let data = json!({ "exit_code": code, "secs": secs });
             let mut text = told(format!("exit code {code} after {secs:.1} s"));
@@ -263,10 +264,10 @@ fn news_of(ended: ProgramEnded) -> ToolNews {
         }
         HowEnded::Killed => ToolNews::Failed { why: told(format!("the command was killed after {secs:.1} s")) },
         HowEnded::TimedOut => {
-            ToolNews::Failed { why: told(format!("the command was ended: it took longer than {secs:.0} s")) }
+            ToolNews::Failed { why: told(format!("the command was stopped: it took longer than {secs:.0} s")) }
         }
-        HowEnded::SaidTooMuch => {
-            ToolNews::Failed { why: told(format!("the command was ended after {secs:.1} s: it wrote too much")) }
-        }
+        HowEnded::SaidTooMuch => ToolNews::Failed {
+            why: told(format!("the command was stopped after {secs:.1} s: it wrote too much output")),
+        },
     }
 }

@@ -1,5 +1,5 @@
-//! The tools by which agents at work keep tasks in files, write to each other, and, as planners, look after the sessions of
-//! others. What a call is to do stands in a [`DeskOrder`]; the floor of the desk carries it out.
+//! The tools with which working agents keep tasks in files, write to each other and, as planners, look after others'
+//! sessions. A call becomes a [`DeskOrder`], which the desk carries out.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ const SESSION_CHARS_AT_MOST: usize = 200_000;
 pub(super) const NAME_CHARS_AT_MOST: usize = 100;
 const NAMES_AT_MOST: usize = 40;
 
-/// What an agent wants to do at the desk.
+/// An order of an agent to the desk.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum DeskOrder {
@@ -106,7 +106,7 @@ impl DeskOrder {
     }
 }
 
-/// A task as it is to be written.
+/// A task to be written.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskDraft {
@@ -126,7 +126,7 @@ pub struct TaskDraft {
     pub description: Option<String>,
 }
 
-/// What is to become of a task; what is absent stays.
+/// A change of a task; absent fields stay as they are.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskUpdate {
@@ -153,10 +153,10 @@ pub(super) fn wants(order: &Value) -> Option<String> {
         DeskOrder::ListSessions => "list the sessions of other agents".to_owned(),
         DeskOrder::ReadSession { session } => format!("read the session {}", short(&session)),
         DeskOrder::EditSession { session, content: Some(_), .. } => {
-            format!("replace what the session {} says", short(&session))
+            format!("replace the content of the session {}", short(&session))
         }
-        DeskOrder::EditSession { session, .. } => format!("put guidance into the session {}", short(&session)),
-        DeskOrder::SlackRead { .. } => "read what came in from Slack".to_owned(),
+        DeskOrder::EditSession { session, .. } => format!("add guidance to the session {}", short(&session)),
+        DeskOrder::SlackRead { .. } => "read messages from Slack".to_owned(),
         DeskOrder::SlackSend { channel, .. } => format!("send a message to {} in Slack", short(&channel)),
     })
 }
@@ -181,7 +181,7 @@ fn task_file(arguments: &Arguments) -> Result<String, String> {
     let given = if given.contains('/') { given } else { format!("tasks/{given}") };
     let path = WorkspacePath::new(&given).map_err(|refusal| format!("'file': {refusal}"))?;
     if !path.as_str().starts_with("tasks/") || !path.as_str().ends_with(".task.md") {
-        return Err(format!("'file': {path} is no task file; name one such as {USUAL_TASK_FILE}"));
+        return Err(format!("'file': {path} is not a task file; use one such as {USUAL_TASK_FILE}"));
     }
     Ok(path.as_str().to_owned())
 }
@@ -198,7 +198,7 @@ fn writes(file: &str) -> Vec<DeclaredTouch> {
     vec![DeclaredTouch::new(TouchKind::FILE_READ, file), DeclaredTouch::new(TouchKind::FILE_WRITE, file)]
 }
 
-const FILE_ABOUT: &str = "The task file; tasks/work.task.md where left out.";
+const FILE_ABOUT: &str = "The task file; default tasks/work.task.md.";
 
 /// Finds tasks.
 pub(super) fn query_tasks() -> Tool {
@@ -222,19 +222,19 @@ pub(super) fn query_tasks() -> Tool {
 pub(super) fn create_task() -> Tool {
     Tool::new(
         "create_task",
-        "Write a new task into a task file. A task with an agent as assignee becomes that agent's work once the tasks that \
-         it depends on are done, and you are told its result; a task for human waits for a person.",
+        "Add a task to a task file. A task assigned to an agent becomes that agent's work once its dependencies are \
+         done, and you receive its result; a task assigned to human waits for a person.",
         object(
             json!({
-                "title": words(TITLE_CHARS_AT_MOST, "What is to be done, in one line."),
-                "assignee": words(NAME_CHARS_AT_MOST, "Who is to do it: the id of an agent, or human."),
-                "description": words(TEXT_CHARS_AT_MOST, "All that whoever does it must know."),
+                "title": words(TITLE_CHARS_AT_MOST, "What to do, in one line."),
+                "assignee": words(NAME_CHARS_AT_MOST, "Who should do it: the id of an agent, or human."),
+                "description": words(TEXT_CHARS_AT_MOST, "Everything that the assignee needs to know."),
                 "file": words(PATH_CHARS_AT_MOST, FILE_ABOUT),
                 "priority": { "type": "string", "enum": ["A", "B", "C", "D"], "maxLength": 1,
                               "description": "A is the most urgent." },
                 "tags": names("What it is about."),
-                "depends_on": names("Ids of tasks that must be done before."),
-                "parent": words(NAME_CHARS_AT_MOST, "The id of a task in the same file that it is to stand below."),
+                "depends_on": names("Ids of tasks that must be done first."),
+                "parent": words(NAME_CHARS_AT_MOST, "The id of its parent task in the same file."),
             }),
             &["title"],
         ),
@@ -265,19 +265,19 @@ fn bare(name: &str) -> String {
 pub(super) fn update_task() -> Tool {
     Tool::new(
         "update_task",
-        "Change a task in a task file: mark it as completed or skipped, give it another priority or assignee, or set keys of \
-         it, such as a note.",
+        "Change a task in a task file: mark it as completed or skipped, change its title, priority or assignee, or \
+         set its note.",
         object(
             json!({
                 "id": words(NAME_CHARS_AT_MOST, "The task's id."),
                 "file": words(PATH_CHARS_AT_MOST, FILE_ABOUT),
                 "status": { "type": "string", "enum": ["open", "completed", "skipped"], "maxLength": 12,
-                            "description": "How far it is." },
-                "note": words(TEXT_CHARS_AT_MOST, "What is to be known about it."),
+                            "description": "The new status." },
+                "note": words(TEXT_CHARS_AT_MOST, "A note about it."),
                 "priority": { "type": "string", "enum": ["A", "B", "C", "D"], "maxLength": 1,
                               "description": "A is the most urgent." },
-                "title": words(TITLE_CHARS_AT_MOST, "Another title."),
-                "assignee": words(NAME_CHARS_AT_MOST, "Who is to do it instead."),
+                "title": words(TITLE_CHARS_AT_MOST, "The new title."),
+                "assignee": words(NAME_CHARS_AT_MOST, "The new assignee."),
             }),
             &["id"],
         ),
@@ -291,7 +291,7 @@ pub(super) fn update_task() -> Tool {
                 fields: arguments.some_text("note").map(|note| ("note".to_owned(), note)).into_iter().collect(),
             };
             if update == TaskUpdate::default() {
-                return Err("say what is to change: status, note, priority, title or assignee".to_owned());
+                return Err("say what to change: status, note, priority, title or assignee".to_owned());
             }
             let touches = writes(&file);
             let doing = ("updating task", id.clone());
@@ -306,8 +306,8 @@ pub(super) fn update_task() -> Tool {
 pub(super) fn send_message() -> Tool {
     Tool::new(
         "send_message",
-        "Write to another agent, by its id or name. It reads your message with its next turn, or is activated for it; you do \
-         not wait. Its answer, if it has one, comes to you in the same way.",
+        "Send a message to another agent, by id or name. It reads the message with its next turn, or is activated for \
+         it; do not wait. You receive its answer, if any, in the same way.",
         object(
             json!({
                 "to": words(NAME_CHARS_AT_MOST, "The agent's id or name."),
@@ -318,7 +318,7 @@ pub(super) fn send_message() -> Tool {
         |arguments, _| {
             let (to, message) = (bare(&arguments.text("to")), arguments.text("message"));
             if message.trim().is_empty() {
-                return Err("'message' says nothing".to_owned());
+                return Err("'message' is empty".to_owned());
             }
             let touches = vec![DeclaredTouch::new(TouchKind::MESSAGE_SEND, &*to)];
             let target = format!("{to}: {message}");
@@ -333,7 +333,7 @@ pub(super) fn send_message() -> Tool {
 pub(super) fn list_active_sessions() -> Tool {
     Tool::new(
         "list_active_sessions",
-        "List the sessions of agents that are not over: whose, at what, how far, and what each waits for.",
+        "List the active sessions of agents: whose they are, their task and progress, and what each is waiting for.",
         object(json!({}), &[]),
         |_, _| Ok(order(&DeskOrder::ListSessions, sees_sessions(), ("looking at", "all sessions"))),
     )
@@ -345,9 +345,9 @@ pub(super) fn list_active_sessions() -> Tool {
 pub(super) fn read_session() -> Tool {
     Tool::new(
         "read_session",
-        "Read the session of an agent, to see how far it is and where it is stuck. Of a long one, the end.",
+        "Read the session of an agent, to see its progress and where it is stuck. Of a long session, you get the end.",
         object(
-            json!({ "session": words(NAME_CHARS_AT_MOST, "The session, as list_active_sessions names it.") }),
+            json!({ "session": words(NAME_CHARS_AT_MOST, "The session, as listed by list_active_sessions.") }),
             &["session"],
         ),
         |arguments, _| {
@@ -365,14 +365,15 @@ pub(super) fn read_session() -> Tool {
 pub(super) fn edit_session() -> Tool {
     Tool::new(
         "edit_session",
-        "Change the session of another agent that is stuck: put guidance behind what was said, or replace the whole session \
-         by content, a session file with agent_id and messages (role, content) as read_session and its file show it. A \
-         person is asked each time, and the old text is kept. Not while a turn of that session goes on.",
+        "Change the session of another agent that is stuck: add guidance at its end, or replace the whole session \
+         with content, a session file with agent_id and messages (role, content) in the format of read_session and \
+         its file. A person is asked each time, and the old text is kept. This is not possible while a turn of that \
+         session is running.",
         object(
             json!({
-                "session": words(NAME_CHARS_AT_MOST, "The session, as list_active_sessions names it."),
-                "guidance": words(TEXT_CHARS_AT_MOST, "What the agent is to know or do; it goes on with that."),
-                "content": words(SESSION_CHARS_AT_MOST, "The session's whole new text, in YAML."),
+                "session": words(NAME_CHARS_AT_MOST, "The session, as listed by list_active_sessions."),
+                "guidance": words(TEXT_CHARS_AT_MOST, "What the agent should know or do; it continues with this."),
+                "content": words(SESSION_CHARS_AT_MOST, "The whole new text of the session, in YAML."),
             }),
             &["session"],
         ),

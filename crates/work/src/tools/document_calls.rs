@@ -1,5 +1,5 @@
-//! A tool of a document that runs: what its code asks of the outside becomes calls of its agent's, and what they came to
-//! becomes what the code gets.
+//! A running tool of a document: requests of its code become calls of its agent, and their results are returned to the
+//! code.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::mind::ToolCall;
 /// So many lines of what a call logs are told as how far it is.
 const LINES_TOLD_AT_MOST: usize = 20;
 
-/// One that runs.
+/// A running call.
 pub(super) struct OpenCall {
     /// The folder of the document, which its paths begin from.
     pub(super) folder: String,
@@ -105,11 +105,11 @@ pub(crate) fn answer_for(request: &HostRequest, text: &str) -> HostAnswer {
             Some(ReadAnswer { status, url, headers, body }) => {
                 HostAnswer::Response { status, url, headers, body: body.into_bytes() }
             }
-            None => HostAnswer::Refused { reason: "the answer of the server cannot be read".to_owned() },
+            None => HostAnswer::Refused { reason: "the server's answer cannot be read".to_owned() },
         },
         HostRequest::ReadFile { .. } => match serde_json::from_str::<TextRead>(text) {
             Ok(TextRead { content }) => HostAnswer::Text { text: content },
-            Err(_) => HostAnswer::Refused { reason: "what was read cannot be understood".to_owned() },
+            Err(_) => HostAnswer::Refused { reason: "the text of the file cannot be read".to_owned() },
         },
         HostRequest::Prompt { .. } => HostAnswer::Text { text: text.to_owned() },
     }

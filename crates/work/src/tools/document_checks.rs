@@ -1,5 +1,5 @@
-//! What is wrong with the code of documents, in the list of problems: it is read on a thread of its own while the room goes
-//! on, and what was found comes in through the door, so that a replay tells the same at the same time.
+//! Reports problems in the code of documents: the code is parsed on a separate thread, and the findings enter as
+//! inputs, so that a replay reports the same at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::engine::ProgramCache;
 use crate::schedule::{Input, InputJournal, InputQueue};
 use crate::workspace::ProblemReport;
 
-/// What was found in the code of a document; nothing where all of it can be read now. An input.
+/// The problems found in the code of a document; empty if it can be parsed. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CodeChecked {
     profile: Id,
@@ -32,7 +32,7 @@ impl Input for CodeChecked {
 /// A document: where it lies, and its tools.
 type Document = (String, Vec<ToolDefinition>);
 
-/// What is to be read, what is being read, and of which documents something was found.
+/// Pending and running checks, and the documents with problems.
 #[derive(Default)]
 pub(super) struct Checking {
     has_looked: bool,

@@ -1,5 +1,5 @@
-//! What runs the code of documents: the engine that is part of this program, or a runtime of this computer's that a person
-//! names in the settings, which is kept from everything that code reaches by calls of its agent's.
+//! What runs the code of documents: the built-in engine, or a runtime on this computer set in the settings, which is
+//! sandboxed from everything that the code reaches through calls of its agent.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct DocumentSettings {
     pub runtime: Runtime,
 }
 
-/// What runs code.
+/// The runtime of code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Runtime {
@@ -74,15 +74,15 @@ impl Runtime {
         // The others read whatever a person can read, where nothing hides it.
         if confinement.level() != Level::Bubblewrap && self != Self::Deno {
             return Err(format!(
-                "{0} cannot be kept from a person's files on this computer, so it runs no tool; a person can install \
-                 bubblewrap, or choose another runtime in settings.yaml (documents.runtime)",
+                "{0} cannot be sandboxed on this computer, so it runs no tools; a person can install bubblewrap, or \
+                 choose another runtime in settings.yaml (documents.runtime)",
                 self.name()
             ));
         }
         let program = found_program(self.name(), Path::new("/")).ok_or_else(|| {
             format!(
-                "{} is not on this computer; a person can install it, or choose another runtime in settings.yaml \
-                     (documents.runtime)",
+                "{} is not installed on this computer; a person can install it, or choose another runtime in \
+                 settings.yaml (documents.runtime)",
                 self.name()
             )
         })?;
@@ -121,6 +121,6 @@ fn folder_of_call() -> Result<PathBuf, String> {
     // What a process of the same number left behind is nobody's.
     let _ = std::fs::remove_dir_all(&folder);
     let made = std::fs::create_dir(&folder);
-    made.map_err(|error| format!("there is no place for its files: {}: {error}", folder.display()))?;
+    made.map_err(|error| format!("the folder for its files cannot be created: {}: {error}", folder.display()))?;
     Ok(folder)
 }

@@ -1,8 +1,8 @@
-//! Tools that agents' documents define: each is there for its own agent alone, and runs in an engine of its own, on a
-//! thread of its own. What it comes to comes in through the door, so that a replay needs no engine.
+//! Tools defined by agents' documents: each is only available to its own agent, and runs in its own engine on its own
+//! thread. Its result enters as an input, so that a replay needs no engine.
 //!
-//! Files and servers it reaches by calls of its agent's alone, each of which is judged, recorded and carried out like a
-//! call of the model: the code waits, a person may be asked, and a replay has the same calls.
+//! It accesses files and servers only through calls of its agent, each of which is checked, recorded and executed like
+//! a call of the model: the code waits, a person may be asked, and a replay has the same calls.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ struct CallOrder {
     arguments: Map<String, Value>,
 }
 
-/// What is registered of a document.
+/// The registered tools of a document.
 #[derive(PartialEq)]
 pub(super) struct Registered {
     file: String,
@@ -121,7 +121,7 @@ fn add(registry: &mut Tools, scope: &ToolScope, document: &Registered) -> Vec<Pr
     }
     let added = document.tools.iter().filter_map(|definition| {
         let refusal = registry.register(tool(&document.file, definition, scope)).err()?;
-        let remedy = format!("call the tool {:?} something else", definition.name);
+        let remedy = format!("rename the tool {:?}", definition.name);
         let line = definition.code.first_line.checked_sub(1);
         Some(Problem::error(&document.file, refusal.to_string(), remedy).at_line(line))
     });
@@ -148,7 +148,7 @@ fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
         .by_default(Power::Reach)
 }
 
-/// The code of documents that was read already. Not saved: it is read again when it is needed.
+/// A cache of the documents' parsed code. Not saved: it is parsed again when needed.
 #[derive(Resource, Default)]
 pub(super) struct ReadCode(pub(super) Arc<ProgramCache>);
 

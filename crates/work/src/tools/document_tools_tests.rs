@@ -157,7 +157,7 @@ fn a_tool_whose_name_is_taken_is_told_and_the_others_are_there() {
     let taken = DOCUMENT.replace("name=\"add\"", "name=\"vfs_read\"");
     let room =
         Room::new(&[("agents/ada/agent.mdx", &format!("{taken}\n{}", &DOCUMENT[DOCUMENT.find("<Tool").unwrap()..]))]);
-    assert_eq!(room.problems(), ["there is a tool \"vfs_read\" already"]);
+    assert_eq!(room.problems(), ["there is already a tool \"vfs_read\""]);
     assert!(room.plan("ada", json!({ "a": 1 })).is_ok());
 }
 

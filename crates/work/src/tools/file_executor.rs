@@ -1,4 +1,4 @@
-//! The executor for files: between orders of tools and orders to the workspace's files.
+//! The executor for files: turns tool orders into orders to the workspace's files.
 
 use bevy::ecs::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The tools for files: reading, writing, appending, editing, listing, searching, renaming, deleting.
+//! The file tools: reading, writing, appending, editing, listing, searching, renaming, deleting.
 
 use serde_json::{Value, json};
 
@@ -16,8 +16,8 @@ pub const CONTENT_CHARS_AT_MOST: usize = 256 * 1024;
 pub(super) fn read() -> Tool {
     Tool::new(
         "vfs_read",
-        "Read a file of the workspace. A long file is cut; read on with from_line, the number of the line to \
-                  begin with.",
+        "Read a file of the workspace. A long file is cut; continue with from_line, the number of the first line to \
+         show.",
         object(
             json!({
                 "path": path("The file, such as artifacts/spec.md."),
@@ -47,11 +47,10 @@ pub(super) fn read() -> Tool {
 pub(super) fn write() -> Tool {
     Tool::new(
         "vfs_write",
-        "Write or overwrite a file of the workspace with a whole text. Results belong in artifacts/, notes \
-                  in memory/.",
+        "Write a whole file of the workspace, or overwrite it. Put results in artifacts/ and notes in memory/.",
         object(
             json!({
-                "path": path("Where, such as artifacts/spec.md."),
+                "path": path("The path, such as artifacts/spec.md."),
                 "content": content("The whole new text of the file."),
             }),
             &["path", "content"],
@@ -71,14 +70,14 @@ pub(super) fn write() -> Tool {
 pub(super) fn append() -> Tool {
     Tool::new(
         "vfs_append",
-        "Add a text at the end of a file, or begin the file with it. Nothing is put between the two: begin \
-                  with a line break where the text is to stand on a line of its own. Write what is long in parts.",
+        "Append text to a file, or create the file with it. Nothing is inserted before the text: start it with a line \
+         break if it should begin on a new line. Write long texts in parts.",
         {
             let text = json!({
                 "type": "string",
                 "minLength": 1,
                 "maxLength": CONTENT_CHARS_AT_MOST,
-                "description": "What is added, letter for letter.",
+                "description": "The exact text to append.",
             });
             object(json!({ "path": path("The file, such as artifacts/report.md."), "text": text }), &["path", "text"])
         },
@@ -93,12 +92,13 @@ pub(super) fn append() -> Tool {
 pub(super) fn create_directory() -> Tool {
     Tool::new(
         "create_directory",
-        "Make a folder in the workspace, with those that it lies in. A folder that is there already is fine. Writing a file \
-         makes its folders by itself.",
+        "Create a folder in the workspace, including its parent folders. An existing folder is not an error. Writing \
+         a file creates its folders automatically.",
         object(json!({ "path": path("The folder, such as artifacts/reports.") }), &["path"]),
         |arguments, _| {
             let given = arguments.text("path");
-            let path = WorkspacePath::new(given.trim_end_matches('/')).map_err(|refusal| format!("'path': {refusal}"))?;
+            let path =
+                WorkspacePath::new(given.trim_end_matches('/')).map_err(|refusal| format!("'path': {refusal}"))?;
             file(FileOperation::CreateFolder { path: path.as_str().to_owned() })
         },
     )
@@ -111,15 +111,15 @@ pub(super) fn create_directory() -> Tool {
 pub(super) fn edit() -> Tool {
     Tool::new(
         "vfs_edit",
-        "Replace one passage of a file. The passage must stand there exactly once, letter for letter.",
+        "Replace one passage of a file. The passage must occur exactly once, character for character.",
         {
             let old = json!({
                 "type": "string",
                 "minLength": 1,
                 "maxLength": CONTENT_CHARS_AT_MOST,
-                "description": "The passage as it stands, with enough around it to be the only one.",
+                "description": "The current passage, with enough context to be unique.",
             });
-            let new = content("What takes its place; empty to remove it.");
+            let new = content("The replacement; empty to remove the passage.");
             object(json!({ "path": path("The file."), "old": old, "new": new }), &["path", "old", "new"])
         },
         |arguments, _| {
@@ -145,12 +145,12 @@ pub(super) fn edit() -> Tool {
 pub(super) fn list() -> Tool {
     Tool::new(
         "vfs_list",
-        "List the files whose paths begin with a prefix; all of them without one.",
+        "List the files whose paths begin with a prefix, or all files.",
         {
             let prefix = json!({
                 "type": "string",
                 "maxLength": PATH_CHARS_AT_MOST,
-                "description": "What the paths begin with, such as artifacts/.",
+                "description": "The beginning of the paths, such as artifacts/.",
             });
             object(json!({ "prefix": prefix }), &[])
         },
@@ -166,15 +166,14 @@ pub(super) fn list() -> Tool {
 pub(super) fn search() -> Tool {
     Tool::new(
         "vfs_search",
-        "Find the lines that hold a text, in upper or lower case, or, without a text, the files that a glob \
-                  names.",
+        "Find the lines that contain a text, ignoring case, or, without a text, the files that match a glob.",
         object(
             json!({
                 "text": { "type": "string", "maxLength": 1000, "description": "The text to find; not a pattern." },
                 "glob": {
                     "type": "string",
                     "maxLength": PATH_CHARS_AT_MOST,
-                    "description": "In which files, such as memory/**/*.md; all of them without it.",
+                    "description": "The files to search, such as memory/**/*.md; default all files.",
                 },
             }),
             &[],
@@ -197,8 +196,8 @@ pub(super) fn search() -> Tool {
 pub(super) fn propose_changes() -> Tool {
     Tool::new(
         PROPOSE_CHANGES,
-        "You work in your own copy of the workspace. Propose what you changed in it: a person sees the difference and \
-                  takes it over or says why not. Do so once you are done; it is done for you if you forget it.",
+        "You work in your own copy of the workspace. Propose your changes: a person reviews the diff and accepts it \
+         or says why not. Call this when you are done; if you forget, it is done for you.",
         object(json!({}), &[]),
         |_, _| file(FileOperation::MergeWorktree { hash: 0 }),
     )
@@ -222,12 +221,11 @@ pub(super) fn delete() -> Tool {
 pub(super) fn rename() -> Tool {
     Tool::new(
         "vfs_rename",
-        "Give a file of the workspace another name or folder. Its versions go with it. Nothing may be there \
-                  yet.",
+        "Rename or move a file of the workspace. Its versions are kept. The new path must not exist yet.",
         object(
             json!({
-                "from": path("The file as it is called now."),
-                "to": path("What it is to be called, such as artifacts/final.md."),
+                "from": path("The current path."),
+                "to": path("The new path, such as artifacts/final.md."),
             }),
             &["from", "to"],
         ),
@@ -268,7 +266,7 @@ fn path_below(folder: &str, arguments: &Arguments) -> Result<String, String> {
 pub(super) fn path_from(folder: &str, path: &str) -> Result<String, String> {
     let path = path.trim();
     if path.starts_with('/') || path.contains('\\') {
-        return Err(format!("{path:?} is no path from the folder of the agent"));
+        return Err(format!("{path:?} is not a path relative to the agent's folder"));
     }
     let is_whole = path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
     let joined = if is_whole || folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };

@@ -1,5 +1,5 @@
-//! What an agent says with a task that it hands over, or with a word to the agent that started it: what there is to
-//! know, how soon, in how many turns, and what the result is to look like. Pure.
+//! The terms of a task that is handed over, or of a signal to the parent: context, urgency, deadline in turns, and the
+//! expected format of the result. Pure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const RESULT: &str = "result";
 /// The words of which a schema has one at least; an object without them is an example.
 const SCHEMA_WORDS: [&str; 9] = ["type", "properties", "required", "items", "enum", "anyOf", "oneOf", "allOf", "$ref"];
 
-/// What is said with a task or a word.
+/// The terms of a task or a signal.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Terms {
@@ -70,7 +70,7 @@ impl Terms {
     }
 }
 
-/// What a result is to look like.
+/// The expected format of a result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expected {
@@ -88,11 +88,11 @@ impl Expected {
         let given = given.trim();
         if given.starts_with(['{', '[']) {
             let value: Value =
-                serde_json::from_str(given).map_err(|error| format!("it looks like JSON and is none: {error}"))?;
+                serde_json::from_str(given).map_err(|error| format!("it looks like JSON but is invalid: {error}"))?;
             return match value {
                 Value::Array(names) => {
                     let names = names.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>();
-                    fields(names.ok_or("a list of fields holds their names only")?)
+                    fields(names.ok_or("a list of fields may only contain names")?)
                 }
                 Value::Object(keys) if !SCHEMA_WORDS.iter().any(|word| keys.contains_key(*word)) => {
                     fields(keys.into_iter().map(|(name, _)| name).collect())
@@ -131,11 +131,11 @@ impl Expected {
         if let Self::Words(_) = self {
             return Ok(said.to_owned());
         }
-        let found = json_in(said).ok_or("there is no JSON in it")?;
+        let found = json_in(said).ok_or("it contains no JSON")?;
         match self {
             Self::Words(_) => Ok(said.to_owned()),
             Self::Fields(names) => {
-                let Value::Object(keys) = &found else { return Err("it is JSON, and no object".to_owned()) };
+                let Value::Object(keys) = &found else { return Err("it is JSON, but not an object".to_owned()) };
                 let missing: Vec<String> = names
                     .iter()
                     .filter(|name| keys.get(name.as_str()).is_none_or(Value::is_null))
@@ -235,7 +235,7 @@ mod tests {
         }
         assert_eq!(fit("chairs, tables", "{\"chairs\": 12}"), Err("the field 'tables' is missing".into()));
         assert_eq!(fit("chairs, tables", "{}"), Err("the fields 'chairs', 'tables' are missing".into()));
-        assert_eq!(fit("chairs, tables", "Twelve."), Err("there is no JSON in it".into()));
+        assert_eq!(fit("chairs, tables", "Twelve."), Err("it contains no JSON".into()));
         assert_eq!(fit("in plain words", "Twelve.").as_deref(), Ok("Twelve."));
     }
 
@@ -264,10 +264,10 @@ mod tests {
             deadline_turns: Some(1),
             expected: Expected::parse("chairs, tables").ok(),
         };
-        let told = terms.describe("Be done within", "Give as your last words");
+        let told = terms.describe("Finish within", "It must be");
         assert_eq!(
             told,
-            "What you should know: The hall is open.\nPriority: high.\nBe done within 1 turn.\nGive as your last words a \
+            "What you should know: The hall is open.\nPriority: high.\nFinish within 1 turn.\nIt must be a \
              JSON object with the fields chairs, tables and nothing around it."
         );
         assert!(Terms::default().describe("x", "y").is_empty());

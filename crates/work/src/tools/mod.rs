@@ -1,10 +1,10 @@
-//! The tools that models call: what they are told of each, how a call becomes a plan, and how a result becomes words.
+//! The tools that models call: their declarations, how a call becomes a plan, and how a result becomes text.
 //!
-//! In reading order: a tool ([`tool`]), the registry of them ([`registry`]) and the families of the house ([`files`],
-//! `agents`, [`collaboration`], [`desk`]), what is said with a task ([`hand_over`]), the check of a call's arguments
-//! ([`schema`]), what a call comes to ([`plan`]) and how that is shown to a person who decides ([`proposal`]), the
-//! order that it gives to whoever carries it out and how that went ([`order`], `file_executor`), and the words for
-//! results ([`result_text`]). Whether a plan may be carried out is the gate's to say; the kernel gives the order.
+//! In reading order: a tool ([`tool`]), the registry ([`registry`]) and the families of built-in tools ([`files`],
+//! `agents`, [`collaboration`], [`desk`]), the terms of a task ([`hand_over`]), the check of a call's arguments
+//! ([`schema`]), the plan of a call ([`plan`]) and how it is shown to a person who decides ([`proposal`]), the order to
+//! an executor and its outcome ([`order`], `file_executor`), and the texts of results ([`result_text`]). The gate
+//! decides whether a plan may be carried out; the kernel gives the order.
 
 mod agents;
 mod begun_orders;
@@ -67,8 +67,8 @@ use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, sav
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{ProblemReport, SettingsExt};
 
-/// Executors that are in the room itself answer here: they look into [`PendingToolOrders`], and what they answer is
-/// taken up by the kernel in the same tick.
+/// Executors within the room answer in this set: they read [`PendingToolOrders`], and the kernel processes their
+/// answers in the same tick.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AnswerOrders;
 
@@ -76,11 +76,11 @@ pub struct AnswerOrders;
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CloseOrders;
 
-/// Responsible for what servers and programs outside say of calls coming to the door.
+/// The set of systems that bring in results of external servers and programs.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CarriedOutOutside;
 
-/// The part of that which is this floor's: executors of floors above that answer through the door follow it.
+/// The part of that set in this floor: executors of higher floors that answer through the door run after it.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ToolsCarriedOut;
 
@@ -170,7 +170,7 @@ fn report_profiles(
     }
     missing.retain(|_, wanted| !wanted.is_empty());
     let problems = missing_note(missing, &profiles).into_iter().collect();
-    reports.write(ProblemReport { source: "tools that are not here".to_owned(), problems });
+    reports.write(ProblemReport { source: "tools that are not available".to_owned(), problems });
 }
 
 /// So many tools are named in the note, the most wanted first.
@@ -192,7 +192,7 @@ fn missing_note(missing: &Missing, profiles: &Profiles) -> Option<Problem> {
     for tool in missing.values().flatten() {
         *counts.entry(tool).or_default() += 1;
     }
-    let remedy = "they work without; to remove this note, take those names out of tools:";
+    let remedy = "they work without these; to remove this note, remove the names from tools:";
     match missing.len() {
         0 => None,
         1 => {
@@ -200,13 +200,13 @@ fn missing_note(missing: &Missing, profiles: &Profiles) -> Option<Problem> {
             let named: Vec<&str> = tools.iter().take(MISSING_NAMED_AT_MOST).map(String::as_str).collect();
             let more = tools.len() - named.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let what = format!("this agent asks for tools that are not here: {}{more}", named.join(", "));
+            let what = format!("this agent lists tools that are not available: {}{more}", named.join(", "));
             let line = profiles.get(id).and_then(|profile| profile.lines.of("tools"));
             Some(Problem::warning(profiles.path(id)?, what, remedy).at_line(line))
         }
         agents => {
             let named = most_wanted(counts.into_iter().collect());
-            let what = format!("{agents} agents ask for tools that are not here: {named}");
+            let what = format!("{agents} agents list tools that are not available: {named}");
             Some(Problem::warning("agents", what, remedy))
         }
     }

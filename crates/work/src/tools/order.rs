@@ -1,14 +1,14 @@
-//! Orders to whoever carries out calls, and how they went.
+//! Orders to the executors of tool calls, and their outcomes.
 //!
-//! A call that the gate lets through becomes one [`ToolOrder`]. An executor answers it with [`ToolOutcome`]s of the same
-//! key, now or any number of ticks later: as many on the way as it likes, and one at the end. What comes from outside
-//! comes through the door.
+//! A call allowed by the gate becomes one [`ToolOrder`]. An executor answers it with [`ToolOutcome`]s of the same key,
+//! now or any number of ticks later: any number of progress reports, and one result at the end. Results from outside
+//! enter through the door.
 //!
-//! An executor of its own looks into [`PendingToolOrders`] in each tick for orders that it has not begun
-//! ([`PendingToolOrders::of`]) and stops those that are gone; what it has begun is nobody's to save, because after a
-//! restart the same orders are there under the same keys. It does nothing while a run is replayed
-//! ([`InputJournal::is_replaying`](crate::schedule::InputJournal::is_replaying)), and where it changes something outside,
-//! it begins once the tick that gave the order is in the log.
+//! An executor checks [`PendingToolOrders`] in each tick for orders that it has not started ([`PendingToolOrders::of`])
+//! and stops cancelled ones; its running orders need not be saved, because the same orders are pending under the same
+//! keys after a restart. It does nothing during a replay
+//! ([`InputJournal::is_replaying`](crate::schedule::InputJournal::is_replaying)), and if it changes something outside,
+//! it starts once the tick that gave the order is in the log.
 
 use std::fmt;
 use std::str::FromStr;
@@ -45,7 +45,7 @@ pub struct OrderKey {
     run: RunTag,
 }
 
-/// A text that names no order of a tool call.
+/// A text that is not the key of a tool order.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{0:?} names no order of a tool call")]
 pub struct NoOrderKey(String);
@@ -108,7 +108,7 @@ impl From<OrderKey> for String {
     }
 }
 
-/// A call that is to be carried out.
+/// A tool call to be executed.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolOrder {
     /// Names it for ever.
@@ -128,7 +128,7 @@ pub struct ToolOrder {
     pub worktree: Option<Id>,
 }
 
-/// What became of an order. An input, where the executor is outside the world.
+/// The outcome of an order. An input if the executor is outside the world.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ToolOutcome {
     /// Which order.
@@ -141,7 +141,7 @@ impl Input for ToolOutcome {
     const KIND: &'static str = "tool_outcome";
 }
 
-/// What is known of an order now.
+/// A report about an order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum ToolNews {
@@ -195,7 +195,7 @@ impl ToolNews {
     }
 }
 
-/// What an order came to.
+/// The output of an order.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolOutput {
@@ -212,7 +212,7 @@ pub struct ToolOutput {
     pub is_otherwise: bool,
 }
 
-/// An image that a tool gave.
+/// An image returned by a tool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolImage {
     /// What kind of image: `image/png`.
@@ -221,7 +221,7 @@ pub struct ToolImage {
     pub base64: String,
 }
 
-/// A person or a model answered what whoever carries out an order had asked.
+/// A person or a model answered a question of an order's executor.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub struct OrderAnswered {
     /// Which order.
@@ -232,7 +232,7 @@ pub struct OrderAnswered {
     pub reply: McpReply,
 }
 
-/// A call is over that the code of an order wanted made.
+/// A call made by the code of an order has ended.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct CallAnswered {
     /// Which order.
@@ -243,7 +243,7 @@ pub struct CallAnswered {
     pub answer: CallAnswer,
 }
 
-/// What a call came to that the code of an order wanted made.
+/// The result of a call made by the code of an order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallAnswer {
@@ -260,7 +260,7 @@ pub struct ToolOrdersWithdrawn {
     pub activation: ActivationKey,
 }
 
-/// The orders that have no answer yet, in the order in which they were given. Saved with the room.
+/// The orders without an answer, in the order in which they were given. Saved with the room.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PendingToolOrders(Vec<ToolOrder>);
@@ -310,7 +310,7 @@ pub(super) fn close(
 ) {
     let orphaned = under_way.0.iter().filter(|order| !tools.has_executor(&order.plan.executor));
     for order in orphaned {
-        let why = format!("nobody is here any more who could carry out {}", order.plan.tool);
+        let why = format!("the tool {} is no longer available", order.plan.tool);
         outcomes.p0().write(ToolOutcome { key: order.key, news: ToolNews::Aborted { why } });
     }
     for outcome in outcomes.p1().read() {

@@ -1,5 +1,4 @@
-//! What a tool call comes to, once its arguments are checked: who carries it out, what that is, what it touches, and
-//! how it is shown.
+//! The plan of a tool call with checked arguments: its executor, its work, what it touches, and how it is shown.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,7 +20,7 @@ pub const FILES: &str = "files";
 /// Who carries out what is about agents: the kernel itself.
 pub const AGENTS: &str = "agents";
 
-/// A call that can be carried out, if the gate lets it. Made once, and kept with the call until it is answered.
+/// The plan of a call, executed if the gate allows it. Created once, and kept with the call until it is answered.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolPlan {
     /// The tool's name.
@@ -36,7 +35,7 @@ pub struct ToolPlan {
     pub doing: Doing,
 }
 
-/// What an agent does while a call is carried out: "reading artifacts/spec.md".
+/// What an agent does while a call is executed: "reading artifacts/spec.md".
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Doing {
     /// A verb.
@@ -64,7 +63,7 @@ pub fn file_name(path: &str) -> &str {
     path.strip_prefix("agents/").unwrap_or(path)
 }
 
-/// What a tool makes of a call: everything of a plan but the tool's own name.
+/// What a tool makes of a call: a plan without the tool's own name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {
     executor: Id,
@@ -154,7 +153,7 @@ impl Planned {
     }
 }
 
-/// What is to be done.
+/// The work of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "work", rename_all = "snake_case")]
 pub enum Work {
@@ -257,11 +256,11 @@ pub fn started(name: &str, there: &dyn GateContext) -> Option<String> {
 fn patch_of(changes: &WorktreeChanges) -> String {
     let mut patch = changes.diff.clone();
     if changes.is_cut {
-        patch.push_str("\n[… the rest is too long to be shown here; it lies in the agent's copy]\n");
+        patch.push_str("\n[… the rest is too long to be shown here; it is in the agent's copy]\n");
     }
     for file in &changes.files {
         if let Some(why) = &file.left_out {
-            patch.push_str(&format!("not taken over: {} ({why})\n", file.path));
+            patch.push_str(&format!("not merged: {} ({why})\n", file.path));
         }
     }
     patch
@@ -272,7 +271,7 @@ fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
         FileOperation::Read { path } | FileOperation::ReadLines { path, .. } => ("reading", path),
         FileOperation::Write { path, .. } | FileOperation::Save { path, .. } => ("writing", path),
         FileOperation::Append { path, .. } => ("adding to", path),
-        FileOperation::CreateFolder { path } => ("making the folder", path),
+        FileOperation::CreateFolder { path } => ("creating the folder", path),
         FileOperation::Edit { path, .. } => ("editing", path),
         FileOperation::List { prefix } if prefix.is_empty() => ("listing", "all files"),
         FileOperation::List { prefix } => ("listing", prefix),
@@ -283,7 +282,7 @@ fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
         FileOperation::Restore { path, .. } => ("restoring", path),
         FileOperation::Record { path, .. } | FileOperation::KeepRecord { path } => ("recording", path),
         FileOperation::CommitWorktree { what } => ("committing", what),
-        FileOperation::MergeWorktree { .. } => ("proposing", "the changes of its copy"),
+        FileOperation::MergeWorktree { .. } => ("proposing", "the changes in its copy"),
     }
 }
 

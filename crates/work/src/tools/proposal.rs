@@ -1,4 +1,4 @@
-//! What a call would do, for the person who decides about it: in one sentence, and as exactly what happens. Pure.
+//! What a call would do, for the person who decides about it: as one sentence, and in exact detail. Pure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,7 +22,7 @@ const TEXT_CHARS: usize = 60_000;
 /// Beside a change so many lines are shown that stay.
 const LINES_AROUND: usize = 2;
 
-/// What would happen.
+/// A preview of what a call would do.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "shows", rename_all = "snake_case")]
 pub enum Preview {
@@ -105,7 +105,7 @@ pub enum Preview {
     },
 }
 
-/// A line of what would happen.
+/// A line of the preview.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PreviewLine {
     /// What becomes of it.
@@ -128,7 +128,7 @@ impl PreviewLine {
     }
 }
 
-/// What becomes of a line.
+/// Whether a line is added, removed or unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// It says what the lines below it are.
@@ -200,7 +200,7 @@ fn wants_of_files(operation: &FileOperation, there: &dyn GateContext) -> String 
         },
         FileOperation::Edit { path, .. } => change(path),
         FileOperation::Append { path, .. } => format!("add to {}", short(path)),
-        FileOperation::CreateFolder { path } => format!("make the folder {}", short(path)),
+        FileOperation::CreateFolder { path } => format!("create the folder {}", short(path)),
         FileOperation::Delete { path } | FileOperation::DeleteUnchanged { path, .. } => match agent_at(path) {
             Some(name) => format!("delete the agent {name} ({})", short(path)),
             None => format!("delete {}", short(path)),
@@ -210,8 +210,8 @@ fn wants_of_files(operation: &FileOperation, there: &dyn GateContext) -> String 
         FileOperation::Save { path, .. } | FileOperation::Record { path, .. } | FileOperation::KeepRecord { path } => {
             format!("write {}", short(path))
         }
-        FileOperation::CommitWorktree { .. } => "keep what lies in its copy".to_owned(),
-        FileOperation::MergeWorktree { .. } => "bring the changes of its copy into the workspace".to_owned(),
+        FileOperation::CommitWorktree { .. } => "commit the changes in its copy".to_owned(),
+        FileOperation::MergeWorktree { .. } => "merge the changes in its copy into the workspace".to_owned(),
     }
 }
 
@@ -233,7 +233,7 @@ fn wants_of_touches(plan: &ToolPlan) -> String {
             "file.rename" => format!("rename {target}"),
             "process.run" => format!("run `{target}`"),
             "net.fetch" => format!("fetch {target}"),
-            "copy.merge" => format!("bring its changes into the workspace: {target}"),
+            "copy.merge" => format!("merge its changes into the workspace: {target}"),
             "mcp.call" => format!("call {target}"),
             "tool.run" => format!("use its own tool {target}"),
             "message.send" => format!("send a message to {target}"),
@@ -353,7 +353,7 @@ impl Preview {
                 put(&mut lines, Mark::Added, text);
             }
             Self::Deletion { path, text } => {
-                heading(&mut lines, format!("{path} is deleted; its versions stay"));
+                heading(&mut lines, format!("{path} is deleted; its versions are kept"));
                 put(&mut lines, Mark::Removed, text.as_deref().unwrap_or_default());
             }
             Self::Rename { from, to } => {
@@ -427,7 +427,7 @@ fn patch(lines: &mut Vec<PreviewLine>, text: &str) {
             heading(
                 lines,
                 match (old.strip_prefix("a/"), path.strip_prefix("b/")) {
-                    (Some(path), None) => format!("{path} is deleted; its versions stay"),
+                    (Some(path), None) => format!("{path} is deleted; its versions are kept"),
                     (None, Some(path)) => format!("{path} is new"),
                     (_, path) => path.unwrap_or_default().to_owned(),
                 },

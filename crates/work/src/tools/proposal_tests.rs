@@ -91,13 +91,9 @@ fn every_tool_of_the_house_says_what_it_would_do() {
         ("unsubscribe", json!({ "channel": "news" }), "listen to channel news"),
         ("blackboard_write", json!({ "key": "plan", "value": "x" }), "send a message to the blackboard (plan)"),
         ("blackboard_read", json!({}), "listen to the blackboard"),
-        ("knowledge_query", json!({ "query": "Which port?" }), "look up what is known: Which port?"),
-        (
-            "knowledge_contribute",
-            json!({ "content": "Port 1 is free." }),
-            "tell everybody to remember: Port 1 is free.",
-        ),
-        ("knowledge_contribute", json!({ "content": "Be brief.", "private": true }), "remember for itself: Be brief."),
+        ("knowledge_query", json!({ "query": "Which port?" }), "search memories: Which port?"),
+        ("knowledge_contribute", json!({ "content": "Port 1 is free." }), "add a shared memory: Port 1 is free."),
+        ("knowledge_contribute", json!({ "content": "Be brief.", "private": true }), "remember: Be brief."),
         ("query_tasks", json!({ "query": "SELECT * FROM tasks/*.task.md" }), "look through the task files"),
         ("create_task", json!({ "title": "Count" }), "add a task to tasks/work.task.md: Count"),
         (
@@ -111,14 +107,14 @@ fn every_tool_of_the_house_says_what_it_would_do() {
         (
             "edit_session",
             json!({ "session": "ada.act-7", "guidance": "Go on." }),
-            "put guidance into the session ada.act-7",
+            "add guidance to the session ada.act-7",
         ),
         ("execute_command", json!({ "command": "ls  -l" }), "run `ls -l`"),
         ("web_fetch", json!({ "url": "https://example.org/a#b" }), "fetch https://example.org/a"),
-        ("create_directory", json!({ "path": "artifacts/new" }), "make the folder artifacts/new"),
-        ("slack_read", json!({}), "read what came in from Slack"),
+        ("create_directory", json!({ "path": "artifacts/new" }), "create the folder artifacts/new"),
+        ("slack_read", json!({}), "read messages from Slack"),
         ("slack_send", json!({ "channel": "#ops", "text": "Hi." }), "send a message to #ops in Slack"),
-        ("propose_changes", json!({}), "bring the changes of its copy into the workspace"),
+        ("propose_changes", json!({}), "merge the changes in its copy into the workspace"),
     ];
     for (tool, arguments, expected) in &cases {
         assert_eq!(wants(&plan(tool, arguments), &Texts::new()), *expected, "{tool} {arguments}");
@@ -130,7 +126,7 @@ fn every_tool_of_the_house_says_what_it_would_do() {
 
 #[test]
 fn no_text_of_a_patch_looks_like_a_heading() {
-    let text = "--- a/notes/a.md\n+++ b/notes/a.md\n@@ -1,2 +1,2 @@\n one\n--- a/hidden.md\n+++ b/hidden.md\n--- /dev/null\n+++ b/new.md\n@@ -0,0 +1 @@\n+new\nnot taken over: x.png (it is no text)\n";
+    let text = "--- a/notes/a.md\n+++ b/notes/a.md\n@@ -1,2 +1,2 @@\n one\n--- a/hidden.md\n+++ b/hidden.md\n--- /dev/null\n+++ b/new.md\n@@ -0,0 +1 @@\n+new\nnot merged: x.png (it is not text)\n";
     let lines = Preview::Patch { text: text.into() }.lines();
     let marked: Vec<String> = lines.iter().map(PreviewLine::marked).collect();
     let wanted = [
@@ -142,7 +138,7 @@ fn no_text_of_a_patch_looks_like_a_heading() {
         "new.md is new:",
         "  …",
         "  + new",
-        "  not taken over: x.png (it is no text)",
+        "  not merged: x.png (it is not text)",
     ];
     assert_eq!(marked, wanted);
 }
@@ -187,7 +183,7 @@ fn a_change_is_shown_as_what_goes_and_what_comes() {
         ["#The whole text of b.md", "+x", "+y"]
     );
     assert_eq!(shown("vfs_append", json!({ "path": "b.md", "text": "x" })), ["#At the end of b.md", "+x"]);
-    let deleted = ["#settings.yaml is deleted; its versions stay", "-a: 1"];
+    let deleted = ["#settings.yaml is deleted; its versions are kept", "-a: 1"];
     assert_eq!(shown("vfs_delete", json!({ "path": "settings.yaml" })), deleted);
     assert_eq!(shown("vfs_rename", json!({ "from": "a.md", "to": "b.md" })), ["#The file is called", "-a.md", "+b.md"]);
     let started = json!({ "filename": "ada", "task": "Go\non." });

@@ -1,9 +1,8 @@
-//! Every tool that there is in a room, and how a call becomes a plan.
+//! The registry of all tools in a room, and how a call becomes a plan.
 //!
-//! The registry is a resource that floors fill: the tools of the house when the room is made, others while it runs.
-//! Tools that the world outside brings (those of a server, say) are registered by a system that heard of them through
-//! the door, so that a replay has them in the same tick. A tool of the house is one function in its family's file and
-//! one line in [`builtin`].
+//! The registry is a resource that floors fill: built-in tools when the room is created, others while it runs. Tools
+//! from outside (of a server, for example) are registered by a system that received them as an input, so that a replay
+//! has them in the same tick. A built-in tool is one function in its family's file and one line in [`builtin`].
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -85,24 +84,24 @@ pub fn builtin() -> &'static Tools {
     &BUILTIN
 }
 
-/// Why a tool is not taken into the registry.
+/// Why a tool cannot be registered.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ToolRefusal {
     /// Providers would not take the name.
-    #[error("{0:?} cannot be the name of a tool: use letters, digits, _ and -, at most {NAME_CHARS_AT_MOST}")]
+    #[error("{0:?} is not a valid tool name: use letters, digits, _ and -, at most {NAME_CHARS_AT_MOST}")]
     Name(String),
     /// Somebody may have two tools of this name then.
-    #[error("there is a tool {0:?} already")]
+    #[error("there is already a tool {0:?}")]
     Taken(String),
     /// The schema of its arguments cannot be used.
     #[error("the arguments of the tool {0:?} cannot be checked: {1}")]
     Schema(String, String),
     /// There are too many.
-    #[error("there are {TOOLS_AT_MOST} tools already; {0:?} is not added")]
+    #[error("there are already {TOOLS_AT_MOST} tools; {0:?} was not added")]
     TooMany(String),
 }
 
-/// Who calls a tool, as far as tools are not everyone's.
+/// The caller of a tool, for tools that are not available to everyone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Caller<'a> {
     /// The profile that runs.
@@ -118,7 +117,7 @@ struct Registered {
     checker: Checker,
 }
 
-/// The tools that there are, and who carries out their calls.
+/// The registered tools and their executors.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Tools {
     /// In the order in which they were registered, which is the order in which models are told of them: what a
@@ -249,7 +248,7 @@ impl Tools {
         };
         let names = self.names.of_profile(caller.profile, None);
         if names.0.iter().any(|tool| tool.name == name) {
-            return format!("Error: the tool '{name}' is not among yours. {yours}");
+            return format!("Error: you do not have the tool '{name}'. {yours}");
         }
         let meant = names.meant(name).map(|tool| bounds.called(tool)).filter(|tool| listed.contains(tool));
         let meant = meant.or_else(|| text::nearest(name, listed.iter().copied()));

@@ -1,5 +1,4 @@
-//! The results of tools in words for the model, as the studio's design gives them. What comes from files is data:
-//! it is bounded, and what is left out is said.
+//! The results of tools as text for the model. Content of files is data: it is bounded, and omissions are stated.
 
 use super::order::{ToolImage, ToolOutput};
 use super::plan::{Excerpt, Work, file_name};
@@ -49,11 +48,11 @@ pub fn files(work: Option<&Work>, result: &Result<FileAnswer, FileFailure>) -> S
             found(operation, matches, *more) + &not_searched(unsearched)
         }
         FileAnswer::Changed { done, .. } => changed(operation, done),
-        FileAnswer::Folder { path, is_new: true } => format!("Made the folder {}", quoted(path)),
-        FileAnswer::Folder { path, .. } => format!("The folder {} is there already", quoted(path)),
+        FileAnswer::Folder { path, is_new: true } => format!("Created the folder {}", quoted(path)),
+        FileAnswer::Folder { path, .. } => format!("The folder {} already exists", quoted(path)),
         FileAnswer::Committed => "Committed.".to_owned(),
         FileAnswer::Merged { done, crossed, left_out } => merged(done, crossed, left_out),
-        FileAnswer::Unchanged { path, .. } => format!("Unchanged: {} says exactly this already", quoted(path)),
+        FileAnswer::Unchanged { path, .. } => format!("Unchanged: {} already has exactly this content", quoted(path)),
     }
 }
 
@@ -64,22 +63,20 @@ pub fn kept_out(reasons: &[String]) -> String {
         return String::new();
     }
     let reasons = text::truncate(&unbroken(&reasons.join("; ")), REASON_CHARS_AT_MOST);
-    format!(
-        "\nThis file belongs to an element of the room, which did not take all of it over: {reasons}. Read it again."
-    )
+    format!("\nThis file belongs to an element of the room, which did not accept all of it: {reasons}. Read it again.")
 }
 
 /// What an agent is told that proposes what it did not do.
 pub fn nothing_to_propose() -> String {
-    "Error: your copy has nothing that the workspace has not; there is nothing to propose.".to_owned()
+    "Error: there are no changes in your copy to propose.".to_owned()
 }
 
 /// What came of a proposal that a person allowed.
 fn merged(done: &[FileDone], crossed: &[String], left_out: &[String]) -> String {
     let mut words = match done.len() {
-        0 => "The workspace has nothing new from your copy.".to_owned(),
-        1 => "The person took your changes over: 1 file of the workspace changed.".to_owned(),
-        count => format!("The person took your changes over: {count} files of the workspace changed."),
+        0 => "Your copy had nothing new for the workspace.".to_owned(),
+        1 => "The person accepted your changes: 1 file of the workspace changed.".to_owned(),
+        count => format!("The person accepted your changes: {count} files of the workspace changed."),
     };
     for (head, files) in [("Not merged", crossed), ("Never merged", left_out)] {
         if !files.is_empty() {
@@ -95,7 +92,9 @@ fn changed(operation: Option<&FileOperation>, done: &FileDone) -> String {
         FileDone::Written { path, chars, .. } => {
             let verb = match operation {
                 Some(FileOperation::Edit { .. }) => "Edited",
-                Some(FileOperation::Append { .. }) => return format!("Added to {} ({chars} chars now)", quoted(path)),
+                Some(FileOperation::Append { .. }) => {
+                    return format!("Appended to {} ({chars} chars now)", quoted(path));
+                }
                 Some(FileOperation::Restore { .. }) => "Restored",
                 _ => "Written to",
             };
@@ -192,7 +191,7 @@ fn not_searched(unsearched: &Unsearched) -> String {
         words += &format!("\n[not searched: {count} files ({reasons}): {named}{more}]");
     }
     if unsearched.has_unknown_folders {
-        words += "\n[not searched: folders beyond those that the workspace keeps track of]";
+        words += "\n[not searched: folders beyond those that the workspace tracks]";
     }
     words
 }
@@ -206,7 +205,7 @@ fn part(content: &str, (next_line, count): (Option<usize>, Option<usize>), first
         (None, _) => content.to_owned(),
         (Some(next), _) => {
             let line_break = if content.ends_with('\n') { "" } else { "\n" };
-            format!("{content}{line_break}[… a large file; read on with from_line {next}]")
+            format!("{content}{line_break}[… a large file; continue with from_line {next}]")
         }
     }
 }
@@ -217,7 +216,8 @@ fn data(content: &str, excerpt: Excerpt) -> String {
     let wanted: String = lines.take(excerpt.lines.unwrap_or(usize::MAX)).collect();
     match wanted.chars().count() {
         chars if chars > DATA_CHARS_AT_MOST => error(&format!(
-            "this is {chars} characters, and {DATA_CHARS_AT_MOST} can be given at once; read it in parts, by line and limit"
+            "this is {chars} characters, but at most {DATA_CHARS_AT_MOST} can be returned at once; read it in parts, \
+             using line and limit"
         )),
         _ => serde_json::json!({ "content": wanted }).to_string(),
     }
@@ -269,12 +269,12 @@ fn shown(content: &str, excerpt: Option<Excerpt>) -> String {
         if !shown.ends_with('\n') {
             shown.push('\n');
         }
-        shown += &format!("[… cut, {rest} more characters; read on with from_line {next}]");
+        shown += &format!("[… cut, {rest} more characters; continue with from_line {next}]");
     }
     shown
 }
 
-/// What a call came to: in words for the model, and as data.
+/// The outcome of a call: as text for the model, and as data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// In words.
@@ -294,7 +294,7 @@ impl Outcome {
     }
 }
 
-/// How the start of another agent went.
+/// The outcome of starting another agent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Spawned {
     /// It has its file and its task.
@@ -341,36 +341,36 @@ pub fn spawned(path: &str, outcome: &Spawned) -> Outcome {
         Spawned::Activated { depth, depth_limit, is_new } => {
             let done = if *is_new { "Created and activated" } else { "Activated" };
             format!(
-                "{done} {name} (depth {depth}/{depth_limit}). It reports to you by itself when its \
-                 work is over; you may end your turn, and you are activated again with what it says."
+                "{done} {name} (depth {depth}/{depth_limit}). It reports to you automatically when its work is done; \
+                 you can end your turn, and you will be activated again with its report."
             )
         }
         Spawned::Deferred { why } => {
-            format!("Created {name} but activation deferred: {}.", reason(why))
+            format!("Created {name}, but its activation is deferred: {}.", reason(why))
         }
         Spawned::Unknown { there } => {
             let there = match list(there) {
                 _ if there.is_empty() => String::new(),
-                (listed, _) => format!(" There are {listed}."),
+                (listed, _) => format!(" Available agents: {listed}."),
             };
-            format!("Error: there is no agent {name}.{there} Give 'content' to make a new one.")
+            format!("Error: there is no agent {name}.{there} To create a new one, set 'content'.")
         }
         Spawned::Itself => format!("Error: {name} is you; do it yourself, or start another agent."),
         Spawned::TooDeep { depth_limit } => {
             format!("Error: depth limit {depth_limit}/{depth_limit}. Do this part yourself.")
         }
         Spawned::TooMany { fan_out_limit } => format!(
-            "Error: fan-out limit {fan_out_limit}/{fan_out_limit}: you have started as many agents as you may. Do \
-             the rest yourself, or end your turn until they report."
+            "Error: fan-out limit {fan_out_limit}/{fan_out_limit}: you cannot start more agents. Do the rest \
+             yourself, or end your turn until they report."
         ),
-        Spawned::Again => format!("Error: loop: {name} was given this same task before in this run."),
+        Spawned::Again => format!("Error: loop: {name} was already given this task in this run."),
         Spawned::NotWritten(failure) => error(&failure.what),
     };
     let is_done = matches!(outcome, Spawned::Activated { .. } | Spawned::Deferred { .. });
     Outcome::of(words, is_done)
 }
 
-/// How it went to hand a task over.
+/// The outcome of handing a task over.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandedOver {
     /// It is the agent's next work, or waits for its turn.
@@ -402,31 +402,33 @@ pub fn handed_over(agent: &str, outcome: &HandedOver) -> Outcome {
     let name = quoted(agent);
     let words = match outcome {
         HandedOver::Queued { is_busy } => {
-            let when =
-                if *is_busy { "It has other work and takes this up in its turn" } else { "It takes this up now" };
+            let when = if *is_busy { "It has other work and will start this when it is free" } else { "It starts now" };
             format!(
-                "Handed over to {name}. {when}; the result comes to you by itself: you may end your turn, and you are \
-                 activated again with it."
+                "Handed over to {name}. {when}, and you will receive the result automatically: you can end your turn, \
+                 and you will be activated again with it."
             )
         }
-        HandedOver::Deferred { why } => format!("Handed over to {name}, but work is held up: {}.", reason(why)),
+        HandedOver::Deferred { why } => format!("Handed over to {name}, but work is on hold: {}.", reason(why)),
         HandedOver::Unknown { there } => {
             let there = match list(there) {
                 _ if there.is_empty() => " Nobody else is in the room.".to_owned(),
-                (listed, _) => format!(" There are {listed}."),
+                (listed, _) => format!(" Available agents: {listed}."),
             };
             format!("Error: there is no agent {name} in the room.{there}")
         }
         HandedOver::Itself => format!("Error: {name} is you; do it yourself, or name somebody else."),
         HandedOver::Refused { why } => {
-            format!("Error: this is not handed over to {name}: {}. Do it yourself, or in another way.", reason(why))
+            format!(
+                "Error: this cannot be handed over to {name}: {}. Do it yourself, or find another way.",
+                reason(why)
+            )
         }
     };
     let is_done = matches!(outcome, HandedOver::Queued { .. } | HandedOver::Deferred { .. });
     Outcome::of(words, is_done)
 }
 
-/// How a word to the agent that started this one went.
+/// The outcome of a signal to the parent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Signalled {
     /// It is activated again with it.
@@ -452,12 +454,15 @@ pub fn signalled(parent: &str, outcome: &Signalled) -> Outcome {
         Signalled::Sent => format!("Message sent to parent {name}. Re-activating."),
         Signalled::NoParent => "Error: no agent started you; there is nobody to signal.".to_owned(),
         Signalled::Deferred { why } => {
-            format!("Message sent to parent {name}, but activation deferred: {}.", reason(why))
+            format!("Message sent to parent {name}, but its activation is deferred: {}.", reason(why))
         }
         Signalled::Kept => {
-            format!("Message noted. A person stopped {name}, so nobody acts on it; finish what you can by yourself.")
+            format!(
+                "Message saved. A person stopped {name}, so it will not act on it; finish what you can by \
+                yourself."
+            )
         }
-        Signalled::Again => format!("Error: loop: you told {name} exactly this before in this piece of work."),
+        Signalled::Again => format!("Error: loop: you already told {name} exactly this in this piece of work."),
     };
     let is_done = matches!(outcome, Signalled::Sent | Signalled::Deferred { .. } | Signalled::Kept);
     Outcome::of(words, is_done)
@@ -496,7 +501,7 @@ pub fn image(image: &ToolImage, more: &str) -> String {
 
 /// Nobody is there any more who carries out calls of this tool.
 pub fn nobody_carries_out(tool: &str) -> String {
-    error(&format!("nobody is here who could carry out {}; do without it", quoted(tool)))
+    error(&format!("the tool {} is no longer available; continue without it", quoted(tool)))
 }
 
 /// A call was stopped by whoever carries it out.
@@ -512,7 +517,7 @@ pub fn denied(why: &str) -> String {
 /// What a person refused, with what they said of it.
 pub fn refused(note: Option<&str>) -> String {
     match note.map(reason).filter(|note| !note.is_empty()) {
-        Some(note) => format!("Error: a person refused this, and says: {note}. Keep to that."),
+        Some(note) => format!("Error: a person refused this, with this comment: {note}. Follow it."),
         None => "Error: a person refused this. Do not try to do it in another way.".to_owned(),
     }
 }

@@ -53,15 +53,15 @@ fn starting_and_signalling_say_how_they_went() {
     for (outcome, words) in [
         (
             Spawned::Activated { depth: 3, depth_limit: 5, is_new: true },
-            "Created and activated 'researcher.md' (depth 3/5). It reports to you by itself when its work is over; \
-             you may end your turn, and you are activated again with what it says.",
+            "Created and activated 'researcher.md' (depth 3/5). It reports to you automatically when its work is \
+             done; you can end your turn, and you will be activated again with its report.",
         ),
         (
             Spawned::Deferred { why: "token budget reached".into() },
-            "Created 'researcher.md' but activation deferred: token budget reached.",
+            "Created 'researcher.md', but its activation is deferred: token budget reached.",
         ),
         (Spawned::TooDeep { depth_limit: 5 }, "Error: depth limit 5/5. Do this part yourself."),
-        (Spawned::Again, "Error: loop: 'researcher.md' was given this same task before in this run."),
+        (Spawned::Again, "Error: loop: 'researcher.md' was already given this task in this run."),
     ] {
         let is_done = !words.starts_with("Error");
         let told = spawned(path, &outcome);
@@ -83,7 +83,7 @@ fn refusals_say_who_refused_and_why() {
         "Error: not allowed: writing 'x' is not allowed, only a/**."
     );
     assert!(refused(None).starts_with("Error: a person refused this."));
-    assert!(refused(Some("not\ntoday.")).contains("a person refused this, and says: not today. Keep"));
+    assert!(refused(Some("not\ntoday.")).contains("a person refused this, with this comment: not today. Follow"));
     assert!(denied(&"x".repeat(100_000)).len() < 10_000);
 }
 
@@ -112,7 +112,7 @@ fn a_file_is_shown_as_it_stands_and_cut_where_it_is_long() {
 fn lines_can_be_asked_for() {
     let text = "a\nb\nc\nd";
     assert_eq!(reading(text, Some((3, None))), "c\nd");
-    assert_eq!(reading(text, Some((2, Some(2)))), "b\nc\n[… cut, 1 more characters; read on with from_line 4]");
+    assert_eq!(reading(text, Some((2, Some(2)))), "b\nc\n[… cut, 1 more characters; continue with from_line 4]");
     assert_eq!(reading(text, Some((4, Some(9)))), "d");
     assert_eq!(reading(text, Some((5, None))), "[the file has 4 lines; there is no line 5]");
     assert_eq!(
@@ -126,7 +126,7 @@ fn a_line_without_end_is_cut_and_the_rest_can_still_be_read() {
     let text = format!("{}\nlast", "ä".repeat(READ_CHARS_AT_MOST + 7));
     let shown = reading(&text, None);
     assert!(shown.contains("[… cut, 8 more characters in this line]"), "{}", &shown[shown.len() - 200..]);
-    assert!(shown.ends_with("[… cut, 4 more characters; read on with from_line 2]"));
+    assert!(shown.ends_with("[… cut, 4 more characters; continue with from_line 2]"));
     assert_eq!(reading(&text, Some((2, None))), "last");
 }
 
@@ -159,7 +159,7 @@ fn lists_and_finds_are_bounded_and_a_name_is_one_line() {
 #[test]
 fn what_is_the_same_already_is_said_so() {
     let same = FileAnswer::Unchanged { path: "a.md".into(), version: 3 };
-    assert_eq!(files(Some(&write()), &Ok(same)), "Unchanged: 'a.md' says exactly this already");
+    assert_eq!(files(Some(&write()), &Ok(same)), "Unchanged: 'a.md' already has exactly this content");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_search_says_what_it_did_not_look_into_also_where_it_found_nothing() {
     assert_eq!(
         files(Some(&search), &Ok(answer)),
         "Nothing found for 'x'\n[not searched: 8 files (1 too large; read in parts with from_line, 7 not text): \
-         ['data/log.txt', 'a.png'] and 6 more]\n[not searched: folders beyond those that the workspace keeps track of]"
+         ['data/log.txt', 'a.png'] and 6 more]\n[not searched: folders beyond those that the workspace tracks]"
     );
 }
 
@@ -188,7 +188,7 @@ fn a_part_of_a_large_file_says_how_to_read_on() {
         let work = Work::File { operation, excerpt };
         files(Some(&work), &Ok(FileAnswer::Lines { path: "a".into(), content: content.into(), next_line, count }))
     };
-    assert_eq!(lines("x\n", Some(8), None, 7), "x\n[… a large file; read on with from_line 8]");
+    assert_eq!(lines("x\n", Some(8), None, 7), "x\n[… a large file; continue with from_line 8]");
     assert_eq!(lines("x", None, Some(7), 7), "x");
     assert_eq!(lines("", None, Some(7), 9), "[the file has 7 lines; there is no line 9]");
 }
@@ -196,10 +196,11 @@ fn a_part_of_a_large_file_says_how_to_read_on() {
 #[test]
 fn starting_an_agent_that_is_not_there_names_those_that_are() {
     let told = spawned("reseacher", &Spawned::Unknown { there: paths(&["researcher", "writer"]) }).words;
-    let words =
-        "Error: there is no agent 'reseacher'. There are ['researcher', 'writer']. Give 'content' to make a new one.";
+    let words = "Error: there is no agent 'reseacher'. Available agents: ['researcher', 'writer']. To create a new one, set 'content'.";
     assert_eq!(told, words);
     assert!(
-        spawned("x", &Spawned::Unknown { there: Vec::new() }).words.starts_with("Error: there is no agent 'x'. Give")
+        spawned("x", &Spawned::Unknown { there: Vec::new() })
+            .words
+            .starts_with("Error: there is no agent 'x'. To create")
     );
 }

@@ -1,11 +1,11 @@
-//! Checks a call's arguments against its tool's JSON schema, and says in one sentence what does not fit, so that
-//! a model can correct itself.
+//! Checks a call's arguments against its tool's JSON schema, and describes the first error in one sentence, so that a
+//! model can correct itself.
 //!
-//! What models really send is put right where there is only one thing that it can mean and nothing is lost: arguments as
-//! the text of an object, a whole number or flag where a text is wanted, digits where a number is wanted, optional
-//! arguments that are null. What is checked here, for the sake of its sentence, is what most schemas say: `type`,
+//! Common deviations of models are corrected if there is only one possible meaning and nothing is lost: arguments as
+//! the text of an object, a whole number or flag where a text is expected, digits where a number is expected, optional
+//! arguments that are null. To give good error messages, the keywords that most schemas use are checked here: `type`,
 //! `properties`, `required`, `additionalProperties: false`, `items`, `enum`, `minLength`, `maxLength`, `minimum`,
-//! `maximum`. All the rest that JSON schema knows is checked after that by a library
+//! `maximum`. Everything else in JSON schema is checked afterwards by a library
 //! ([`schema_rules`](super::schema_rules)).
 
 use jsonschema::Validator;
@@ -184,7 +184,7 @@ fn unknown(name: &str, within: &str, properties: &Map<String, Value>) -> String 
         Some(near) => format!("did you mean '{within}{near}'?"),
         None => {
             let known: Vec<&str> = known.take(NAMES_AT_MOST).collect();
-            if known.is_empty() { "it takes none".to_owned() } else { format!("there are {}", known.join(", ")) }
+            if known.is_empty() { "it has none".to_owned() } else { format!("there are {}", known.join(", ")) }
         }
     };
     format!("there is no argument '{within}{}'; {remedy}", text::truncate(&text::one_line(name), SHOWN_CHARS))
@@ -220,7 +220,7 @@ fn check_value<'a>(within: Within<'a>, schema: &'a Value, value: Value, at: &str
                 return wrong(&value);
             }
             if let Some(most) = limit("maxLength").filter(|most| chars > *most) {
-                return Err(format!("the argument '{at}' has {chars} characters; at most {most} are taken"));
+                return Err(format!("the argument '{at}' has {chars} characters; at most {most} are allowed"));
             }
             Ok(value)
         }

@@ -1,7 +1,7 @@
-//! Which JSON schemas of arguments are taken, and checking arguments against all that JSON schema knows.
+//! Which JSON schemas of arguments are accepted, and validation against all of JSON schema.
 //!
-//! Schemas come from servers and files that nobody here wrote: what would have to be fetched, what refers to itself
-//! without end, and what is too large is refused before a call is ever checked.
+//! Schemas come from servers and files of others: references that would have to be fetched, endless self-references,
+//! and schemas that are too large are rejected before any call is checked.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
@@ -34,7 +34,7 @@ pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
     match keys.get("type") {
         None => {}
         Some(Value::String(kind)) if kind == "object" => {}
-        Some(other) => return Err(format!("the schema wants {other}, and arguments are an object")),
+        Some(other) => return Err(format!("the schema is for {other}, but arguments are an object")),
     }
     comes_to_an_end(schema)?;
     let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS_AT_MOST).size_limit(1 << 20);
@@ -50,9 +50,9 @@ pub(super) fn fault(validator: &Validator, arguments: &Map<String, Value>) -> Op
     let why = text::truncate(&text::one_line(&why), WHY_CHARS);
     let at = at.trim_start_matches('/').replace('/', ".");
     Some(if at.is_empty() {
-        format!("the arguments do not fit: {why}")
+        format!("the arguments are invalid: {why}")
     } else {
-        format!("the argument '{at}' does not fit: {why}")
+        format!("the argument '{at}' is invalid: {why}")
     })
 }
 
@@ -68,7 +68,7 @@ fn comes_to_an_end(root: &Value) -> Result<(), String> {
     while let Some((part, depth)) = open.pop() {
         steps += 1;
         if steps > STEPS_AT_MOST || depth > NESTED_AT_MOST * 2 {
-            return Err("the schema is too entangled".to_owned());
+            return Err("the schema is too complex".to_owned());
         }
         match part {
             Value::Object(keys) => {
@@ -85,7 +85,7 @@ fn comes_to_an_end(root: &Value) -> Result<(), String> {
                         (reference == "#" || reference.starts_with("#/")) && referred(root, reference).is_some();
                     if !is_known {
                         let reference = text::truncate(&text::one_line(reference), 80);
-                        return Err(format!("the schema refers to {reference:?}, which does not stand in it"));
+                        return Err(format!("the schema refers to {reference:?}, which it does not contain"));
                     }
                 }
                 nested(root, part, 0, &mut steps)?;
@@ -133,9 +133,9 @@ mod tests {
                 json!({ "allOf": [{ "$ref": "#/$defs/a" }], "$defs": { "a": { "anyOf": [{ "$ref": "#" }] } } }),
                 "without end",
             ),
-            (json!({ "properties": { "a": { "$ref": "https://example.com/a.json" } } }), "does not stand in it"),
-            (json!({ "properties": { "a": { "$ref": "file:///etc/passwd" } } }), "does not stand in it"),
-            (json!({ "properties": { "a": { "$ref": "#/$defs/none" } } }), "does not stand in it"),
+            (json!({ "properties": { "a": { "$ref": "https://example.com/a.json" } } }), "does not contain"),
+            (json!({ "properties": { "a": { "$ref": "file:///etc/passwd" } } }), "does not contain"),
+            (json!({ "properties": { "a": { "$ref": "#/$defs/none" } } }), "does not contain"),
             (json!({ "properties": { "a": { "$dynamicRef": "#a" } } }), "not supported"),
             (json!({ "properties": { "a": { "type": "nonsense" } } }), "nonsense"),
             (json!({ "properties": { "a": { "pattern": "(" } } }), "regex"),

@@ -239,7 +239,7 @@ fn a_wrong_argument_is_named_with_what_was_expected() {
         ("vfs_search", json!({ "pattern": "x" }), &["no argument 'pattern'", "text, glob"]),
         ("vfs_delete", json!({ "paht": "a" }), &["no argument 'paht'", "'path'?"]),
         ("signal_parent", json!({}), &["'message' is missing"]),
-        ("signal_parent", json!({ "message": " \n" }), &["'message' says nothing"]),
+        ("signal_parent", json!({ "message": " \n" }), &["'message' is empty"]),
         ("delegate", json!({ "agent": "bea" }), &["'task' is missing"]),
         (
             "delegate",
@@ -252,17 +252,17 @@ fn a_wrong_argument_is_named_with_what_was_expected() {
             &["'deadline_cycles'", "at least 1"],
         ),
         ("publish", json!({ "channel": "a|b", "message": "x" }), &["'channel'", "such as findings"]),
-        ("publish", json!({ "channel": "a", "message": " " }), &["'message' says nothing"]),
+        ("publish", json!({ "channel": "a", "message": " " }), &["'message' is empty"]),
         ("blackboard_write", json!({ "key": "plan" }), &["'value' is missing"]),
         ("blackboard_write", json!({ "key": "a", "value": 1, "expected": 2, "is_new": true }), &["not both"]),
         ("spawn_agent", json!({ "filename": "bea.md", "content": "Hi" }), &["'task' is missing"]),
-        ("spawn_agent", json!({ "filename": "bea.md", "content": "Hi", "task": " " }), &["'task' says nothing"]),
+        ("spawn_agent", json!({ "filename": "bea.md", "content": "Hi", "task": " " }), &["'task' is empty"]),
         (
             "spawn_agent",
             json!({ "filename": "../x.md", "content": "Hi", "task": "Go." }),
             &["'filename'", "researcher.md"],
         ),
-        ("spawn_agent", spawn("---\nname: [\n---\n"), &["front matter with a mistake", "not valid YAML"]),
+        ("spawn_agent", spawn("---\nname: [\n---\n"), &["error in its front matter", "not valid YAML"]),
         ("spawn_agent", spawn("---\ntools: [vfs_raed]\n---\n"), &["\"vfs_raed\"", "did you mean \"vfs_read\"?"]),
         ("spawn_agent", spawn("---\nsafety_mode: yolo\n---\n"), &["\"yolo\"", "safe, balanced or auto"]),
         ("spawn_agent", spawn("---\nreads: ['[a]']\n---\n"), &["\"[a]\"", "notes/*.md"]),
@@ -290,7 +290,7 @@ fn a_folder_is_made_by_whom_its_file_gives_the_tool() {
     let operation = FileOperation::CreateFolder { path: "artifacts/new".into() };
     let planned = parse(&make, &bounds("tools: [create_directory]")).unwrap();
     assert_eq!(planned.work, Work::File { operation, excerpt: None });
-    assert!(parse(&make, &bounds("tools: [vfs_read]")).unwrap_err().contains("is not among yours"));
+    assert!(parse(&make, &bounds("tools: [vfs_read]")).unwrap_err().contains("you do not have the tool"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A tool: what a model is told of it, and what a call of it comes to.
+//! A tool: its declaration for models, and the plan of a call.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,10 @@ use super::schema::Checker;
 use crate::gate::{Bounds, Power, ToolName, ToolNames, ToolScope};
 use crate::mind::ToolDeclaration;
 
-/// What a call with these arguments, which fit the schema, is to do. The error is a sentence for the model.
+/// Plans a call with these arguments, which match the schema. The error is a sentence for the model.
 pub type Planner = Arc<dyn Fn(&Arguments, &Planning<'_>) -> Result<Planned, String> + Send + Sync>;
 
-/// A function that a model may call. Whoever adds one gives it to [`Tools::register`](super::Tools::register).
+/// A function that a model may call. Register it with [`Tools::register`](super::Tools::register).
 #[derive(Clone)]
 pub struct Tool {
     /// Its name; profiles list it. Letters, digits, `_` and `-`, at most 64: what every provider takes.
@@ -41,7 +41,7 @@ pub struct Tool {
     pub plan: Planner,
 }
 
-/// What a call is planned within.
+/// The context of planning a call.
 #[derive(Clone, Copy)]
 pub struct Planning<'a> {
     /// What whoever calls may do.
@@ -168,7 +168,7 @@ impl fmt::Debug for Tool {
     }
 }
 
-/// Arguments that fit a tool's schema.
+/// Arguments that match a tool's schema.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arguments(Map<String, Value>);
 

@@ -1,11 +1,11 @@
-//! What a person made of a session's messages while the session went on: both started from the same messages, the room
-//! appended, the person edited. Nothing of either is lost.
+//! Merges a person's edits of a session's messages with messages that the room appended in the meantime. Nothing of
+//! either side is lost.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::model::{MessageRole, SessionMessage};
 
-/// A message of the session as it is to be, in order.
+/// A message of the merged session, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MergedMessage {
     /// The room's, by its place among them.
@@ -21,7 +21,7 @@ pub enum MergedMessage {
     Theirs(usize),
 }
 
-/// What came of both.
+/// The result of merging both sides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Merged {
     /// The session up to what is new.

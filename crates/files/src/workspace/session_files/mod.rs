@@ -1,9 +1,9 @@
-//! Session files, `sessions/*.session.yaml`, as text: what they say, what of them the room wrote, and how the room
-//! writes on in a file that a person edits too. Pure.
+//! Session files, `sessions/*.session.yaml`, as text: what they contain, which part the room wrote, and how the room
+//! appends to a file that a person also edits. Pure.
 //!
-//! In reading order: the data ([`model`]), a text taken apart into it (`parse`), a text as pieces that are kept byte
-//! for byte ([`segments`]), the mark by which the room knows its own writing ([`own_checksum`]), a text brought up to
-//! date ([`update`]), and what a person made of a session while it went on (`merge`).
+//! In reading order: the data ([`model`]), parsing a text into it (`parse`), a text as segments that are kept byte for
+//! byte ([`segments`]), the mark by which the room recognises its own text ([`own_checksum`]), updating a text
+//! ([`update`]), and merging a person's edits of a running session (`merge`).
 
 mod merge;
 pub mod model;

@@ -1,10 +1,10 @@
-//! A session as its file says it: plain data.
+//! A session as plain data.
 
 use serde_json::Value;
 
 use crate::base::ActivationKey;
 
-/// Whose a message is.
+/// The role of a message's author.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum MessageRole {
     /// Whoever asks: a person, the room, another agent.
@@ -74,7 +74,7 @@ impl SessionMessage {
     }
 }
 
-/// A session file's text, taken apart.
+/// A parsed session file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SessionText {
     /// The id that it gives itself.
@@ -108,7 +108,7 @@ impl SessionText {
     }
 }
 
-/// Why a text is no session that can go on.
+/// Why a text is not a valid session.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}; {remedy}")]
 pub struct SessionFault {

@@ -1,5 +1,5 @@
-//! The mark by which the room knows its own writing: a checksum of a session's text, in the text. A text whose checksum
-//! fits was written by the room and edited by nobody since, wherever the file has been meanwhile.
+//! The mark by which the room recognises its own text: a checksum of a session's text, stored in the text. If the
+//! checksum matches, the text was written by the room and not edited since, wherever the file has been in the meantime.
 
 use super::segments::pieces;
 use crate::base::hash::content_hash;

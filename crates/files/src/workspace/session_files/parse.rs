@@ -1,4 +1,4 @@
-//! A session file's text taken apart. What is wrong with it is said with line and remedy.
+//! Parses a session file. Errors have a line and a remedy.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
-//! A YAML text as pieces by its keys, each kept byte for byte: keys of a mapping with all that belongs to them, and
-//! entries of a list below one of them.
+//! A YAML text as segments, each kept byte for byte: the keys of a mapping with everything that belongs to them, and
+//! the entries of a list below one of them.
 
 use super::super::yaml;
 
-/// A key with everything that stands below it, up to the next key at the same depth.
+/// A key with everything below it, up to the next key at the same depth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Piece<'a> {
     /// The key; empty for what comes before the first.

@@ -1,5 +1,5 @@
-//! A session's text brought up to date: what a person wrote stays byte for byte, what is new is put behind it, and of the
-//! head only those lines change that say something else now.
+//! Updates a session's text: what a person wrote is kept byte for byte, new messages are appended, and only changed
+//! lines of the head are rewritten.
 
 use serde_json::{Map, Value};
 use similar::{Algorithm, DiffOp, capture_diff_slices};

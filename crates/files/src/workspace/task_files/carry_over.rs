@@ -1,5 +1,5 @@
-//! One change of a task file carried over to another state of it: text by text where the two touch different lines, else
-//! task by task, so that what one side did to a task and the other did to the same one are both there.
+//! Applies a change of a task file to another state of that file: textually if the changes touch different lines,
+//! otherwise task by task, so that both sides' changes to the same task are kept.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::render::NewTask;
 use crate::base::Severity;
 use crate::workspace::text_merge::TextMerge;
 
-/// A file with a change carried over to it.
+/// A file with a change applied to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CarriedOver {
     /// The file as it is then.

@@ -1,4 +1,4 @@
-//! The columns of a task board: in which one a task stands, and what is written into its file when it moves.
+//! The columns of a task board: which column a task is in, and what is written to its file when it moves.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub const WORKING: &str = "working";
 /// The key that makes a task a question to a person: it is answered, not done.
 pub const QUESTION_KEY: &str = "approval_type";
 
-/// How far a task is, as a board shows it.
+/// A column of a task board: the progress of its tasks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Column {

@@ -1,4 +1,4 @@
-//! Changes of a task file: only the bytes of the tasks that are changed become others.
+//! Edits task files: only the bytes of the changed tasks differ afterwards.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -13,7 +13,7 @@ use super::render::{NewTask, field_line, render};
 use super::splice::Splices;
 use super::value::ID_KEY;
 
-/// What is to become of one task.
+/// A change of one task.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
     /// It has this status.
@@ -30,7 +30,7 @@ pub enum Change {
     Field(String, Option<Value>),
 }
 
-/// Why a change cannot be made. Nothing is changed then.
+/// Why a change cannot be made. Nothing is changed in this case.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum EditError {
     /// The task has an error, and what it means is not certain.
@@ -97,7 +97,7 @@ pub fn update(file: &TaskFile, changes: &BTreeMap<usize, Vec<Change>>) -> Result
     Ok(Updated { text: splices.apply(&file.text), changed })
 }
 
-/// What changes of tasks come to.
+/// The result of changing tasks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Updated {
     /// The file as it is then.

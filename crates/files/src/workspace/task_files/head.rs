@@ -1,4 +1,4 @@
-//! The first line of a task: its marks, its title, and the keys behind that.
+//! The first line of a task: its marks, its title, and the keys after it.
 
 use super::issue::Code;
 use super::keys::{is_key_word, is_name, key_length};
@@ -9,7 +9,7 @@ use crate::base::Severity;
 
 const BLANK: [char; 2] = [' ', '\t'];
 
-/// What the first line of a task says.
+/// The parsed first line of a task.
 pub(super) struct Head {
     pub(super) status: Option<(Status, Span)>,
     pub(super) priority: Option<(Priority, Span)>,
@@ -20,7 +20,7 @@ pub(super) struct Head {
     pub(super) faults: Vec<Fault>,
 }
 
-/// Something wrong in the line.
+/// An error in the line.
 pub(super) struct Fault {
     pub(super) code: Code,
     pub(super) severity: Severity,

@@ -1,4 +1,4 @@
-//! Ids of tasks that have none written: made from their titles, and unlike all others in the file.
+//! Ids for tasks without one: derived from their titles, and unique in the file.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,10 +1,10 @@
-//! What can be wrong with a task file: each kind with a code that stays the same, and what to do about it.
+//! The kinds of problems in task files, each with a stable code and a remedy.
 
 use serde::Serialize;
 
 use crate::base::Severity;
 
-/// A kind of mistake in a task file.
+/// A kind of error in a task file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
@@ -76,7 +76,7 @@ impl Code {
     }
 }
 
-/// A mistake that was found.
+/// An error found in a task file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Issue {
     /// Which kind.

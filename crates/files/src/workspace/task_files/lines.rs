@@ -1,8 +1,8 @@
-//! A task file as lines: where each begins and ends, which lie in a comment or a block of code, and which are headings.
-//! The format is made of lines, and a fence or comment that never ends hides none of the tasks below it: a parser of
-//! Markdown would take all of them for code.
+//! A task file as lines: where each begins and ends, which are inside a comment or a code block, and which are
+//! headings. The format is line-based, and a fence or comment that is never closed hides none of the tasks below it: a
+//! Markdown parser would take all of them for code.
 
-/// A line of the text; all places in bytes.
+/// A line of the text; all places are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) start: usize,
@@ -13,7 +13,7 @@ pub(super) struct Line {
     pub(super) kind: Kind,
 }
 
-/// What a line is to the tasks.
+/// The role of a line in a task file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// It may be about tasks.

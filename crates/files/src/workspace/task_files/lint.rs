@@ -1,4 +1,4 @@
-//! Everything that is wrong with a task file, for the person who writes it: what its text says, and whom it names.
+//! Reports everything that is wrong with a task file: in its text, and with the agents that it names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ pub const ENDING: &str = ".task.md";
 /// Whoever is no agent and may be a stakeholder, in lower case: the person, by any of these names.
 pub const PEOPLE: [&str; 3] = ["human", "user", "me"];
 
-/// Who and what there is beside the file.
+/// What exists outside the file: agents and other tasks.
 #[derive(Clone, Default, Debug)]
 pub struct Known {
     /// Who may be a stakeholder, in lower case; none where that is not known.

@@ -1,13 +1,13 @@
-//! Task files (`*.task.md`): read without loss, checked, changed task by task, and asked questions.
+//! Task files (`*.task.md`): lossless reading, checks, task-by-task changes, and queries.
 //!
-//! A [`TaskFile`] keeps the whole text and says of every task where in it each part stands. Every change is made of
-//! pieces of text put in the place of others, so that whatever no change is about stays byte for byte as it was. A task
-//! with an error is never written to; the others in its file are.
+//! A [`TaskFile`] keeps the whole text and the place of every part of every task in it. Every change replaces pieces of
+//! the text, so everything else stays byte for byte the same. A task with an error is never changed; others in its file
+//! can be.
 //!
-//! Reading order: [`model`] (what a task is), `lines`, `head`, `keys` and `parse` (from text to it), `quoting` and
-//! `value` (single values, both ways), `ids` and `relations` (what tasks are to each other), [`lint`], [`edit`] and
-//! [`spacing`] (from it to text), [`mod@carry_over`] (one change and another joined), [`columns`] (as boards show them),
-//! [`permission`] (what of it only a person changes), [`query`].
+//! Reading order: [`model`] (what a task is), `lines`, `head`, `keys` and `parse` (from text to tasks), `quoting` and
+//! `value` (single values, both ways), `ids` and `relations` (how tasks relate), [`lint`], [`edit`] and [`spacing`]
+//! (from tasks to text), [`mod@carry_over`] (merging two changes), [`columns`] (as boards show them), [`permission`]
+//! (what only a person may change), [`query`].
 
 pub mod carry_over;
 pub mod columns;

@@ -1,4 +1,4 @@
-//! What a task file holds, with the place of every part in its text.
+//! The content of a task file, with the place of every part in its text.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use smol_str::SmolStr;
 use super::issue::Issue;
 use crate::base::Severity;
 
-/// A stretch of the text, in bytes.
+/// A range of the text, in bytes.
 pub type Span = Range<usize>;
 
-/// How far a task is.
+/// The status of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -53,7 +53,7 @@ impl Status {
     }
 }
 
-/// How urgent a task is, A the most.
+/// The priority of a task; A is the most urgent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[expect(missing_docs, reason = "the letters say it")]
 pub enum Priority {
@@ -86,7 +86,7 @@ impl Priority {
     }
 }
 
-/// How a title or a value is set off from the rest of its line.
+/// How a title or a value is quoted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quote {
     /// Plain words.
@@ -108,7 +108,7 @@ pub struct Name {
     pub span: Span,
 }
 
-/// What a task is called.
+/// The title of a task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Title {
     /// Its words, without quotes and escapes.
@@ -119,7 +119,7 @@ pub struct Title {
     pub quote: Quote,
 }
 
-/// What a key is set to.
+/// The value of a key.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
     /// Nothing stands after the colon.
@@ -207,7 +207,7 @@ impl Task {
     }
 }
 
-/// Where tasks may stand: below a heading `TODO`, or the whole file.
+/// Where tasks are listed: below a heading `TODO`, or in the whole file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Section {
     /// Where it begins, behind its heading.
@@ -218,7 +218,7 @@ pub struct Section {
     pub has_heading: bool,
 }
 
-/// A task file, whole.
+/// A complete task file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TaskFile {
     /// Its text.

@@ -1,4 +1,4 @@
-//! From the text of a task file to its tasks.
+//! Parses the text of a task file into tasks.
 
 use super::head::{self, Head};
 use super::issue::{Code, Issue};

@@ -1,5 +1,5 @@
 //! Tasks that wait for a person (`approval_required: true` without `approved: true`), and which changes of a task file
-//! only a person makes. Pure.
+//! only a person may make. Pure.
 
 use std::collections::BTreeSet;
 
@@ -52,15 +52,16 @@ pub fn only_for_a_person(before: &str, after: &str) -> Option<String> {
         if !after.tasks.iter().any(|other| stays(&other)) {
             let title = &task.title.text;
             return Some(format!(
-                "the task {title:?} waits for a person, who alone removes it, completes it or lets it go without approval"
+                "the task {title:?} waits for a person; only a person can remove it, complete it or release it \
+                 without approval"
             ));
         }
     }
     let left: BTreeSet<&str> = after.tasks.iter().map(|task| task.id.as_str()).collect();
     let gone = before.tasks.iter().find(|task| !left.contains(task.id.as_str()))?;
     Some(format!(
-        "the task {:?} would be gone from it; tasks are changed one by one with update_task, and one that is not to be done is \
-         marked as skipped",
+        "the task {:?} would be removed from it; change tasks one by one with update_task, and mark tasks that will \
+         not be done as skipped",
         gone.title.text
     ))
 }

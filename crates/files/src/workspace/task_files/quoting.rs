@@ -1,4 +1,4 @@
-//! Quotes and escapes of titles and values, read and written.
+//! Reads and writes quotes and escapes of titles and values.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ impl Quote {
     }
 }
 
-/// A quoted text at the beginning of a longer one.
+/// A quoted text at the beginning of a longer text.
 pub(super) struct Quoted<'a> {
     /// Without quotes and escapes.
     pub(super) text: Cow<'a, str>,

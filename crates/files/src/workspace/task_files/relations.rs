@@ -1,4 +1,4 @@
-//! What tasks are to each other: whose ids are the same, whether a written parent is the one above, who waits for whom.
+//! How tasks relate: duplicate ids, whether a written parent is the task above, who waits for whom.
 
 use std::collections::HashMap;
 

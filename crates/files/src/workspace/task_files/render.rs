@@ -1,9 +1,9 @@
-//! A new task as text, in the form that every tool for these files writes.
+//! Writes a new task as text, in the form that every tool for these files uses.
 
 use super::model::{Priority, Quote, Status, Task, Value};
 use super::quoting;
 
-/// A task that is to be written.
+/// A task to be written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewTask {
     /// How far it is.

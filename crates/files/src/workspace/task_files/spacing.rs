@@ -1,10 +1,10 @@
-//! The usual spacing of a task file: single blanks between the words of a task's first line and behind colons, nothing
-//! behind the last word, one end of line at the end. Nothing else is changed.
+//! The standard spacing of a task file: single spaces between the words of a task's first line and after colons, no
+//! trailing spaces, one line break at the end. Nothing else is changed.
 
 use super::model::{Span, Task, TaskFile};
 use super::splice::Splices;
 
-/// A file in its usual spacing.
+/// A file with standard spacing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spaced {
     /// The text.

@@ -1,8 +1,8 @@
-//! Pieces of a text put in the place of others: everything between them stays byte for byte as it is.
+//! Replaces pieces of a text: everything between them stays byte for byte the same.
 
 use super::model::Span;
 
-/// What is to stand where, in any order. No two may overlap.
+/// Replacements in a text, in any order. They must not overlap.
 #[derive(Default)]
 pub(super) struct Splices(Vec<(Span, String)>);
 

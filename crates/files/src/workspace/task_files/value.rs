@@ -1,4 +1,4 @@
-//! Values of keys: what kind each is, and how it is written so that it is read as the same again.
+//! Values of keys: their kind, and how they are written so that they are read back unchanged.
 
 use super::keys::is_key_word;
 use super::model::{Quote, Value};

@@ -1,5 +1,5 @@
-//! What happened to each file, from the kept versions and the log together, and the points that an agent's history can
-//! go back to: its pieces of work. The versions have the texts; only the log knows who deleted and renamed.
+//! The history of each file, from the stored versions and the log together, and the points to which an agent's work can
+//! be undone: its pieces of work. The versions have the texts; only the log knows who deleted and renamed files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -29,7 +29,7 @@ pub struct RestorePoint {
     pub files: BTreeMap<String, usize>,
 }
 
-/// One agent that changed files.
+/// The history of one agent that changed files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AgentHistory {
     /// Its id.
@@ -38,7 +38,7 @@ pub struct AgentHistory {
     pub points: Vec<RestorePoint>,
 }
 
-/// What happened to the files of a workspace.
+/// The history of the files of a workspace.
 pub struct AgentHistories {
     history: FileHistory,
     stories: Vec<FileTimeline>,

@@ -1,5 +1,5 @@
-//! Doing what a plan says: each file becomes what the plan has, if it is still as the plan found it. What was there before
-//! is written down first, in `.workshop/undone/`, so that the undoing itself can be taken back.
+//! Applies an undo plan: each file gets the planned content if it has not changed since. The previous state is saved
+//! first in `.workshop/undone/`, so that the undo itself can be reverted.
 
 use std::io;
 use std::path::Path;
@@ -28,7 +28,7 @@ const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
 /// Lines that stay, shown beside a change.
 const LINES_AROUND: usize = 3;
 
-/// What was undone once. A stored format.
+/// The record of one undo. A stored format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Undone {
     /// Counted up from 1.
@@ -44,7 +44,7 @@ pub struct Undone {
     pub is_taken_back: bool,
 }
 
-/// What undoing did to a file.
+/// The effect of an undo on a file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct UndoneFile {
     /// Where it was.

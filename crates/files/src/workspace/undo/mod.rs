@@ -1,8 +1,8 @@
-//! Going back behind what an agent did to files: which pieces of work it did, what undoing them comes to for each file,
-//! and putting the files back as a change of the person's that can itself be taken back.
+//! Undoes what an agent did to files: which pieces of work it did, the effect of undoing them on each file, and
+//! restoring the files as a change by the person that can itself be reverted.
 //!
-//! Reading order: `agent_history` (what happened to each file, and the points an agent's history can go back to),
-//! `plan` (what undoing means for one file: pure), `apply_plan` (doing it, and the record by which it is taken back).
+//! Reading order: `agent_history` (the history of each file, and the points to which an agent's work can be undone),
+//! `plan` (what undoing means for one file: pure), `apply_plan` (applying it, and the record for reverting it).
 
 mod agent_history;
 mod apply_plan;

@@ -1,14 +1,14 @@
-//! What undoing some of the changes of a file comes to. Pure: a story and texts in, an outcome out.
+//! The effect of undoing some of the changes of a file. Pure: takes a history and texts, returns an outcome.
 //!
-//! A change is taken back by merging: what stood there after it is the common text, what stood there before it is one
-//! side, and what stands there now is the other. So everything that others changed meanwhile stays, and where both
-//! touched the same lines the whole file stays as it is.
+//! A change is undone by merging: the text after it is the base, the text before it is one side, and the current text
+//! is the other. So everything that others changed in the meantime is kept, and if both changed the same lines, the
+//! whole file is left as it is.
 
 use std::borrow::Cow;
 
 use super::super::text_merge::merge_files;
 
-/// What was done to a file once.
+/// One action on a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FileAction {
     /// It got a new text.
@@ -42,7 +42,7 @@ pub struct TimelineEntry {
     pub deed: FileAction,
 }
 
-/// Everything that is known to have happened to one file, oldest first.
+/// Everything known about the history of one file, oldest first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FileTimeline {
     /// Where the file is, or was when it went.
@@ -51,7 +51,7 @@ pub struct FileTimeline {
     pub acts: Vec<TimelineEntry>,
 }
 
-/// What undoing comes to for a file.
+/// The outcome of undoing for a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It gets this text, and this path where it had another before.
@@ -105,7 +105,7 @@ impl FilePlan {
     }
 }
 
-/// What undoing does to all files, in order of paths. Files that it does not touch are left out.
+/// The effect of an undo on all files, sorted by path. Unaffected files are not included.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UndoPlan {
     /// Whose work is undone.

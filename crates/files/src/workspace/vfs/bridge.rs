@@ -1,5 +1,5 @@
-//! The bridge between the world and the file service: orders go out at the end of a tick; answers, what was saved and
-//! what others did come in through the one door.
+//! The bridge between the world and the file service: orders are sent at the end of a tick; answers, saves and external
+//! changes enter as inputs.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -24,8 +24,8 @@ const HAND_OVER_AT_MOST: Duration = Duration::from_secs(10);
 /// At most so many news come in at one tick.
 const MAX_NEWS_PER_TICK: usize = 500;
 
-/// The bridge to the service that has the files. Nothing of it is saved; what comes over it enters the world through
-/// the door. Without a service, orders wait.
+/// The bridge to the file service. None of it is saved; what arrives over it enters the world as inputs. Without a
+/// service, orders wait.
 #[derive(Resource, Default)]
 pub struct FileBridge {
     service: Option<FileService>,

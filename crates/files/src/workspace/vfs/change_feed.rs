@@ -1,5 +1,5 @@
-//! What tells a window which files changed, so that it need not look: every path that the file service wrote or
-//! noticed, the newest state of each, until somebody takes it.
+//! Tells a window which files changed, so that it need not poll: every path that the file service wrote or noticed,
+//! with its newest state, until it is read.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,7 +57,7 @@ pub struct ChangedFile {
     pub hash: Option<u64>,
 }
 
-/// Everything that changed since somebody last took it.
+/// Everything that changed since the feed was last read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ChangedFiles {
     /// The files, in order of paths.
@@ -66,7 +66,7 @@ pub struct ChangedFiles {
     pub is_incomplete: bool,
 }
 
-/// The changed files that wait, shared by the service's thread and whoever takes them. Never locked while a disk works.
+/// The queue of changed files, shared by the service's thread and its reader. Never locked during disk access.
 #[derive(Clone, Default)]
 pub struct ChangeFeed(Arc<Mutex<Waiting>>);
 

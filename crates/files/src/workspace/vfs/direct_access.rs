@@ -1,5 +1,5 @@
-//! Files of a workspace changed by a command of its own, beside a room or where there is none: whole or not at all, and
-//! only over what was read. A room that is open takes it in as any change from outside.
+//! Changes files of a workspace by a command of its own, next to a running room or without one: completely or not at
+//! all, and only over the text that was read. An open room treats this as an external change.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::safe_fs::{EntryKind, Folder, Placing};
 /// No more files and folders are looked at for a glob.
 const ENTRIES_AT_MOST: usize = 100_000;
 
-/// The files of a workspace that no service of this process has.
+/// Direct access to the files of a workspace that no service of this process has open.
 pub struct DirectFiles(Root);
 
 /// Why a file cannot be read or written, in words for a person.

@@ -1,4 +1,4 @@
-//! What is said where something is not there or does not fit, so that a model can mend its own order.
+//! Error messages for missing or unsuitable files, detailed enough for a model to correct its call.
 
 use super::path::quoted;
 use crate::base::text::truncate;

@@ -1,6 +1,6 @@
-//! What is done with files, one order at a time: checks the path and the rights, does it, and says how it went.
-//! How a change reaches the disk exactly once is in [`super::write_ahead`]; what others do to the files in
-//! [`super::external_edits`], and the room's own saves in [`super::saving`].
+//! Executes file orders one at a time: checks the path and the permissions, acts, and reports the result. How a change
+//! reaches the disk exactly once is in [`super::write_ahead`]; external changes are in [`super::external_edits`], and
+//! the room's own saves in [`super::saving`].
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -48,7 +48,7 @@ pub enum FileServiceError {
     Store(#[from] StoreError),
 }
 
-/// The last thing that was done of a change.
+/// The last completed step of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LastStep {
     WrittenBeside,
@@ -57,7 +57,7 @@ pub(super) enum LastStep {
     Settled,
 }
 
-/// Work for idle moments.
+/// Work for idle times.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Later {
     /// Someone else may have changed this.

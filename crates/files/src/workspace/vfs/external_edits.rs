@@ -1,4 +1,4 @@
-//! What others do to the files: every edit made outside becomes a version, and news for the world.
+//! External changes of files: each becomes a version and a message to the world.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Reading files and their history beside the service, for windows and commands: never on the thread of the world.
+//! Reads files and their history next to the service, for windows and commands; never on the thread of the world.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub fn finish_interrupted(root: &Path, dir: &Path) -> Result<(bool, Vec<Problem>
     Ok((was_cut_off, files.problems))
 }
 
-/// Files and their history, read beside whoever writes them.
+/// Files and their history, read concurrently with whoever writes them.
 pub struct FileHistory {
     root: PathBuf,
     versions: Option<FileVersions>,

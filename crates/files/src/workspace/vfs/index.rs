@@ -1,7 +1,7 @@
-//! Which files there are, by looking at folders only; and the texts that were read lately.
+//! An index of the files, made from the folders alone, and a cache of texts that were read recently.
 //!
-//! Nothing here is the truth: the disk is. A folder whose time of change moved is looked at again before it is
-//! listed, and a text is only taken from memory while its file looks the same.
+//! Neither is authoritative: the disk is. A folder whose modification time changed is read again before it is listed,
+//! and a cached text is only used while its file looks unchanged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const CLOCK_COARSE_NS: i64 = 2_000_000_000;
 /// Folders that are known; beyond that they are not looked into.
 const FOLDERS_AT_MOST: usize = 20_000;
 
-/// What is known of a file without reading it.
+/// What is known about a file without reading it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     /// In bytes.
@@ -47,7 +47,7 @@ enum Glance {
     Clearing,
 }
 
-/// Files that came or went while nobody looked.
+/// Files that were added or removed since the last check.
 #[derive(Default, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     pub(super) came: Vec<String>,

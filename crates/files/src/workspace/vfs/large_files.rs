@@ -1,4 +1,5 @@
-//! Some lines of a file that is too large to be read as a whole: they are looked for from its beginning, within a bound.
+//! Reads some lines of a file that is too large to be read as a whole: they are found from its beginning, within a
+//! limit.
 
 use std::io::{BufRead, BufReader, Read};
 

@@ -1,4 +1,4 @@
-//! How much a workspace may hold and an answer may say.
+//! How much a workspace may contain, and how long an answer may be.
 
 use bevy::ecs::resource::Resource;
 use serde::{Deserialize, Serialize};

@@ -1,14 +1,14 @@
-//! The workspace as the files that agents read and write: one door for paths, every write a version, and a
-//! thread of its own, so that nothing in a tick waits for the disk.
+//! The virtual file system of agents: one way to resolve paths, a version for every write, and its own thread, so that
+//! nothing in a tick waits for the disk.
 //!
-//! An order goes out as a [`FileOrder`] and comes back as exactly one [`FileOutcome`] through the one door.
-//! An order carries a key; the same key twice is carried out once, and answered twice alike.
+//! An order is sent as a [`FileOrder`] and answered by exactly one [`FileOutcome`], which enters as an input. Each
+//! order has a key; an order with the same key is executed once and gets the same answer each time.
 //!
-//! Reading order: [`order`] (what may be asked), [`path`] (what a path is), `resolve` (to the disk and
-//! no further), `index` (which files there are), `executor` (carrying out one order), `write_ahead` (exactly once),
-//! `saving` (what the room writes), `external_edits` (what others do), `watcher` (hearing that they do), `service` (the
-//! one thread with all of it), `change_feed` (telling a window), and `bridge`, which joins it to the world. [`history`]
-//! is for people.
+//! Reading order: [`order`] (what can be requested), [`path`] (paths), `resolve` (from a path to the disk, but not
+//! beyond the workspace), `index` (which files exist), `executor` (executing one order), `write_ahead` (exactly once),
+//! `saving` (what the room writes), `external_edits` (external changes), `watcher` (noticing them), `service` (the
+//! thread that runs all this), `change_feed` (informing a window), and `bridge`, which connects it to the world.
+//! [`history`] is for people.
 
 mod bridge;
 mod change_feed;

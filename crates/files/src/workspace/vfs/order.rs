@@ -1,4 +1,4 @@
-//! What may be asked of the workspace's files, and what comes back.
+//! File orders and their outcomes.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::base::ids::ROOM;
 use crate::base::{Author, Id, Seq};
 use crate::schedule::Input;
 
-/// What is to be done with files. Paths are as they were given; the one door normalises or refuses them.
+/// An operation on files. Paths are as they were given; resolving normalises or rejects them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum FileOperation {
@@ -132,9 +132,9 @@ pub enum FileOperation {
     },
 }
 
-/// What whoever orders may see and change: globs over normalised paths. `None` is everything that the
-/// workspace allows; what is outside is neither done nor spoken of. Every entry of a list must allow: an
-/// agent that was started by another has both its own rights and its starter's.
+/// What the sender of an order may see and change: globs over normalised paths. `None` is everything that the workspace
+/// allows; anything outside is neither done nor mentioned. Every list must allow the path: an agent that was started by
+/// another has both its own permissions and its starter's.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileRights {
@@ -157,7 +157,7 @@ pub struct FileRights {
     pub knowledge_of: Option<String>,
 }
 
-/// Something to be done with files, for someone. Answered with exactly one [`FileOutcome`].
+/// An order to do something with files, on behalf of somebody. Answered with exactly one [`FileOutcome`].
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileOrder {
     /// Names this order for ever: after a crash the same order is sent again under the same key and is not
@@ -198,7 +198,7 @@ pub struct TextMatch {
     pub text: String,
 }
 
-/// Files that a search did not look into, though they were meant, and why.
+/// Files that a search skipped, and why.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Unsearched {
@@ -226,7 +226,7 @@ impl Unsearched {
     }
 }
 
-/// What was asked for.
+/// The answer to an order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum FileAnswer {
@@ -305,7 +305,7 @@ pub enum FileAnswer {
     },
 }
 
-/// What became of a file.
+/// What was done to a file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "done", rename_all = "snake_case")]
 pub enum FileDone {
@@ -338,7 +338,7 @@ pub enum FileDone {
     },
 }
 
-/// Why something was not done, in words for the model or person that ordered it.
+/// Why something was not done, described for the model or person that ordered it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileFailure {
     /// One sentence that says what and why: "'notes/plan.md' not found. Similar: 'artifacts/plan.md'."
@@ -348,7 +348,7 @@ pub struct FileFailure {
     pub is_refusal: bool,
 }
 
-/// How an order went. An input: what the disk says comes from outside.
+/// The outcome of an order. An input, because the state of the disk comes from outside.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileOutcome {
     /// Which order.
@@ -369,7 +369,7 @@ pub struct FileOutcome {
     pub restores: bool,
 }
 
-/// What an agent's own copy has that the workspace has not.
+/// The changes in an agent's worktree that are not in the workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorktreeChanges {
@@ -387,7 +387,7 @@ pub struct WorktreeChanges {
     pub crossed: Vec<String>,
 }
 
-/// One of those files.
+/// One of these files.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChangedInWorktree {

@@ -1,4 +1,4 @@
-//! Which orders are under way: part of the saved world, so that after a restart each is sent again until it is
+//! The pending orders. They are part of the saved world, so that each is sent again after a restart until it is
 //! answered.
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::order::FileOrder;
 use crate::schedule::Section;
 
-/// Orders that were given and not answered, oldest first.
+/// Pending orders, oldest first.
 #[derive(Resource, Clone, Default, Debug)]
 pub struct PendingFileOrders(pub(super) VecDeque<FileOrder>);
 

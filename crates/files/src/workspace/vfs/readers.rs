@@ -1,4 +1,4 @@
-//! Who knows which text: agents that read a file and do not know that another has written it since.
+//! Which agents know which text: agents that read a file and do not know that another has written it since.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::base::{Author, Id};
 /// Files whose readers are remembered; beyond that, those read longest ago are forgotten.
 const FILES_AT_MOST: usize = 20_000;
 
-/// When each agent read or wrote each file last, in this run, counted in orders.
+/// When each agent last read or wrote each file in this run, counted in orders.
 #[derive(Default)]
 pub(super) struct Readers {
     now: u64,

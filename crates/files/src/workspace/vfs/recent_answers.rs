@@ -1,4 +1,4 @@
-//! Answers of this run, so that an order that comes twice is answered twice alike even where nothing changed.
+//! The answers of this run, so that a repeated order gets the same answer even if nothing changed.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +12,7 @@ const BYTES_AT_MOST: usize = 8 * 1024 * 1024;
 
 type Answer = Result<FileAnswer, FileFailure>;
 
-/// The newest answers.
+/// The most recent answers.
 #[derive(Default)]
 pub(super) struct Recent {
     answers: BTreeMap<Id, (u64, Answer)>,

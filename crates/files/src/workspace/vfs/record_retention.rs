@@ -1,4 +1,4 @@
-//! How many of the program's own records are kept, and what they count for.
+//! How many of the program's own records are kept, and how they count toward the limits.
 
 use super::executor::Executor;
 use super::index::UNSEEN;

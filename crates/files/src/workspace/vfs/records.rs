@@ -1,4 +1,4 @@
-//! The program's own records, `sessions/`: what they are called, and what they say of work while no room is open.
+//! The program's own records in `sessions/`: their names, and what they say about work while no room is open.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! From a normalised path to what lies there on disk, without ever following a link, and reading it.
+//! Resolves a normalised path to the file on disk, without ever following a link, and reads it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use super::path::{WorkspacePath, quoted};
 use crate::base::text_normalization::nfc;
 use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder, Placing};
 
-/// Why there is no text to be had at a path.
+/// Why the text at a path cannot be read.
 #[derive(Debug)]
 pub(super) enum Trouble {
     /// There is nothing.

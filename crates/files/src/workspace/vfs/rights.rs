@@ -1,4 +1,5 @@
-//! What an order's rights allow: globs read once and kept, as agents order with the same rights again and again.
+//! The permissions of an order: globs are parsed once and cached, since agents send many orders with the same
+//! permissions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +17,7 @@ const KEPT: usize = 128;
 /// Globs in one list: more is taken for an attack.
 const GLOBS_AT_MOST: usize = 1000;
 
-/// Rights made ready. No lists allow everything; each list must allow.
+/// Compiled permissions. No lists allow everything; otherwise each list must allow.
 #[derive(Debug, Default)]
 pub(super) struct Rights {
     reads: Vec<Vec<String>>,
@@ -86,7 +87,7 @@ fn is_knowledge(path: &str) -> bool {
     folded(path).strip_prefix(KNOWLEDGE_FOLDER).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Rights that were made ready before.
+/// A cache of compiled permissions.
 #[derive(Default)]
 pub(super) struct RightsKept(BTreeMap<String, Arc<Rights>>);
 

@@ -1,5 +1,6 @@
-//! The files that the room itself reads and writes, as the file service knows them: which text of each is accounted
-//! for. One table for noticing what others did, for orders and for the room's own saves, on the service's thread.
+//! The files that the room itself reads and writes, as the file service knows them: which text of each was already
+//! processed. One table for noticing external changes, for orders and for the room's own saves, on the service's
+//! thread.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -9,10 +10,10 @@ use super::super::files::FileContent;
 use crate::base::hash::content_hash;
 use crate::safe_fs::Folder;
 
-/// When a file was last written, and its length.
+/// The modification time and length of a file.
 pub(super) type Stamp = (SystemTime, u64);
 
-/// The hashes that tell what is accounted for.
+/// The hashes of the texts that were already processed.
 pub(super) struct RoomFiles {
     root: PathBuf,
     /// The folder itself, wherever it lies by now; none where it could not be opened.

@@ -1,5 +1,5 @@
-//! Saving what the room changed: orders of the room's, collected for a moment, each a version. Never writes over what
-//! someone else wrote: that waits until the world has joined both.
+//! Saves the room's changes: collected briefly, each a version. The room never overwrites somebody else's text: such a
+//! save waits until the world has merged both.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ const DELAY: Duration = Duration::from_millis(300);
 /// How soon what could not be written is tried again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A text of the room's that is to stand in a file.
+/// A text of the room to be saved in a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SaveOrder {
     /// The whole text.
@@ -32,7 +32,7 @@ pub struct SaveOrder {
     pub number: u64,
 }
 
-/// The newest order for each path, as the world gives them: bounded by the number of files.
+/// The newest save order for each path: bounded by the number of files.
 #[derive(Clone, Default)]
 pub(super) struct SaveOrders(Arc<Mutex<BTreeMap<String, SaveOrder>>>);
 
@@ -51,7 +51,7 @@ impl SaveOrders {
     }
 }
 
-/// What is to be written, on the service's thread.
+/// Pending saves, on the service's thread.
 #[derive(Default)]
 pub(super) struct Saves {
     pub(super) orders: SaveOrders,

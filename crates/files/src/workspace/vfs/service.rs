@@ -1,6 +1,5 @@
-//! The file service: one thread that has the files of a workspace. It carries out orders one after the other and
-//! answers each, saves what the room changed, and notices what others do, so that nothing of it happens twice or
-//! crosses unseen.
+//! The file service: the one thread that works with the files of a workspace. It executes and answers orders one at a
+//! time, saves the room's changes, and notices external changes, so that none of these happen twice or interfere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -44,7 +43,7 @@ const ANSWER_LOOK: Duration = Duration::from_secs(1);
 /// How soon the first answer of a person is found, whose folder is not there yet to be listened to.
 const ANSWERS_LOOK: Duration = Duration::from_millis(250);
 
-/// Which files a service has.
+/// The options of a file service.
 pub struct FileServiceOptions {
     /// The workspace's folder.
     pub root: PathBuf,
@@ -102,7 +101,7 @@ enum Command {
     Stop,
 }
 
-/// A way to the open files of a workspace for threads that work for the person and may wait.
+/// Access to the open files of a workspace for threads that work for the person and may block.
 #[derive(Clone)]
 pub struct FileHandle(Sender<Command>);
 
@@ -142,7 +141,7 @@ impl FileHandle {
     }
 }
 
-/// The open files of a workspace. Dropping it finishes the orders that it has taken, and saves what waits.
+/// The open files of a workspace. Dropping it finishes accepted orders and saves pending changes.
 pub struct FileService {
     /// `None` only while dropping.
     commands: Option<Sender<Command>>,

@@ -1,5 +1,5 @@
-//! What the file service has to tell the world: what others did to the files, and what the room wrote and is on disk
-//! now. The newest about each file waits until a tick takes it, so that the queue is bounded by the number of files.
+//! What the file service reports to the world: external changes, and what the room wrote to disk. Only the newest event
+//! of each file is kept until a tick reads it, so the queue is bounded by the number of files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,8 +11,8 @@ use super::super::files::{FileChanged, FileContent};
 use crate::base::{Id, Problem};
 use crate::schedule::Input;
 
-/// A file that the room wrote is on disk now, or could not be written. An input: what a person's edit was made
-/// from, and so how it is joined with what the room did meanwhile, depends on what had been saved.
+/// A file that the room wrote is on disk, or could not be written. An input: which text a person's edit was based on,
+/// and so how it is merged, depends on what had been saved.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SaveReport {
     /// Relative to the workspace, `/` between parts.
@@ -27,8 +27,8 @@ impl Input for SaveReport {
     const KIND: &'static str = "file_saved";
 }
 
-/// A file was changed by someone who did not order it. An input. Files that matter to a room (agent files, boards,
-/// scenes, settings) come in as [`FileChanged`] instead.
+/// A file was changed by somebody without an order. An input. Files that matter to a room (agent files, boards, scenes,
+/// settings) are reported as [`FileChanged`] instead.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OutsideChange {
     /// Its normalised path.
@@ -49,7 +49,7 @@ impl Input for OutsideChange {
     const KIND: &'static str = "file_outside";
 }
 
-/// A person saved a session file, or one was brought in. An input. What the room wrote itself is not told.
+/// A person saved or added a session file. An input. Writes by the room itself are not reported.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RecordChanged {
     /// Its normalised path.
@@ -73,7 +73,7 @@ impl Input for RecordChanged {
     const KIND: &'static str = "session_file";
 }
 
-/// Something that the world is to be told.
+/// An event to report to the world.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::workspace) enum ServiceEvent {
     /// Somebody else changed a file that matters to a room.
@@ -108,8 +108,8 @@ impl ServiceEvent {
     }
 }
 
-/// The newest news of each kind for each path, in the order in which they came first. Shared by the service's thread
-/// and the world; never locked while a disk works.
+/// The newest event of each kind for each path, in order of first occurrence. Shared by the service's thread and the
+/// world; never locked during disk access.
 #[derive(Clone, Default)]
 pub(in crate::workspace) struct ServiceEventQueue(Arc<Mutex<Waiting>>);
 

@@ -1,5 +1,6 @@
-//! Session files on disk, which the room and a person write both: the room never writes over a text that it has not been
-//! told of. What a person saved is told to the room first; what the room has to say meanwhile stands in a copy beside.
+//! Session files on disk, which both the room and a person write: the room never overwrites a text that it has not
+//! seen. A person's edits are passed to the room first; meanwhile, new content of the room is written to a copy next to
+//! the file.
 
 use std::time::Instant;
 

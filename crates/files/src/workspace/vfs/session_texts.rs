@@ -1,4 +1,4 @@
-//! What is known of the session files on disk: which texts are the room's, and which it was told of.
+//! What is known about the session files on disk: which texts are the room's own, and which it has been told about.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,7 +19,7 @@ pub(super) fn told(text: String) -> FileContent {
     FileContent::Unusable { what, remedy: "remove what is not needed, such as images and long results".to_owned() }
 }
 
-/// What is known of session files, by path.
+/// What is known about session files, by path.
 #[derive(Default)]
 pub(super) struct SessionRecords {
     /// The texts that the room wrote last, by hash, and whether they are as it writes them where nobody else did.

@@ -1,5 +1,5 @@
-//! What is done with files beside the room: a person's imports, drops, a new scene, and taking such a thing back, and
-//! what is learned in an agent's name. Each is an order, carried out once and never over what somebody else wrote; what is a text has a version.
+//! Changes of files outside the room: a person's imports, drops, new scenes and their undo, and what is learned in an
+//! agent's name. Each is an order that is executed once and never overwrites somebody else's text; texts have versions.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -22,7 +22,7 @@ pub fn write_new(workspace: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
     safe_fs::write_new(workspace, path, |mut file| file.write_all(bytes))
 }
 
-/// A file that a person brought in.
+/// A file that a person added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewFile {
     /// Its path.

@@ -1,5 +1,5 @@
-//! What a person does with files in the window: inputs that become orders to the file service, kept and replayed like any
-//! other, and carried out exactly once.
+//! What a person does with files in the window: inputs that become orders to the file service, are recorded and
+//! replayed like any other, and executed exactly once.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use super::order::{FileOperation, FileOrder, FileOutcome, FileRights};
 use crate::base::{Author, Id, Seq};
 use crate::schedule::Input;
 
-/// Something that a person does with a file.
+/// A person's command about a file.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileCommand {
     /// Names it for ever; whoever gives it chooses a name that was never used.
@@ -43,7 +43,7 @@ pub(in crate::workspace) fn give_orders(
 /// Outcomes that wait until a window takes them.
 const TOLD_AT_MOST: usize = 200;
 
-/// How a person's orders went, by their names, for the window to take. Nothing in the room decides by it.
+/// The results of a person's file commands, by their names, for the window. Nothing in the room depends on them.
 #[derive(Resource, Default)]
 pub struct UserCommandResults(VecDeque<(Id, Result<(), String>)>);
 

@@ -1,5 +1,5 @@
-//! Hearing from the system that someone did something to the workspace's files: all of them but the hidden ones,
-//! where this program and git write all the time, and the answers of persons.
+//! Watches the workspace's files with the operating system's notifications: all except hidden ones, where this program
+//! and git write constantly, and including people's answers.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::super::layout::ROOM_FOLDERS;
 /// How long events of the system are collected, in wall-clock time.
 const DEBOUNCE: Duration = Duration::from_millis(100);
 
-/// Something happened to files.
+/// A change of files.
 pub(super) enum FileEvent {
     /// To these.
     Paths(Vec<PathBuf>),
@@ -22,7 +22,7 @@ pub(super) enum FileEvent {
     Anything,
 }
 
-/// Listens to the folders of a workspace.
+/// Watches the folders of a workspace.
 pub(super) struct Watcher {
     root: PathBuf,
     /// None where the system tells nothing: then files are polled.

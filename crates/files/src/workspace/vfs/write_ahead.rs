@@ -1,14 +1,14 @@
-//! How a change reaches the disk exactly once, and whole.
+//! How a change reaches the disk exactly once, and completely.
 //!
-//! 1. The new text is written beside the old one and synced. Nothing is recorded: whatever stops the process here
-//!    leaves a hidden file that the next start removes, and the order is carried out then.
-//! 2. One transaction records the version, the answer under the order's key, and a *step*: what is still to be done
-//!    on disk. From here on the order counts as carried out.
-//! 3. The text is renamed into its place. A start that finds the step looks whether that was done, and does it if
-//!    the file is as it was before.
-//! 4. The step is struck out, and the answer goes out. The same key again finds the recorded answer.
+//! 1. The new text is written next to the old one and synced. Nothing is recorded yet: if the process stops here, a
+//!    hidden file is left, which the next start removes before it executes the order again.
+//! 2. One transaction records the version, the answer under the order's key, and a *step*: what remains to be done on
+//!    disk. From here on, the order counts as executed.
+//! 3. The new file is renamed to its final path. A start that finds the step checks whether this was done, and does it
+//!    if the file is as it was before.
+//! 4. The step is removed, and the answer is sent. A repeated order with the same key gets the recorded answer.
 //!
-//! Deleting and renaming do the same without the first.
+//! Deleting and renaming work the same way without the first step.
 
 use std::sync::Arc;
 

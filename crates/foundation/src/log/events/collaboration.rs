@@ -1,4 +1,4 @@
-//! What agents say and give to each other while they work: channels, the blackboard, and what is handed over.
+//! Events of agents that work together: channels, the blackboard, and tasks that are handed over.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{EventData, EventKind, is_false};
 use crate::base::Id;
 use crate::log::narration::{NarrationContext, aside, counted, with};
 
-/// Something was said in a channel.
+/// A message was published in a channel.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Publish {
@@ -36,7 +36,7 @@ impl EventData for Publish {
     }
 }
 
-/// An agent hears a channel from now on, or does so no more.
+/// An agent subscribed to a channel, or unsubscribed.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Subscribe {
@@ -61,7 +61,7 @@ impl EventData for Subscribe {
     }
 }
 
-/// An agent was told what was said in a channel.
+/// Messages of a channel were delivered to an agent.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Deliver {
@@ -141,7 +141,7 @@ pub struct HandOver {
     pub priority: Option<Haste>,
 }
 
-/// How soon work that was handed over is to be done.
+/// The urgency of a task that was handed over.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Haste {
@@ -164,7 +164,7 @@ impl EventData for HandOver {
     }
 }
 
-/// An agent gave back what it was handed over, or could not.
+/// An agent returned the result of a task that was handed over to it, or failed to.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HandBack {

@@ -1,4 +1,4 @@
-//! What is said and remembered: conversations, memory, and sessions that are summed up.
+//! Events of conversations, memory and session summaries.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{EventData, EventKind, Word};
 use crate::base::Id;
 use crate::log::narration::{NarrationContext, aside, counted, joined, with};
 
-/// Agents began to talk.
+/// A conversation started.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConversationStart {
@@ -68,7 +68,7 @@ impl EventData for ConversationEnd {
     }
 }
 
-/// A memory slot changed. An element is named by its id; one that is gone is not named.
+/// A memory slot changed. An element is named by its id, unless it no longer exists.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are; `dropped` had to make room")]
@@ -136,7 +136,7 @@ impl EventData for Memory {
     }
 }
 
-/// A session was summed up, or failed to be.
+/// A session was compacted, or the compaction failed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Compaction {

@@ -1,4 +1,4 @@
-//! What goes wrong: warnings, and the three things that an error is.
+//! Warnings and the three kinds of errors.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::{EventData, EventKind, Word, present};
 use crate::base::{Id, Problem, RequestId};
 use crate::log::narration::{NarrationContext, with};
 
-/// Something is off and the room goes on; or, within an [`Error`], a file cannot be read as it is.
+/// Something is wrong, but the room continues; or, within an [`Error`], a file cannot be read.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Warning {
@@ -147,7 +147,7 @@ pub enum Error {
     Problem(Box<Warning>),
 }
 
-/// A model could not be asked.
+/// A model could not be called.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RequestFailed {

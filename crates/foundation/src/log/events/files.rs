@@ -1,4 +1,4 @@
-//! What happens to the files of the workspace.
+//! Events about the files of the workspace.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! What came in from outside: what a person did about agents, conversations, relationships and work.
+//! Events for input from outside: what a person did with agents, conversations, relationships and work.
 
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ pub enum Furnishing {
     Removed,
 }
 
-/// The words of an input that names a stand-in provider.
+/// The name in an input that sets a provider for everyone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum StandIn {
     /// The only ones.
@@ -64,7 +64,7 @@ pub enum StandIn {
     Provider,
 }
 
-/// What a person decided about work.
+/// A person's decision about work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are those of the decision, and in whose work it is made")]
@@ -112,7 +112,7 @@ pub enum WorkInput {
     },
 }
 
-/// What a person did to an agent. Positions are in units of the room.
+/// What a person did to an agent. Positions are in room units.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -139,7 +139,7 @@ pub enum AgentInput {
     Resume { agent: Id },
 }
 
-/// What a person did about conversations and the life of the room.
+/// What a person did about conversations and the activity of the room.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields say what they are")]
@@ -169,7 +169,7 @@ pub enum RelationshipInput {
     Relabel { relationship: Tie, label: String },
 }
 
-/// A relationship of two agents.
+/// A relationship between two agents.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tie {

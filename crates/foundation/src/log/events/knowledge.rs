@@ -1,4 +1,4 @@
-//! What agents learn, are reminded of and forget, as records.
+//! Events about what agents learn, recall and forget.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{EventData, EventKind, Word, is_false};
 use crate::base::Id;
 use crate::log::narration::{NarrationContext, aside, counted, joined, with};
 
-/// Something about what an agent knows.
+/// Something about an agent's knowledge.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum Knowledge {
@@ -73,7 +73,7 @@ pub enum Knowledge {
     },
 }
 
-/// A memory that was recalled, and what its score is made of: see the formula in `docs/knowledge.md`.
+/// A recalled memory with the parts of its score: see the formula in `docs/knowledge.md`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecalledScore {

@@ -1,8 +1,8 @@
-//! What a record of each kind says: a struct per kind, which serialises to the data of the record. The JSON is a
-//! contract: keys keep their names and their order, and a key that is absent stays absent.
+//! The data of each kind of record: one struct per kind, which serialises to the data of the record. The JSON is a
+//! contract: keys keep their names and order, and an absent key stays absent.
 //!
-//! Reading is lenient, because logs of other versions are read, too: a key that is missing has a default, one that is
-//! new is passed over, and a record whose data makes no sense is an [`UnknownEvent`].
+//! Reading is lenient, because logs of other versions are read, too: a missing key has a default, an unknown key is
+//! skipped, and a record whose data cannot be read is an [`UnknownEvent`].
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -39,7 +39,7 @@ pub use work::{
     WorkEnd, WorkFailed, WorkOutcome, WorkflowStep,
 };
 
-/// A word of an upper floor, such as the name of an action or of a tool.
+/// A word defined by a higher floor, such as the name of an action or of a tool.
 pub type Word = Cow<'static, str>;
 
 /// The word that a small enum of an upper floor has in JSON.
@@ -50,7 +50,7 @@ pub fn word(of: impl Serialize) -> Word {
     }
 }
 
-/// What a record says, as plain data that serialises to a JSON object.
+/// The data of a record, as plain data that serialises to a JSON object.
 pub trait EventData: Serialize + DeserializeOwned + Debug {
     /// The kind of its records.
     const KIND: EventKind;
@@ -66,7 +66,7 @@ pub trait EventData: Serialize + DeserializeOwned + Debug {
 
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident = $word:literal),* $(,)?) => {
-        /// What a record is about. The words are a contract: exported logs use them.
+        /// The kind of a record. The words are a contract: exported logs use them.
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum EventKind {
             $($(#[$doc])* $name,)*
@@ -107,7 +107,7 @@ macro_rules! events {
             }
         }
 
-        /// What a record says.
+        /// The typed data of a record.
         #[derive(Clone, PartialEq, Debug)]
         pub enum Event {
             $($(#[$doc])* $name($name),)*
@@ -246,7 +246,7 @@ events! {
     Input = "input",
 }
 
-/// A record that this version cannot read: of a kind that it does not know, or with data that makes no sense to it.
+/// A record that this version cannot read: of an unknown kind, or with invalid data.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UnknownEvent {
     kind: EventKind,

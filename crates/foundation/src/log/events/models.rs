@@ -1,4 +1,4 @@
-//! What is asked of models: calls, caps that forbid them, and providers that fail.
+//! Events about models: calls, limits that forbid them, and failing providers.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::log::narration::{NarrationContext, aside, joined, thousands, with};
 /// The word for calls by which a person tries a provider out.
 const TRIAL: &str = "trial";
 
-/// A model was asked.
+/// A model was called.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelCall {
@@ -111,7 +111,7 @@ impl EventData for ModelCall {
     }
 }
 
-/// Tokens, money or calls were refused because of a cap.
+/// Tokens, costs or calls were refused because of a limit.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
@@ -162,7 +162,7 @@ impl EventData for Budget {
     }
 }
 
-/// A provider began to fail, fails otherwise, works again, or is given another chance.
+/// A provider started to fail, fails for another reason, works again, or is tried again.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provider {

@@ -1,4 +1,4 @@
-//! What happens in the room: runs, agents, their states and actions, and elements.
+//! Events in the room: runs, agents, their states and actions, and elements.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ impl EventData for RunEnd {
     }
 }
 
-/// An agent came into the room.
+/// An agent was added to the room.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentAdded {
@@ -122,7 +122,7 @@ fn state_words(state: &str) -> String {
     }
 }
 
-/// What an element holds changed, or the element itself.
+/// The content of an element changed, or the element itself.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ElementChanged {
@@ -148,7 +148,7 @@ pub struct ElementChanged {
     pub message: Option<Id>,
 }
 
-/// What can be done to an element.
+/// An act on an element.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ElementDeed {
@@ -261,7 +261,7 @@ impl EventData for ActionQueued {
     }
 }
 
-/// An action was refused or pushed out, or a conversation did not begin.
+/// An action was refused or replaced, or a conversation did not start.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ActionDropped {
@@ -330,7 +330,7 @@ pub struct Read {
     pub why: Option<Word>,
 }
 
-/// How it went to read an element.
+/// The outcome of reading an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadOutcome {

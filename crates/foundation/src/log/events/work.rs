@@ -1,4 +1,4 @@
-//! What happens to the work of agents: given, passed on, done with tools, asked about, and over.
+//! Events about the work of agents: its start, delegation, tool calls, approvals and end.
 
 use std::borrow::Cow;
 
@@ -62,7 +62,7 @@ impl EventData for Spawn {
     }
 }
 
-/// An agent told its parent.
+/// An agent sent a message to its parent.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Signal {
@@ -87,7 +87,7 @@ impl EventData for Signal {
     }
 }
 
-/// What the gate says to a tool call.
+/// The gate's decision about a tool call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
@@ -193,7 +193,7 @@ impl EventData for ToolCall {
     }
 }
 
-/// A tool answered.
+/// A tool returned a result.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolResult {
@@ -224,7 +224,7 @@ fn tool(name: &str) -> String {
     if name.is_empty() { "a tool".to_owned() } else { with("", "", name) }
 }
 
-/// A person was asked.
+/// An approval was requested from a person.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ApprovalRequested {
@@ -254,7 +254,7 @@ impl EventData for ApprovalRequested {
     }
 }
 
-/// A person answered, or the gate did.
+/// An approval was answered by a person, or decided by the gate.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ApprovalDecided {

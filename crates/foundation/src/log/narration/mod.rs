@@ -1,5 +1,5 @@
-//! A record in one line of plain words, for everybody who shows the log: the window, the terminal, notices. Whatever a
-//! record says, something is said of it.
+//! Describes a record in one line of plain text, for the window, the terminal and notices. Every record has a
+//! description.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub const SENTENCE_CHARS: usize = 300;
 /// The name of a kind that another version wrote is shown no longer than this.
 const KIND_CHARS: usize = 40;
 
-/// What agents and elements are called.
+/// Looks up the names of agents and elements.
 pub trait Naming {
     /// The name of the agent with this id, if it is known.
     fn agent(&self, id: &str) -> Option<Id>;
@@ -39,7 +39,7 @@ fn spoken<'a>(name: Option<&'a str>, who: &'a str) -> &'a str {
     }
 }
 
-/// What a record says: what happened, and what a person can do about it, which may be nothing.
+/// The description of a record: what happened, and what a person can do about it, if anything.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Narration {
     /// What happened: a sentence without a full stop, with a small letter at its head, in one line.
@@ -57,8 +57,8 @@ impl Narration {
 /// Tells an event of a kind that is not in the table.
 type NarrateFn = fn(&EventJson, &NarrationContext<'_>) -> Option<Narration>;
 
-/// The kinds of events that are not in the table and are told in words all the same. Whoever adds an event adds it to
-/// this resource of the room.
+/// Additional kinds of events, outside the built-in table, with their descriptions. Code that adds an event registers
+/// it in this resource of the room.
 #[derive(Resource, Clone, Default)]
 pub struct AddedEvents(Arc<BTreeMap<EventKind, NarrateFn>>);
 
@@ -89,7 +89,7 @@ impl std::fmt::Debug for AddedEvents {
     }
 }
 
-/// Tells records in words.
+/// Describes records as text.
 pub struct Narrator<'a> {
     names: &'a dyn Naming,
     added: AddedEvents,
@@ -138,7 +138,7 @@ impl<'a> Narrator<'a> {
     }
 }
 
-/// What the words for an event need beside it: whose it is, and what everybody is called.
+/// What describing an event needs besides its data: its agent, and the names of agents and elements.
 pub struct NarrationContext<'a> {
     agent: Option<&'a Id>,
     names: &'a dyn Naming,

@@ -1,4 +1,4 @@
-//! What agents and elements are called, by id; of those that left, too. Learned from the room and from its log.
+//! The names of agents and elements by id, including those that left. Learned from the room and its log.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

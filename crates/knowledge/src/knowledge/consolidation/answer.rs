@@ -1,4 +1,4 @@
-//! What a model's answer means, however it dresses it up: in prose, in a block of code, with odd keys and capitals.
+//! Parses a model's answer however it is wrapped: in prose, in a code block, with unusual keys and capitals.
 
 use serde_json::Value;
 
@@ -102,7 +102,7 @@ fn once(mut decisions: Vec<Decision>, cases: &[Case]) -> Vec<Decision> {
     for decision in &mut decisions {
         let (Act::Update { id, .. } | Act::Delete { id }) = &decision.act else { continue };
         if changed.contains(id) {
-            decision.told = Some(format!("{id} is changed by another candidate already, so this one was added"));
+            decision.told = Some(format!("{id} is already changed by another candidate, so this one was added"));
             decision.act = add(&cases[decision.case].candidate);
         } else {
             changed.push(id.clone());
@@ -130,10 +130,10 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
         // It says that it is known, and not as what: as what is most like it.
         ("KEEP" | "NONE" | "NOOP", None) => match case.similar.first() {
             Some(first) => done(Act::Keep { id: first.memory.id.clone() }),
-            None => instead("the model took it for known, and nothing like it is"),
+            None => instead("the model took it for known, but nothing similar is"),
         },
         ("UPDATE" | "DELETE" | "REMOVE", Some(known)) if known.memory.pinned => {
-            instead(&format!("{} is pinned and is changed by a person only", known.memory.id))
+            instead(&format!("{} is pinned and can only be changed by a person", known.memory.id))
         }
         ("UPDATE", Some(known)) => {
             let content = field(value, &["content", "text", "new_content"]).and_then(Value::as_str).unwrap_or_default();
@@ -144,7 +144,7 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
         }
         ("DELETE" | "REMOVE", Some(known)) => done(Act::Delete { id: known.memory.id.clone() }),
         ("UPDATE" | "DELETE" | "REMOVE", None) => instead("the model named no memory that it was shown"),
-        _ => instead("the model named no act that is known here"),
+        _ => instead("the model named no known action"),
     }
 }
 

@@ -1,5 +1,5 @@
-//! How new memories are taken in among known ones: what is asked of a model, what its answer means, and what is decided
-//! without one. Pure: everything comes in as data and goes out as acts.
+//! Merges new memories with known ones: the questions to a model, parsing its answers, and decisions without a model.
+//! Pure: data in, acts out.
 
 mod answer;
 mod offline;
@@ -16,7 +16,7 @@ pub use prompts::{consolidation_question, extraction_question};
 use super::memory::{Memory, MemoryKind, USUAL_IMPORTANCE, hundredths, tidy};
 use crate::base::Id;
 
-/// Something that may be worth remembering.
+/// A candidate for a new memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Candidate {
     /// In words that can be understood by themselves.
@@ -43,7 +43,7 @@ impl Candidate {
     }
 }
 
-/// A known memory that is like a candidate.
+/// A known memory that is similar to a candidate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Similar {
     /// What is known.
@@ -52,7 +52,7 @@ pub struct Similar {
     pub similarity: f32,
 }
 
-/// A candidate, with the known memories that are most like it, the most alike first.
+/// A candidate with the most similar known memories, the most similar first.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Case {
     /// What is new.
@@ -61,7 +61,7 @@ pub struct Case {
     pub similar: Vec<Similar>,
 }
 
-/// What is done about a candidate.
+/// What is done with a candidate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub enum Act {
@@ -93,7 +93,7 @@ pub enum Act {
     Skip,
 }
 
-/// What is done about one candidate, and why.
+/// The decision about one candidate, and its reason.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Decision {
     /// Which candidate, by its place in the list, from 0.

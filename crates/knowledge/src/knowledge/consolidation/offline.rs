@@ -1,4 +1,4 @@
-//! What is decided without a model: by how alike two texts are, and by which words each has that the other has not.
+//! Decisions without a model: by the similarity of two texts, and by the words that only one of them has.
 
 use std::collections::BTreeSet;
 

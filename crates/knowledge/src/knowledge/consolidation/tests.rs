@@ -63,7 +63,10 @@ fn nothing_is_lost_for_an_odd_answer_and_nothing_changed_that_was_not_shown() {
                      {"candidate":3,"act":"UPDATE","id":"k-3","content":"gone"}]"#;
     let decisions = decide(&cases(), answer);
     assert_eq!(words(&decisions), ["add"; 3]);
-    assert_eq!(decisions[2].told.as_deref(), Some("k-3 is pinned and is changed by a person only, so it was added"));
+    assert_eq!(
+        decisions[2].told.as_deref(),
+        Some("k-3 is pinned and can only be changed by a person, so it was added")
+    );
     let twice = vec![cases()[0].clone(), cases()[0].clone()];
     let answer = r#"[{"act":"UPDATE","id":"k-1"},{"act":"DELETE","id":"k-1"}]"#;
     assert_eq!(words(&decide(&twice, answer)), ["update", "add"]);

@@ -1,5 +1,5 @@
-//! Vectors compared, many at once: with whole numbers, so that every machine comes to the same, whatever instructions it
-//! has.
+//! Compares many vectors at once, with integers, so that every machine gets the same results whatever its instruction
+//! set.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ pub(super) fn dot(one: &[i8], other: &[i8]) -> i32 {
     one.iter().zip(other).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
 
-/// A meaning to compare many others with.
+/// A query vector to compare many others with.
 pub(in crate::knowledge) struct Wanted {
     levels: Vec<i16>,
     scale: f32,

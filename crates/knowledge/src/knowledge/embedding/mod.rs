@@ -1,5 +1,4 @@
-//! What a text means, as a vector: the trait of all that can say it, the one that is built in, and one that is read from a
-//! folder.
+//! Embeddings: the trait of embedding models, the built-in model, and one that is read from a folder.
 
 mod compare;
 mod minilm;
@@ -19,7 +18,7 @@ use crate::base::Id;
 /// No model has more dimensions.
 const DIMENSIONS_AT_MOST: usize = 4096;
 
-/// Names a model of embeddings: vectors of two models are never compared.
+/// The id of an embedding model: vectors of different models are never compared.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ModelId(pub Id);
@@ -30,7 +29,7 @@ impl fmt::Display for ModelId {
     }
 }
 
-/// Whatever says what a text means.
+/// An embedding model.
 pub trait Embedder {
     /// Which model it is, with everything in its name on which its vectors depend.
     fn model(&self) -> &ModelId;
@@ -95,7 +94,7 @@ pub enum EmbeddingError {
     },
 }
 
-/// A vector of length 1 in 8 bits a number, and which model it is of.
+/// A vector of length 1 with 8 bits per number, and the model that made it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Embedding {
     model: ModelId,

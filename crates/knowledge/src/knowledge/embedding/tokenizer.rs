@@ -1,7 +1,7 @@
-//! The tokenizer of Llama 2: a text into numbers of pieces, by merging neighbours, the most frequent piece first.
+//! The tokenizer of Llama 2: splits a text into numbered pieces by merging neighbours, the most frequent piece first.
 //!
-//! Its table of merges says nothing that its pieces do not: two neighbours may be merged where a piece has their text,
-//! and the piece with the lowest number goes first. Runs of blanks come last, as in the original.
+//! A separate table of merges is not needed: two neighbours may be merged if a piece has their text, and the piece with
+//! the lowest number is merged first. Runs of spaces come last, as in the original.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

@@ -1,5 +1,5 @@
-//! The embedded default: WordLlama, a table with a vector for each piece of a text; what a text means is their mean.
-//! No network, no file: the table is part of the program. `assets/make_wordllama.py` made it.
+//! The built-in model WordLlama: a table with a vector for each piece of a text; the embedding of a text is their mean.
+//! No network and no file: the table is part of the program. It was made by `assets/make_wordllama.py`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +14,7 @@ const NAME: &str = "wordllama-l2-supercat-256-4bit";
 /// Of a longer text only the beginning counts, in bytes, so that no text takes long.
 const BYTES_AT_MOST: usize = 8 * 1024;
 
-/// The embedded default. Cheap to clone; the table is read once.
+/// The built-in model. Cheap to clone; the table is loaded once.
 #[derive(Clone)]
 pub struct WordLlama(Arc<Table>);
 

@@ -1,4 +1,4 @@
-//! How a text is written into one line, and a value into one word: both are read again as they were.
+//! Encodes a text in one line, and a value in one word, so that both are decoded unchanged.
 
 /// What stands for a line break in a memory's line, as in any Markdown list.
 const BREAK: &str = "<br>";

@@ -1,4 +1,4 @@
-//! The grammar of one line: `- what is remembered <!-- k-1a2b kind=fact tags=a,b … -->`.
+//! The grammar of a memory line: `- the memory <!-- k-1a2b kind=fact tags=a,b … -->`.
 
 use super::escaping::{from_line, from_word, to_line, to_word};
 use crate::base::calendar::{parse_stamp, stamp};
@@ -26,7 +26,7 @@ pub(super) struct MemoryLine {
     pub(super) cut_from: Option<usize>,
 }
 
-/// What a line is.
+/// A parsed line.
 pub(super) enum Parsed {
     /// A memory.
     Memory(Box<MemoryLine>),

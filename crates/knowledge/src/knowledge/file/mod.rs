@@ -20,8 +20,7 @@ use crate::base::{Id, Problem};
 /// So many problems of one file are told; of more only how many.
 const PROBLEMS_AT_MOST: usize = 20;
 
-/// A file of `memory/knowledge/`, read. Writing it back gives the same bytes; a change touches the line that it is
-/// about and no other.
+/// A parsed file of `memory/knowledge/`. Writing it back gives the same bytes; a change only touches its own line.
 #[derive(Clone, Debug)]
 pub struct KnowledgeFile {
     owner: Owner,
@@ -37,7 +36,7 @@ struct Line {
     memory: Option<Box<MemoryLine>>,
 }
 
-/// Why a file could not be changed as wanted.
+/// Why a file could not be changed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FileError {
     /// There is no such memory in it.
@@ -234,7 +233,7 @@ impl KnowledgeFile {
     }
 }
 
-/// What came of adding a memory.
+/// The result of adding a memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Added {
     /// What is to be written behind the old text.

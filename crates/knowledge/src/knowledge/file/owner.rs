@@ -1,4 +1,4 @@
-//! Whose file it is, and what the file is called: `ada.md`, and `shared.md` for what everybody knows.
+//! The owner of a memory file, and the file's name: `ada.md`, or `shared.md` for shared memories.
 
 use super::super::memory::Memory;
 use crate::base::Id;
@@ -11,7 +11,7 @@ pub const SHARED_FILE: &str = "shared.md";
 const SHARED_STEM: &str = "shared";
 const EXTENSION: &str = ".md";
 
-/// Whose memories a file holds.
+/// The owner of a file of memories.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Owner {
     /// One agent's, which no other agent is ever shown.

@@ -1,5 +1,4 @@
-//! The memories of one owner, with their vectors side by side and their words: what only its owner, or everybody, is
-//! ever shown.
+//! The memories of one owner, with their vectors and words: only shown to its owner, or to everybody.
 
 use std::collections::HashMap;
 
@@ -8,7 +7,7 @@ use crate::base::Id;
 use crate::knowledge::embedding::{Embedding, Wanted};
 use crate::knowledge::memory::Memory;
 
-/// How often a memory was recalled, and when last. Kept in the index, never in a file.
+/// How often a memory was recalled, and when last. Stored in the index, never in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RecallCount {
     /// When last, in seconds since 1970.
@@ -17,7 +16,7 @@ pub struct RecallCount {
     pub times: u32,
 }
 
-/// A memory with what is kept beside it.
+/// A memory with its vector and recall count.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// What is remembered.
@@ -26,7 +25,7 @@ pub struct Entry {
     pub recalls: RecallCount,
 }
 
-/// The memories of one owner. Where they stand in it says nothing: a memory that goes gives its place to the last one.
+/// The memories of one owner. Their order has no meaning: when a memory is removed, the last one takes its place.
 #[derive(Default)]
 pub(super) struct Collection {
     entries: Vec<Entry>,

@@ -1,4 +1,4 @@
-//! Which memories of one collection have which words, and how often: what BM25 is computed from.
+//! Which memories of a collection contain which words, and how often: the data of BM25.
 
 use std::collections::HashMap;
 
@@ -86,7 +86,7 @@ impl Keywords {
     }
 }
 
-/// What a question looks for by word, among some collections taken together: nothing else has a part in its scores.
+/// A keyword query over a set of collections: nothing outside them affects its scores.
 pub(super) struct WordQuery<'a> {
     collections: Vec<&'a Keywords>,
     words: Vec<(String, f32)>,
@@ -144,7 +144,7 @@ impl<'a> WordQuery<'a> {
     }
 }
 
-/// A memory that has words of a question.
+/// A memory that contains words of a query.
 #[derive(Clone, Copy)]
 pub(super) struct WordMatch {
     pub(super) place: usize,

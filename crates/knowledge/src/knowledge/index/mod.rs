@@ -1,5 +1,4 @@
-//! All memories in one place to be searched: a collection for each owner, so that what is private is found by nobody
-//! else on any way.
+//! All memories in one index: a collection for each owner, so that nobody else can find private memories in any way.
 
 mod collection;
 mod keywords;
@@ -16,7 +15,7 @@ use super::file::Owner;
 use super::memory::{Edge, Memory};
 use crate::base::Id;
 
-/// Who asks.
+/// Who searches.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Viewer {
     /// An agent: it is shown its own memories and the shared ones.
@@ -35,15 +34,14 @@ impl Viewer {
     }
 }
 
-/// All memories, searchable. It is made of the files at any time; nothing in it is worth keeping but how often each
-/// memory was recalled.
+/// All memories, searchable. It can be rebuilt from the files at any time; only the recall counts are worth keeping.
 pub struct Index {
     model: ModelId,
     dimensions: usize,
     collections: BTreeMap<Owner, Collection>,
 }
 
-/// A memory as it was found by a search, before anything is weighed.
+/// A memory found by a search, before weighting.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found<'a> {
     pub(super) entry: &'a Entry,

@@ -1,4 +1,5 @@
-//! The words of a text by which it is found: folded, of every script. Scripts that write no blanks give pairs of signs.
+//! The words of a text by which it is found: folded, in every script. Scripts without spaces are split into pairs of
+//! characters.
 
 use crate::base::text_normalization::folded;
 

@@ -1,5 +1,5 @@
-//! All that is known in a workspace: the files, read, and the index over them. It takes texts and gives back what is to
-//! be written; who reads and writes the files, and what time it is, is the caller's affair.
+//! The knowledge base of a workspace: its files, parsed, and the index of them. It takes texts and returns texts to
+//! write; file access and time are up to the caller.
 
 #[cfg(test)]
 mod tests;
@@ -14,10 +14,10 @@ use super::memory::{Memory, tidy};
 use super::recall::{Filter, Query, Recalled};
 use crate::base::{Id, Problem};
 
-/// What says what a text means, for whatever thread it is asked on.
+/// An embedding model that can be called from any thread.
 pub type AnyEmbedder = Box<dyn Embedder + Send + Sync>;
 
-/// Why something about memories could not be done.
+/// Why an operation on memories failed.
 #[derive(Debug, thiserror::Error)]
 pub enum KnowledgeError {
     /// A file does not let it happen.
@@ -31,7 +31,7 @@ pub enum KnowledgeError {
     Embedding(#[from] EmbeddingError),
 }
 
-/// What is to be written because of a change.
+/// What has to be written because of a change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileChange {
     /// Whose file.
@@ -51,7 +51,7 @@ pub enum Write {
     Replace(String),
 }
 
-/// What reading files changed.
+/// The changes caused by reading files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Read {
     /// How many memories are new or changed.
@@ -62,7 +62,7 @@ pub struct Read {
     pub embedded: usize,
 }
 
-/// The files of a workspace, read and indexed.
+/// The parsed and indexed memory files of a workspace.
 pub struct KnowledgeBase {
     embedder: AnyEmbedder,
     db: Db,

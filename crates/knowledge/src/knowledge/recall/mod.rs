@@ -1,5 +1,5 @@
-//! Hybrid recall: what is near in meaning and what has the words, fused by rank and weighed by how fresh and how
-//! important it is. The formula and where it is from stand in `docs/knowledge.md`.
+//! Hybrid recall: search by meaning and by words, fused by rank and weighted by recency and importance. The formula and
+//! its sources are in `docs/knowledge.md`.
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +25,7 @@ const OLD_SHARE: f32 = 0.9;
 /// [`USUAL_IMPORTANCE`]: super::memory::USUAL_IMPORTANCE
 const UNIMPORTANT_SHARE: f32 = 0.9;
 
-/// What is looked for.
+/// A search query.
 #[derive(Clone, Debug)]
 pub struct Query<'a> {
     /// Who asks: nobody is shown what is not theirs.
@@ -42,7 +42,7 @@ pub struct Query<'a> {
     pub filter: Filter,
 }
 
-/// Which memories are looked through; what is empty does not choose.
+/// Which memories are searched; empty fields do not filter.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Filter {
     /// Only of these kinds.
@@ -68,7 +68,7 @@ impl Filter {
     }
 }
 
-/// Why a memory stands where it stands.
+/// The parts of a memory's score.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct ScoreParts {
     /// Its rank among those that are near in meaning, from 1.

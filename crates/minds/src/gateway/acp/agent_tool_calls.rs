@@ -1,4 +1,4 @@
-//! A use of an agent's own tool, as the protocol tells it: in the words and paths of the room.
+//! A use of an agent's own tool as the protocol reports it, converted to the terms and paths of the room.
 
 use std::path::Path;
 

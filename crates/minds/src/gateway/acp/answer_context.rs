@@ -1,11 +1,11 @@
-//! What the answers to an agent's requests are made of, beside what came of the room's calls.
+//! What answers to an agent's requests need besides the results of the room's calls.
 
 use std::path::Path;
 
 use super::terminals::{Ground, Terminals};
 use crate::mind::ResultImages;
 
-/// What answers need beside what came of the calls.
+/// What answers need besides the results of calls.
 pub(super) struct AnswerContext<'a> {
     /// The workspace.
     pub(super) workspace: &'a Path,

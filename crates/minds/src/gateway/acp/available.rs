@@ -1,5 +1,5 @@
-//! The coding agents that a person can choose from: those of the settings and those that are known, with how each stands on
-//! this computer and what the person allowed it. Looks into files and folders: never on the thread of the frames.
+//! The coding agents that a person can choose from: those in the settings and the known ones, with their status on this
+//! computer and whether the person allowed them. Reads files and folders, so never call it on the UI thread.
 
 use super::known_agents::{KNOWN, KnownAgent, agent_of};
 use super::settings::AcpSettings;

@@ -1,4 +1,4 @@
-//! The process of an agent with its connection: started, greeted, heard, and ended.
+//! The process of an agent with its connection: starting, initializing, reading and ending it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! A session with a coding agent for one piece of work: what it is sent with each question, and its answer as the room's
-//! work takes it.
+//! A session with a coding agent for one piece of work: what is sent with each request, and its answer in the form that
+//! the room's work expects.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::agent::McpServer;
 use crate::base::{Id, text};
 use crate::mind::{Completion, Finish, OwnValue, ToolCall, Usage};
 
-/// A question, as far as a session needs it.
+/// A request, as far as a session needs it.
 pub(super) struct Question<'a> {
     pub(super) request: &'a ProviderRequest,
     /// The agent's command line.
@@ -29,7 +29,7 @@ pub(super) struct Question<'a> {
     pub(super) ground: &'a (dyn Fn() -> Ground + Sync),
 }
 
-/// What an agent answered so far.
+/// The agent's answer so far.
 #[derive(Default)]
 pub(super) struct Answered {
     pub(super) words: String,
@@ -37,7 +37,7 @@ pub(super) struct Answered {
     pub(super) end: Option<PromptResponse>,
 }
 
-/// A session for one piece of work.
+/// The session of one piece of work.
 pub(super) struct Conversation {
     pub(super) session: Session,
     pub(super) agent: Id,
@@ -61,7 +61,7 @@ pub(super) struct Conversation {
     pub(super) lost: Option<String>,
 }
 
-/// What the first prompt of a session is.
+/// What the first prompt of a session contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
     /// Everything.

@@ -1,4 +1,4 @@
-//! The coding agents that are known by name, and what `acp:NAME` or `acp:COMMAND LINE` stands for.
+//! The coding agents known by name, and what `acp:NAME` or `acp:COMMAND LINE` means.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

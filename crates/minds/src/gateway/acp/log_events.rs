@@ -1,4 +1,5 @@
-//! What a coding agent tells of itself, in the log: the tools of its own that it used, and its plan. It is its own word.
+//! What a coding agent reports about itself in the log: its own tools that it used, and its plan. These are its own
+//! claims.
 
 use std::fmt::Write;
 
@@ -11,7 +12,7 @@ use crate::mind::{OwnCall, OwnCommand, OwnOption, PlanStep, RanInTerminal};
 /// Files that are named in one line.
 const NAMED_AT_MOST: usize = 3;
 
-/// A coding agent used a tool of its own, as it says.
+/// A coding agent reports that it used one of its own tools.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnToolUsed {
     /// What it says of it.
@@ -70,7 +71,7 @@ impl EventData for TerminalRan {
     }
 }
 
-/// A coding agent told of what it lets be chosen, and what is chosen now.
+/// A coding agent reports its options and their current values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnOptions {
     /// All of it.
@@ -85,14 +86,14 @@ impl EventData for OwnOptions {
             let value = option.values.iter().find(|value| value.id == option.current);
             let name = value.map_or(option.current.as_str(), |value| &value.name);
             let asks_less = value.is_some_and(|value| value.asks_less);
-            let note = if asks_less { ", in which it asks before less" } else { "" };
+            let note = if asks_less { ", in which it asks less often" } else { "" };
             format!("{} {name}{note}", option.name.to_lowercase())
         });
         format!("{} works with {}", telling.who(), chosen.collect::<Vec<_>>().join(", "))
     }
 }
 
-/// A coding agent told of the commands that it knows.
+/// A coding agent reports its commands.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnCommands {
     /// All of them.
@@ -112,7 +113,7 @@ impl EventData for OwnCommands {
     }
 }
 
-/// A coding agent told of its plan.
+/// A coding agent reports its plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OwnPlan {
     /// Its steps, in order.
@@ -126,7 +127,7 @@ impl EventData for OwnPlan {
         let done = self.steps.iter().filter(|step| step.status == "completed").count();
         let steps = self.steps.iter().map(|step| match step.status.as_str() {
             "completed" => format!("{} (done)", step.text),
-            "in_progress" => format!("{} (at it)", step.text),
+            "in_progress" => format!("{} (in progress)", step.text),
             _ => step.text.clone(),
         });
         let steps = steps.collect::<Vec<_>>().join("; ");

@@ -1,23 +1,23 @@
-//! People's own coding agents, over the Agent Client Protocol: started once a person allowed exactly their command
-//! lines, kept in as commands are, asked, and ended.
+//! Coding agents of people, over the Agent Client Protocol: started once a person allowed exactly their command lines,
+//! sandboxed like commands, called, and ended.
 //!
-//! Such an agent has tools, a memory of its session and a login of its own. For the room it is a provider like any
-//! other, with one difference: its answer to one prompt may take many turns of the room's work. What it wants of the
-//! room in the middle of its answer (a file, a permission) comes back as a tool call, so that the gate judges it, a
-//! person is asked, the files have its author and the log has all of it; what came of the call goes back to the agent
-//! with the next question, and its answer goes on.
+//! Such an agent has its own tools, session memory and login. For the room it is a provider like any other, with one
+//! difference: its answer to one prompt may take many turns of the room's work. What it requests from the room during
+//! its answer (a file, a permission) becomes a tool call, so that the gate checks it, a person is asked, files have the
+//! agent as their author, and everything is logged; the result of the call is sent to the agent with the next request,
+//! and its answer continues.
 //!
-//! In reading order: how patient one is ([`settings`]), which agents are known ([`known_agents`]) and which a person
-//! can choose ([`available`]), the lines that it speaks (`transport`), the process with its connection (`connection`)
-//! and the sessions over it (`session`), what it lets be chosen (`options`), what it tells and asks in a turn (`turn`,
-//! `agent_tool_calls`, `requests`), what it has run (`terminals`), which of the room's tools it may call (`room_tools`)
-//! and where (`tool_server`), what it is sent (`prompt`), its session for a piece of work (`conversation`), how that
-//! begins (`session_setup`), one question to it (`provider`), how an answer ended (`stop_reason`), and all of them
-//! (`pool`). What it tells of itself in the log is in [`log_events`], and what it was seen to change by itself in
-//! [`agent_file_changes`](super::agent_file_changes).
+//! In reading order: its timeouts ([`settings`]), the known agents ([`known_agents`]) and those a person can choose
+//! ([`available`]), its lines (`transport`), the process with its connection (`connection`) and the sessions over it
+//! (`session`), its options (`options`), what it reports and requests in a turn (`turn`, `agent_tool_calls`,
+//! `requests`), the programs that it has run (`terminals`), which of the room's tools it may call (`room_tools`) and
+//! where (`tool_server`), what it is sent (`prompt`), its session for a piece of work (`conversation`) and how that
+//! starts (`session_setup`), one request to it (`provider`), how an answer ended (`stop_reason`), and all agents
+//! together (`pool`). What it reports about itself in the log is in [`log_events`], and changes that it made directly
+//! in [`agent_file_changes`](super::agent_file_changes).
 //!
-//! Nothing that it says is believed: its words are cut, its messages are bounded, its time is limited, and what it
-//! started ends with it.
+//! Nothing that it sends is trusted: its texts are cut, its messages are bounded, its time is limited, and everything
+//! that it started ends with it.
 
 mod agent_tool_calls;
 mod answer_context;

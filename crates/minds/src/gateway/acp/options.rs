@@ -1,5 +1,5 @@
-//! What an agent lets be chosen, its modes and its models among it, and what the person's settings choose of that. A
-//! mode in which it asks less is told from the others, and nobody is put into one without having said so.
+//! The options of an agent, including its modes and models, and which of them the person's settings choose. Modes in
+//! which it asks less often are recognised, and it is never put into one without the person's consent.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ const NAME_CHARS: usize = 120;
 /// What the option is called that is a mode, here and in settings.
 pub(super) const MODE: &str = "mode";
 
-/// How something is chosen.
+/// How an option is set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Choice {
     /// A mode, by its id.
@@ -29,7 +29,7 @@ pub(super) enum Choice {
     Flag(String, bool),
 }
 
-/// What an agent lets be chosen in a session.
+/// The options of an agent in a session.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Offer {
     options: Vec<OwnOption>,
@@ -149,11 +149,11 @@ impl Offer {
         let Some(option) = self.option(name) else {
             let all: Vec<&str> = self.options.iter().map(|option| option.id.as_str()).collect();
             let all = if all.is_empty() { "nothing".to_owned() } else { all.join(", ") };
-            return Err(format!("it has no option {name:?}; it lets be chosen: {all}"));
+            return Err(format!("it has no option {name:?}; its options are: {all}"));
         };
         let Some(found) = option.values.iter().find(|value| is_named(value, wanted)) else {
             let all: Vec<&str> = option.values.iter().map(|value| value.id.as_str()).collect();
-            return Err(format!("its {name} cannot be {wanted:?}; there are: {}", all.join(", ")));
+            return Err(format!("its {name} cannot be {wanted:?}; the choices are: {}", all.join(", ")));
         };
         Ok(match () {
             () if self.has_modes && option.id == MODE => Choice::Mode(found.id.clone()),

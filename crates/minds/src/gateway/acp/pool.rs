@@ -1,5 +1,5 @@
-//! The coding agents that are needed now: one process for each agent of the room, with one session for each piece of
-//! work, and one beside it for whatever else it is asked.
+//! The coding agents in use: one process for each agent of the room, with one session for each piece of work, and one
+//! additional session for all other requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +22,7 @@ const EXIT: Duration = Duration::from_millis(1_200);
 /// How often it is looked whether a process is still needed and allowed.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// All of them.
+/// The pool of coding agents.
 #[derive(Clone, Default)]
 pub(in crate::gateway) struct AgentPool(Arc<Shared>);
 
@@ -32,7 +32,7 @@ struct Shared {
     works: Mutex<HashMap<(String, Id), Slot<Conversation>>>,
 }
 
-/// Something of which there is one at a time.
+/// A resource that is used by one caller at a time.
 pub(super) type Slot<T> = Arc<AsyncMutex<Option<T>>>;
 
 fn slot<T>(slots: &Mutex<HashMap<(String, Id), Slot<T>>>, key: (String, Id)) -> Slot<T> {

@@ -1,26 +1,28 @@
-//! What an agent is sent: the rules first, then what it knows, then what is asked. It keeps what it was sent before, so
-//! that later only what is new is sent, and the rules again where they changed.
+//! What an agent is sent: the rules first, then what it knows, then the request. It remembers what it was sent, so that
+//! later only new content is sent, and the rules again if they changed.
 
 use crate::base::hash::content_hash;
 use crate::mind::{Prompt, PromptMessage, Role, headings};
 
 /// What stands before everything, once.
-const HEAD: &str = "You are hosted in a room of agents and people. Below are the room's rules, which come first, who you \
-    are in it, and what is known. Use your own tools. Your working folder is the room's folder; whether you may read, \
-    write or do something there is decided by the room, and what it refuses is not to be done in another way.";
+const HEAD: &str = "You are hosted in a room of agents and people. Below are the room's rules, which take precedence, \
+    who you are in it, and what is known. Use your own tools. Your working folder is the room's folder. The room \
+    decides whether you may read, write or do something there; if it refuses something, do not try to do it another \
+    way.";
 /// What is said of the room's own tools, where some are offered.
-const TOOLS: &str = "Beside your own tools you have those of the room: the MCP server `workshop` offers them.";
+const TOOLS: &str = "Besides your own tools, you have those of the room: the MCP server `workshop` offers them.";
 /// What stands before rules that changed.
-const AGAIN: &str = "The room's rules and what it tells of you have changed. From now on this holds:";
+const AGAIN: &str = "The room's rules, or its information about you, have changed. From now on, this applies:";
 /// What stands before what was said before the agent came to it.
-const EARLIER: &str = "This was said and done in this session before, as far as it is kept; you do not remember it \
+const EARLIER: &str = "This was said and done earlier in this session, as far as it was kept; you do not remember it \
     yourself:";
 
 /// What the calls are called by which a person is asked about a mode: they are the room's own, and the agent made none.
 pub(super) const MODE_CALL: &str = "acp-mode";
 /// What stands before what is new for an agent that goes on in a session of its own that was interrupted.
-const RESUMED: &str = "You, or the room, were ended in the middle of this work, and you go on in the same session now. \
-    What follows may be known to you already; what you were at when you were ended may be done in part, so look first.";
+const RESUMED: &str = "You, or the room, were stopped in the middle of this work, and you now continue in the same \
+    session. You may already know what follows. What you were doing when you were stopped may be partly done, so \
+    check first.";
 
 /// The system text of a prompt, by hash: to see whether it changed.
 pub(super) fn rules_of(prompt: &Prompt) -> u64 {
@@ -91,7 +93,7 @@ pub(super) fn results(prompt: &Prompt) -> (Vec<&PromptMessage>, Vec<String>) {
 fn message_text(message: &PromptMessage) -> String {
     match message.role {
         Role::User => format!("The room: {}", message.text),
-        Role::Tool => format!("What came of a call: {}", message.text),
+        Role::Tool => format!("The result of a call: {}", message.text),
         Role::Assistant => {
             let calls: String =
                 message.tool_calls.iter().map(|call| format!("\n(called {} {})", call.name, call.arguments)).collect();

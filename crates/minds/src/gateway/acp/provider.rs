@@ -1,5 +1,5 @@
-//! One question to a coding agent: asked in the session of its work or in one beside it, and heard until the agent is done
-//! or wants something of the room.
+//! One request to a coding agent: sent in the session of its work or in a separate one, and followed until the agent is
+//! done or requests something from the room.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ use crate::mind::{AgentReport, Completion};
 /// wanted. What needs nobody is never waited for.
 const TOGETHER: Duration = Duration::from_millis(15);
 
-/// Asks the coding agents as a provider.
+/// The provider that calls coding agents.
 pub(in crate::gateway) struct AcpProvider {
     pool: AgentPool,
     terms: AcpTerms,
@@ -89,7 +89,7 @@ impl AiProvider for AcpProvider {
     }
 }
 
-/// One question to an agent.
+/// One request to an agent.
 pub(super) struct Asking {
     pool: AgentPool,
     pub(super) program: McpServer,

@@ -1,5 +1,4 @@
-//! What an agent wants of the room in the middle of its answer, as calls of the room's tools, and what came of those as
-//! answers of the protocol.
+//! Requests of an agent during its answer, as calls of the room's tools, and their results as answers of the protocol.
 
 use std::path::Path;
 
@@ -52,7 +51,7 @@ enum Wanted {
     Terminal(Box<CreateTerminalRequest>, Vec<String>),
 }
 
-/// Something that the agent wants, and waits for.
+/// A request of the agent that waits for an answer.
 pub(super) enum Asked {
     /// By a request of the protocol.
     Request(Box<Request>),
@@ -197,7 +196,7 @@ impl Request {
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
                 let what = permission.tool_call.fields.title.unwrap_or_default();
                 return (!is_done)
-                    .then(|| format!("Of “{}” the room says: {words}", super::super::peers::plain(&what, 200)));
+                    .then(|| format!("About “{}”, the room says: {words}", super::super::peers::plain(&what, 200)));
             }
         };
         None

@@ -1,7 +1,8 @@
-//! The room's own tools (boards, mail, the blackboard, other agents) for one session with an agent: what it is offered of
-//! them, and a call of one as something that it wants.
+//! The room's own tools (boards, mail, the blackboard, other agents) in one session with an agent: which are offered,
+//! and a call of one as a request.
 //!
-//! What it may do with files and commands it has by the protocol already; who may call what is decided by whoever asks.
+//! Access to files and commands is part of the protocol already; whoever starts the session decides which tools may be
+//! called.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +15,7 @@ use crate::mind::{AgentImage, CallEnd, PromptMessage, ToolCall, ToolDeclaration}
 /// What the server of the room's tools is called to the agent.
 pub(super) const SERVER: &str = "workshop";
 
-/// Those that an agent is offered.
+/// The tools that an agent is offered.
 pub(super) struct OfferedTools {
     tools: Mutex<Vec<ToolDeclaration>>,
     /// How often they changed.
@@ -67,7 +68,7 @@ fn is_name(title: &str, tool: &str) -> bool {
     .any(|name| name == title)
 }
 
-/// What came of a call, with images for an agent that takes them; or why nothing did.
+/// The result of a call, with images for an agent that accepts them; or why it failed.
 pub(super) type RoomToolAnswer = Result<(String, Vec<AgentImage>), String>;
 
 /// A call of one of the room's tools.
@@ -95,7 +96,7 @@ impl RoomToolCall {
         let (words, images) = with_images(result, context);
         let untold = self.answer.send(if is_done { Ok((words, images)) } else { Err(words) }).err()?;
         let (Ok((words, _)) | Err(words)) = untold;
-        Some(format!("What came of your call of {}, for which you did not wait any longer: {words}", self.name))
+        Some(format!("The result of your call of {}, which you stopped waiting for: {words}", self.name))
     }
 
     /// Answers that it cannot be had, and why.
@@ -106,7 +107,7 @@ impl RoomToolCall {
 
     /// Answers that nobody decides about it any more.
     pub(super) fn withdraw(self) {
-        self.refuse("the room takes calls of its tools only while it waits for your answer to a prompt");
+        self.refuse("the room only accepts calls of its tools while it waits for your answer to a prompt");
     }
 }
 

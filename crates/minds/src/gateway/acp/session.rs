@@ -1,4 +1,4 @@
-//! A session with an agent: opened or gone on with, asked, told to stop, and closed.
+//! A session with an agent: opening or resuming it, prompting, cancelling and closing it.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -23,7 +23,7 @@ use crate::mind::ToolDeclaration;
 /// How long a session may take to close.
 const CLOSE: Duration = Duration::from_secs(2);
 
-/// A session with an agent. Dropping it forgets it here; closing it tells the agent.
+/// A session with an agent. Dropping it only forgets it here; closing it tells the agent.
 pub(super) struct Session {
     pub(super) connection: Arc<Connection>,
     pub(super) turn: Arc<Turn>,

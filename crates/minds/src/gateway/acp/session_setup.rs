@@ -1,5 +1,5 @@
-//! How an agent's session for a piece of work begins, or goes on where it was ended: what the settings choose is chosen
-//! first, and a mode in which it asks less is entered only once a person has allowed it.
+//! How an agent's session for a piece of work starts or continues: options from the settings are set first, and a mode
+//! in which it asks less often is only entered once a person has allowed it.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Section `acp` of `settings.yaml`: which coding agents there are beside the known ones, and how patient one is.
+//! The section `acp` of `settings.yaml`: additional coding agents, and timeouts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl SettingsSection for AcpSettings {
     const RANGES: &'static [Range] = &[];
 }
 
-/// How an agent is to be treated.
+/// The timeouts and limits for an agent.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AcpTerms {
     /// The agents of the settings.

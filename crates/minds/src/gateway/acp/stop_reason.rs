@@ -1,4 +1,4 @@
-//! How an answer of a coding agent ended and what it took, in the room's terms.
+//! How an answer of a coding agent ended and its usage, in the room's terms.
 
 use agent_client_protocol::v1::schema::{PromptResponse, StopReason};
 

@@ -1,5 +1,5 @@
-//! The programs that the room runs for an agent in a turn: started once the gate let exactly their words through, run as
-//! any command of an agent is, heard by the agent as they go on, and ended with the turn.
+//! The programs that the room runs for an agent during a turn: started once the gate allowed exactly their words, run
+//! like any command of an agent, readable by the agent while they run, and ended with the turn.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -50,7 +50,7 @@ struct Terminal {
 /// How a program ended, and after how many seconds.
 type Ended = (HowEnded, f64);
 
-/// What a program is started with.
+/// The environment in which a program is started.
 pub(super) struct Ground {
     /// Where.
     pub(super) place: ProgramPlace,
@@ -64,7 +64,7 @@ pub(super) struct Ground {
 /// set by the program that does so, for all to see. The error says what cannot be run.
 pub(super) fn words_of(create: &CreateTerminalRequest) -> Result<Vec<String>, &'static str> {
     if create.command.trim().is_empty() {
-        return Err("there is no command");
+        return Err("the command is empty");
     }
     let mut words = Vec::new();
     if !create.env.is_empty() {
@@ -85,7 +85,7 @@ pub(super) fn words_of(create: &CreateTerminalRequest) -> Result<Vec<String>, &'
         }
     }
     if words.iter().any(|word| word.contains('\0')) {
-        return Err("it has a character that no program can be given");
+        return Err("it contains a character that cannot be passed to a program");
     }
     Ok(words)
 }
@@ -101,11 +101,11 @@ impl Terminals {
     ) -> Result<String, String> {
         let line = written(&words);
         if ground.keys.redact(&line) != line {
-            return Err("the command holds one of the person's keys, and is not run".to_owned());
+            return Err("the command contains one of the person's keys, so it is not run".to_owned());
         }
         let mut state = self.state();
         if state.open.len() >= TERMINALS_AT_MOST {
-            return Err(format!("there are {TERMINALS_AT_MOST} terminals already; release those that are not needed"));
+            return Err(format!("there are already {TERMINALS_AT_MOST} terminals; release those that you do not need"));
         }
         let (mut program, stdout, stderr) = start(words, (None, folder), &ground.settings, &ground.place)?;
         let most = ground.settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
@@ -127,8 +127,8 @@ impl Terminals {
                 }
             }
             let note = match &how {
-                HowEnded::TimedOut => format!("[the room ended this: it took longer than {} s]", longest.as_secs()),
-                HowEnded::SaidTooMuch => "[the room ended this: it wrote too much]".to_owned(),
+                HowEnded::TimedOut => format!("[stopped by the room: it took longer than {} s]", longest.as_secs()),
+                HowEnded::SaidTooMuch => "[stopped by the room: it wrote too much]".to_owned(),
                 _ => String::new(),
             };
             if !note.is_empty() {

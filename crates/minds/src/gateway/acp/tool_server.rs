@@ -1,9 +1,9 @@
-//! The door at which an agent calls the room's tools: an MCP server for one session, at a port of this computer.
+//! The server through which an agent calls the room's tools: an MCP server for one session, at a local port.
 //!
-//! The agent starts this program as the server ([`mcp_forwarder`](super::super::mcp_forwarder)), which passes on what
-//! they say to each other. Over standard input and output, because every agent must take a server so; over loopback,
-//! because an agent reaches its vendor's host or nothing, so that this needs no hole in what it is confined by. At the
-//! door only a word opens that is made up for this session and stands in the environment of that one program.
+//! The agent starts this program as the server ([`mcp_forwarder`](super::super::mcp_forwarder)), which forwards the
+//! messages. It uses standard input and output, because every agent must support such servers, and loopback, because
+//! the agent can reach its vendor's host anyway, so that the sandbox needs no additional exception. Access requires a
+//! secret that is created for this session and is only in the environment of that one program.
 
 use std::io;
 use std::net::SocketAddr;
@@ -42,7 +42,7 @@ const KNOCK: Duration = Duration::from_secs(10);
 /// How often it is told that a call is still under way: a person may be asked about it.
 const PROGRESS: Duration = Duration::from_secs(5);
 
-/// A door that is open. Dropping it closes it, and ends whoever came in.
+/// An open tool server. Dropping it closes it and its connections.
 pub(super) struct ToolServer {
     address: SocketAddr,
     word: String,
@@ -116,7 +116,7 @@ impl ToolServerClient {
         let mut said = vec![0; self.word.len() + 1];
         let knocked = timeout(KNOCK, stream.read_exact(&mut said)).await;
         if !matches!(knocked, Ok(Ok(_))) || said != format!("{}\n", self.word).into_bytes() {
-            tracing::debug!("somebody came to the room's tools without the word");
+            tracing::debug!("somebody tried to use the room's tools without the secret");
             return;
         }
         let (from, to) = stream.into_split();
@@ -192,7 +192,7 @@ impl ServerHandler for RoomTools {
     ) -> Result<CallToolResponse, rmcp::ErrorData> {
         let name = request.name.into_owned();
         if is_of_protocol(&name) {
-            let words = format!("Error: {name} is what the Agent Client Protocol asks for, and is not called here.");
+            let words = format!("Error: {name} is part of the Agent Client Protocol and cannot be called here.");
             return Ok(CallToolResult::error(vec![ContentBlock::text(words)]).into());
         }
         let (call, mut comes) = RoomToolCall::new(name, Value::Object(request.arguments.unwrap_or_default()));
@@ -330,7 +330,7 @@ mod tests {
             let client = open.client().await;
             let result = client.call_tool(CallToolRequestParams::new("a")).await.expect("it is answered");
             let (is_error, words) = said(&result);
-            assert!(is_error && words.contains("only while it waits for your answer to a prompt"), "{words}");
+            assert!(is_error && words.contains("while it waits for your answer to a prompt"), "{words}");
         });
     }
 

@@ -1,5 +1,5 @@
-//! The lines between an agent and the protocol's connection: everything from outside is looked at before it is let in,
-//! and no more is let in at once than is worked through.
+//! The lines between an agent and the protocol's connection: everything from outside is checked before it is admitted,
+//! and no more is admitted at once than is processed.
 
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(super) fn is_update(method: &str) -> bool {
     method == UPDATE
 }
 
-/// How much of what an agent sends is under way.
+/// How much of an agent's input is being processed.
 pub(super) struct Gauge {
     updates: Semaphore,
     requests: Semaphore,

@@ -1,5 +1,5 @@
-//! One turn of an agent: what it says, tells and asks from a prompt to its end. Everything is bounded, so that whoever
-//! hears the agent never waits.
+//! One turn of an agent: what it says, reports and requests from a prompt to its end. Everything is bounded, so that
+//! reading from the agent never blocks.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -33,7 +33,7 @@ const COMMANDS_AT_MOST: usize = 200;
 /// Things that the agent may want of the room at once.
 const ASKED_AT_MOST: usize = 64;
 
-/// Why a turn is over that the agent did not end as it should.
+/// Why a turn ended irregularly.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Broken {
     /// The agent answered with an error: its code and its words.
@@ -42,7 +42,7 @@ pub(super) enum Broken {
     Gone,
 }
 
-/// A turn, or none while the agent has nothing to answer.
+/// The current turn; none while the agent has nothing to answer.
 #[derive(Default)]
 pub(super) struct Turn {
     state: Mutex<State>,
@@ -116,7 +116,7 @@ struct Known {
     is_told: bool,
 }
 
-/// What is new since it was taken last.
+/// What is new since it was last taken.
 #[derive(Default)]
 pub(super) struct News {
     /// Words.
@@ -231,9 +231,9 @@ impl Turn {
         let is_apart = state.phase == Phase::Apart;
         drop(state);
         if is_apart {
-            asked.refuse("the room gives files and permissions only for a task; answer with words");
+            asked.refuse("the room only provides files and permissions for a task; answer in words");
         } else if takes {
-            asked.refuse("too much is wanted at once");
+            asked.refuse("too many requests at once");
         } else {
             asked.withdraw();
         }

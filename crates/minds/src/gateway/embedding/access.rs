@@ -1,4 +1,4 @@
-//! Which model of embeddings is asked, where, on what terms and at what price.
+//! Which embedding model is called, where, on what terms and at what price.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const PLACE: &str = "settings.yaml: knowledge.embedder";
 /// A request is over after so long: whoever waits for a memory does without.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(20);
 
-/// Everything that is needed to ask a model of embeddings.
+/// Everything that is needed to call an embedding model.
 #[derive(Clone, PartialEq)]
 pub struct EmbeddingAccess {
     pub(super) choice: Choice,

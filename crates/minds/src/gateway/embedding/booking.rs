@@ -1,5 +1,5 @@
-//! What embedding texts used, booked in the room: it counts for the caps of the run and of the hour, and stands in the
-//! log as a call of a model.
+//! Books the usage of embeddings in the room: it counts toward the limits of the run and of the hour, and is logged as
+//! a model call.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::schedule::Input;
 /// A request that is asked whether it may be sent is taken to have so many tokens: that of a few sentences.
 const USUAL_TOKENS: u32 = 200;
 
-/// A model of embeddings was asked, so often and with so much. An input: what it said stays outside.
+/// The usage of an embedding model. An input: the vectors themselves stay outside.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct EmbeddingUsed {
     /// Who was asked.

@@ -1,16 +1,16 @@
-//! What embedding texts used since it was last looked, and whether it may use more: shared by the thread that embeds and
-//! the room that keeps the books.
+//! The usage of embeddings since it was last read, and whether more may be used: shared by the embedding thread and the
+//! room, which keeps the ledger.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::mind::Usage;
 
-/// What was used. Cheap to clone; all clones are one.
+/// The meter of embedding usage. Cheap to clone; all clones share their state.
 #[derive(Clone, Default)]
 pub struct EmbeddingMeter(Arc<Mutex<Reading>>);
 
-/// What a meter shows.
+/// A reading of the meter.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Reading {
     /// Requests that were sent.

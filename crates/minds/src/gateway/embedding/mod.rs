@@ -1,6 +1,6 @@
-//! Meanings of texts by a provider's model, for whoever remembers by meaning: which one is asked and how
-//! ([`EmbeddingAccess`]), the embedder itself ([`ProviderEmbedder`]), and what it used ([`EmbeddingMeter`]), which is
-//! booked in the room as everything is that is asked of models.
+//! Embeddings by a provider's model: which one is called and how ([`EmbeddingAccess`]), the embedder itself
+//! ([`ProviderEmbedder`]), and its usage ([`EmbeddingMeter`]), which is booked in the room like that of every model
+//! call.
 
 mod access;
 mod booking;

@@ -1,4 +1,4 @@
-//! A provider's model of embeddings, asked from a thread that may wait.
+//! A provider's embedding model, called from a thread that may block.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -25,7 +25,7 @@ const KEPT: usize = 256;
 /// What a model is asked in order to learn how many numbers its vectors have.
 const PROBE: &str = "workshop";
 
-/// A provider's model of embeddings. Every call waits for the answer, at most as long as a request may take.
+/// A provider's embedding model. Every call blocks until the answer, at most for the request timeout.
 pub struct ProviderEmbedder {
     access: EmbeddingAccess,
     keys: Keys,

@@ -1,4 +1,4 @@
-//! Asking a vendor what texts mean.
+//! Requests embeddings from a vendor.
 
 use genai::ModelIden;
 use genai::embed::{EmbedOptions, EmbedRequest};

@@ -1,4 +1,4 @@
-//! What a call of an MCP server came to: words, data and images, bounded.
+//! The result of a call of an MCP server: text, data and images, bounded.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub(in crate::gateway) fn is_kept(media_type: &str, base64: &str, others: usize)
     is_image && base64.len() <= IMAGE_CHARS_AT_MOST && others < IMAGES_AT_MOST
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpAnswer {
@@ -28,7 +28,7 @@ pub struct McpAnswer {
     pub images: Vec<(String, String)>,
 }
 
-/// Collects a result as far as there is room.
+/// Collects a result within its limits.
 #[derive(Debug)]
 pub struct Collector {
     answer: McpAnswer,

@@ -1,4 +1,4 @@
-//! MCP servers without a room: for the command line, which tries one and waits for it.
+//! MCP servers without a room: for the command line, which tests one and waits for it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::agent::McpServer;
 /// What may wait to be heard.
 const EVENTS: usize = 1024;
 
-/// One server that is used from here. Dropping it ends the server.
+/// A server used from here. Dropping it ends the server.
 pub struct McpClient {
     pool: Option<Pool>,
     events: Receiver<McpEvent>,

@@ -1,4 +1,4 @@
-//! The MCP servers that are written down in a workspace: in its settings, in `.mcp.json` and in agents' files. Pure.
+//! The MCP servers configured in a workspace: in its settings, in `.mcp.json` and in agents' files. Pure.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::agent::{AgentProfile, McpEntry, McpServer};
 use crate::base::{Id, Problem};
 use crate::workspace::layout::{MCP_FILE, SETTINGS_FILE};
 
-/// A server that is written down.
+/// A configured server.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ConfiguredServer {
     /// It.
@@ -23,7 +23,7 @@ pub struct ConfiguredServer {
     pub of: Option<Id>,
 }
 
-/// All servers of a workspace, and what is wrong with what is written down.
+/// All configured servers of a workspace, and the problems of their definitions.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ConfiguredServers {
     /// The workspace's own first, in order of their names.

@@ -1,4 +1,4 @@
-//! One connection to an MCP server: the greeting, its lists, calls, and the end.
+//! One connection to an MCP server: initialization, its lists, calls, and the end.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,7 +47,7 @@ const PROGRESS_WAITING: usize = 64;
 /// Questions of one server that may wait.
 const QUESTIONS_WAITING: usize = 16;
 
-/// A server that is there.
+/// A connected server.
 pub(super) struct Connection {
     service: RunningService<RoleClient, Handler>,
     process: Option<Process>,
@@ -328,7 +328,7 @@ fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> M
     }
 }
 
-/// What is known of a call while it is under way.
+/// What is known about a running call.
 #[derive(Default)]
 pub(super) struct UnderWay {
     /// Woken when the server says something of it, or a person or a model does.
@@ -404,7 +404,7 @@ impl UnderWay {
     }
 }
 
-/// The way to a server and back, for calls and for its lists; many can be under way at once.
+/// The channel to a server, for calls and for its lists; many requests can run at once.
 #[derive(Clone)]
 pub(super) struct Line {
     peer: Peer<RoleClient>,
@@ -597,7 +597,7 @@ impl Line {
                 }
             }
             _ => {
-                let what = "the server answered something else than was asked";
+                let what = "the server's answer is not of the requested kind";
                 return Err(McpFailure::new(McpFault::Protocol, what, ""));
             }
         }

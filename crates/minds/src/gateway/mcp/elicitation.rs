@@ -1,9 +1,9 @@
-//! What a server asks a person while it carries out a call: a sentence and the fields of a form, and what the person
-//! fills in. Pure: its words are data, and nothing goes back that does not fit what it asked for.
+//! A question of a server to a person during a call: a sentence and the fields of a form, and the person's values.
+//! Pure: its texts are data, and only values that match the form are sent back.
 //!
-//! MCP allows only flat objects of texts, numbers, flags and choices here, and fields with their bounds must be known
-//! before anything is filled in. So the schema is read into fields, which also make values of the texts that a person
-//! types; there is nothing left that a validator of JSON schemas would say.
+//! MCP allows only flat objects of texts, numbers, flags and choices here, and the fields with their bounds must be known
+//! before the form is filled in. So the schema is read into fields, which also convert the texts that a person types;
+//! that leaves nothing for a JSON schema validator to check.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
@@ -52,7 +52,7 @@ pub struct FormField {
     pub usual: Option<Value>,
 }
 
-/// What fits into a field.
+/// The valid values of a field.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum FieldKind {
@@ -79,7 +79,7 @@ pub enum FieldKind {
     },
 }
 
-/// What a person answers, or a model.
+/// The answer of a person or a model.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum McpReply {

@@ -1,7 +1,6 @@
-//! What a server says over a stream of events (`text/event-stream`), as it comes in: events as far as they are whole,
-//! none longer than is allowed. Pure.
+//! Parses a stream of events (`text/event-stream`) from a server: complete events, none longer than allowed. Pure.
 
-/// An event.
+/// A server-sent event.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Event {
     /// What kind of event it is; `message` where it says nothing.
@@ -10,11 +9,11 @@ pub(super) struct Event {
     pub(super) data: String,
 }
 
-/// An event is too long.
+/// The error for an event that is too long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TooLong;
 
-/// Takes what comes, and gives the events that are whole.
+/// Parses incoming bytes into complete events.
 #[derive(Debug)]
 pub(super) struct EventParser {
     bytes_at_most: usize,

@@ -1,4 +1,4 @@
-//! Why an MCP server cannot be used, in words for the person and for the model.
+//! Why an MCP server cannot be used, described for the person and for the model.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::base::text;
 /// No reason is longer, in characters: what servers say is in it.
 const REASON_CHARS_AT_MOST: usize = 1_000;
 
-/// What kind of trouble it is.
+/// The kind of failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum McpFault {

@@ -1,5 +1,4 @@
-//! What an MCP server says by itself: progress of calls, that its lists changed, and questions to a person or to a
-//! model.
+//! Messages that an MCP server sends by itself: progress of calls, changed lists, and questions to a person or a model.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +25,7 @@ const PROGRESS_CHARS_AT_MOST: usize = 200;
 /// The protocol's number for what a person, or what stands for one, does not want.
 const REJECTED: ErrorCode = ErrorCode(-1);
 
-/// Something that a server said about a call.
+/// A server's message about a call.
 pub(super) struct Progress {
     /// Which call.
     pub(super) id: Id,
@@ -34,7 +33,7 @@ pub(super) struct Progress {
     pub(super) text: String,
 }
 
-/// The calls under way, by the token under which the server tells how far they are.
+/// The running calls, by the token with which the server reports their progress.
 #[derive(Clone, Default)]
 pub(super) struct Tokens(Arc<Mutex<HashMap<NumberOrString, Id>>>);
 
@@ -54,7 +53,7 @@ impl Tokens {
     }
 }
 
-/// Listens to one server.
+/// Handles the messages of one server.
 pub(super) struct Handler {
     /// Calls by token.
     pub(super) tokens: Tokens,
@@ -68,7 +67,7 @@ pub(super) struct Handler {
     pub(super) may_sample: bool,
 }
 
-/// A question of a server, as it came.
+/// A question of a server, as it arrived.
 pub(super) struct Asked {
     /// The call for which it asks, where it says so.
     pub(super) call: Option<Id>,

@@ -1,4 +1,4 @@
-//! Secrets that stand as they are where an MCP server is written down, in a file that others may read. Pure.
+//! Detects secrets that are written literally in the definition of an MCP server, in a file that others may read. Pure.
 
 use super::super::redaction::Redactor;
 use crate::agent::mcp_server::line_of_server;

@@ -1,4 +1,4 @@
-//! What the world and the pool of MCP servers tell each other.
+//! Messages between the world and the pool of MCP servers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use super::settings::McpTerms;
 use crate::agent::McpServer;
 use crate::base::Id;
 
-/// What the world tells the pool.
+/// A command from the world to the pool.
 #[derive(Clone, PartialEq, Debug)]
 pub enum McpCommand {
     /// A server is needed: it is connected, and connected again when it is lost. One that failed for good is tried anew.
@@ -54,7 +54,7 @@ pub enum McpCommand {
     },
 }
 
-/// What can be asked of a server.
+/// A request to a server.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub enum McpRequest {
@@ -79,7 +79,7 @@ pub enum McpRequest {
     },
 }
 
-/// What the pool tells the world.
+/// An event from the pool to the world.
 #[derive(Clone, PartialEq, Debug)]
 pub enum McpEvent {
     /// How a server stands now.
@@ -119,7 +119,7 @@ pub enum McpEvent {
     },
 }
 
-/// How a server stands.
+/// The status of a server.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum McpNews {

@@ -1,14 +1,14 @@
-//! MCP servers, whose tools agents use: started or reached, asked, and ended.
+//! MCP servers, whose tools agents use: started or connected, called, and ended.
 //!
-//! In reading order: how patient one is ([`settings`]), what a server offers ([`offer`]) and what a call comes to
-//! ([`answer`]), why something does not work ([`failure`]), what it may ask in the middle of one of a person
-//! ([`elicitation`]) and of a model ([`sampling`]), what the world and the pool tell each other ([`messages`]); then
-//! one connection (`connection`) and all of them (`pool`), and the same without a room (`client`). What a person
+//! In reading order: the timeouts ([`settings`]), what a server offers ([`offer`]) and the result of a call
+//! ([`answer`]), why something does not work ([`failure`]), what a server may ask a person ([`elicitation`]) or a model
+//! ([`sampling`]) during a call, messages between the world and the pool ([`messages`]); then one connection
+//! (`connection`) and all of them (`pool`), and the same without a room (`client`). What a person
 //! allowed and the process of a server are in [`peers`](super::peers), and the world's side is
 //! [`servers`](super::servers).
 //!
-//! Nothing of a server's is believed: its words are cut and are data, its messages are bounded, its time is limited, and
-//! what it started ends with it.
+//! Nothing from a server is trusted: its texts are cut and treated as data, its messages are bounded, its time is
+//! limited, and everything that it started ends with it.
 
 pub mod answer;
 mod client;

@@ -1,4 +1,4 @@
-//! What an MCP server has to offer: tools, resources and prompts, bounded and without what nobody sees. Pure: its words
+//! What an MCP server offers: tools, resources and prompts, bounded and without invisible characters. Pure: its texts
 //! are data, whatever they say.
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ const NAME_CHARS_AT_MOST: usize = 128;
 /// More resources or prompts are left out.
 pub const LISTED_AT_MOST: usize = 200;
 
-/// What a server says that it can do.
+/// What a server offers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpOffer {
@@ -55,7 +55,7 @@ pub struct McpTool {
     pub hints: McpHints,
 }
 
-/// What a server says that calls of a tool do. Nobody checks it.
+/// What a server claims about calls of a tool. Nobody verifies it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpHints {
@@ -67,7 +67,7 @@ pub struct McpHints {
     pub destructive: bool,
 }
 
-/// A resource, a template of some, or a prompt: what it goes by, and what it is.
+/// A resource, a resource template or a prompt: its name and description.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpListed {
@@ -87,7 +87,7 @@ impl McpTool {
     }
 }
 
-/// A tool as a server lists it, before it is looked at.
+/// A tool as a server lists it, before validation.
 #[derive(Clone, Debug, Default)]
 pub struct ListedTool {
     /// Its name.

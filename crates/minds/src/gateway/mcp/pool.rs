@@ -1,5 +1,5 @@
-//! The MCP servers that are needed now: each is connected once, whoever uses it, connected again when it is lost, and
-//! ended when nobody needs it any more.
+//! The MCP servers in use: each is connected once for all users, reconnected when the connection is lost, and ended
+//! when nobody needs it any more.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ const SETTLE: Duration = Duration::from_millis(200);
 /// A connection that lasted so long was a good one.
 const GOOD: Duration = Duration::from_secs(60);
 
-/// Takes what the pool says. It may be called from any of its threads.
+/// Receives the pool's events. It may be called from any of the pool's threads.
 pub type Says = Arc<dyn Fn(McpEvent) + Send + Sync>;
 
 /// Where servers run, and what a person allowed.
@@ -57,7 +57,7 @@ struct Where {
     config: Option<PathBuf>,
 }
 
-/// All of them.
+/// The pool of MCP servers.
 pub struct Pool {
     handle: Handle,
     says: Says,

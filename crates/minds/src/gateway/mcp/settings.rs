@@ -1,4 +1,4 @@
-//! Sections `mcp` and `mcp_servers` of `settings.yaml`: how patient one is with MCP servers, and which there are.
+//! The sections `mcp` and `mcp_servers` of `settings.yaml`: timeouts of MCP servers, and their definitions.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl SettingsSection for McpSettings {
     ];
 }
 
-/// How a server is to be treated.
+/// The timeouts and limits for a server.
 #[derive(Clone, PartialEq, Debug)]
 pub struct McpTerms {
     /// How long it may take until it is there.

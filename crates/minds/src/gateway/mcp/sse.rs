@@ -1,5 +1,5 @@
-//! The older way to a server over HTTP: what it says comes as events over one stream that stays open, what it is told is
-//! posted to an address of the same server, which the first event names.
+//! The older HTTP transport of MCP: the server sends events over one stream that stays open, and receives posts at an
+//! address of the same server that the first event names.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ const MESSAGES_WAITING: usize = 64;
 /// How long a server may take to take in what it is told.
 const POST: Duration = Duration::from_secs(30);
 
-/// Why a server cannot be spoken to so.
+/// Why this transport cannot be used with a server.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SseError {
     #[error("the request failed: {0}")]

@@ -1,8 +1,9 @@
-//! Which MCP servers and coding agents a person allowed a workspace to use: a small file in the config folder, never in the workspace.
+//! Which MCP servers and coding agents a person allowed a workspace to use: a small file in the config folder, never in
+//! the workspace.
 //!
-//! What is allowed is exactly one as it is written down: its command line, its variables with what they are set
-//! to, its folder, or its address and headers; and, where the command line names files of the workspace, what stands in
-//! them. Anything else is another server, and is asked about again.
+//! A permission covers exactly one definition: its command line, its variables with their values, its folder, or its
+//! address and headers; and, if the command line names files of the workspace, their content. Anything else is another
+//! server and needs permission again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ struct Allowed {
     hash: String,
 }
 
-/// What a person has said of a server.
+/// What a person decided about a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Consent {
     /// It may be used.

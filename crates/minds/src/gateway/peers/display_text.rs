@@ -1,4 +1,4 @@
-//! The words of a program or a server as they are shown.
+//! Cleans texts of a program or a server for display.
 
 use crate::base::text;
 use crate::base::text_normalization::is_unseen;

@@ -1,6 +1,6 @@
-//! Why something that is written down cannot be started or reached here.
+//! Why a defined program or server cannot be started or reached here.
 
-/// A program or a variable that there is not, a folder that cannot be opened.
+/// A missing program or variable, or a folder that cannot be opened.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct SetupFailure {

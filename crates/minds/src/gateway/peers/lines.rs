@@ -1,4 +1,4 @@
-//! A stream of lines that ends where a line is too long: nobody collects what never ends.
+//! A stream of lines that ends at a line that is too long, so that endless lines are never collected.
 
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// Reads on as long as lines are short enough.
+/// Reads lines as long as they are short enough.
 pub(in crate::gateway) struct LimitedLines<R> {
     inner: R,
     bytes_at_most: usize,

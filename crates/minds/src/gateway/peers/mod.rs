@@ -1,9 +1,10 @@
-//! What MCP servers and coding agents have in common, whichever protocol they speak: a person allows exactly one as it is
-//! written down, it is started with little but that, heard line by line within bounds, and ended with all that it started.
+//! What MCP servers and coding agents have in common, whichever protocol they use: a person allows exactly one
+//! definition, it is started with a minimal environment, read line by line within limits, and ended with everything
+//! that it started.
 //!
 //! In reading order: what a person allowed ([`consent`]) and the files of the workspace that this covers
-//! (`named_files`), variables of the person's in what is written down (`variables`), the process (`process`), its lines
-//! (`lines`), and its words as they are shown (`display_text`).
+//! (`named_files`), the person's variables in definitions (`variables`), the process (`process`), its lines (`lines`),
+//! and its texts as they are displayed (`display_text`).
 
 pub mod consent;
 mod display_text;

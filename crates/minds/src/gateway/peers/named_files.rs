@@ -1,5 +1,6 @@
-//! Files of the workspace that the command line of an MCP server or a coding agent names, such as the script of `python3 server.py`: what
-//! stands in them is what a person allows to run. What such a file loads further is not known here.
+//! Files of the workspace that the command line of an MCP server or a coding agent names, such as the script of
+//! `python3 server.py`: their content is part of what a person allows to run. Other files that such a file loads are
+//! unknown here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! The process of an MCP server or a coding agent: started with little but what is written down, in a group of its own,
-//! which ends with it whatever happens.
+//! The process of an MCP server or a coding agent: started with little more than its definition, in its own process
+//! group, which ends with it whatever happens.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const STDERR_KEPT: usize = 4 * 1024;
 /// How long it may take once it was asked to end.
 const END_ASKED: Duration = Duration::from_millis(500);
 
-/// One that runs, before anybody speaks to it.
+/// A started process, before any message was exchanged.
 pub(in crate::gateway) struct Started {
     /// It, to be ended.
     pub(in crate::gateway) process: Process,
@@ -33,7 +33,7 @@ pub(in crate::gateway) struct Started {
     pub(in crate::gateway) secrets: Vec<String>,
 }
 
-/// A running one. Dropping it ends it and all that it started.
+/// A running process. Dropping it ends it and everything that it started.
 pub(in crate::gateway) struct Process {
     child: Child,
     group: Group,
@@ -127,7 +127,7 @@ async fn drain(mut stderr: impl AsyncRead + Unpin, words: Words) {
     }
 }
 
-/// What one says beside the protocol, also for whoever does not hold the process itself.
+/// The process's output outside the protocol, also readable without the process handle.
 #[derive(Clone, Default)]
 pub(in crate::gateway) struct Words(Arc<Mutex<VecDeque<u8>>>);
 

@@ -1,4 +1,4 @@
-//! Puts a person's variables where what is written down asks for them: `${NAME}` and `${NAME:-default}`.
+//! Substitutes a person's environment variables in definitions: `${NAME}` and `${NAME:-default}`.
 
 use super::SetupFailure;
 

@@ -1,5 +1,5 @@
-//! One question to Slack: with the person's key, at the place that is Slack's or that the person named, with an end to its
-//! time and its answer, and tried again as the one rule for retries says.
+//! One request to Slack: with the person's key, to Slack's address or the one that the person set, limited in time and
+//! length, and retried by the common rule.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const REFUSAL_BYTES_AT_MOST: usize = 64 * 1024;
 /// Under which name Slack asks to be left alone for a while.
 const SLACK: &str = "slack";
 
-/// Why a question has no answer.
+/// Why a request has no answer.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Fault {
     /// What happened on the way.
@@ -91,7 +91,7 @@ impl Fault {
     }
 }
 
-/// Where questions go, and with which key.
+/// The address of the API and its key.
 #[derive(Clone)]
 pub(super) struct Api {
     client: reqwest::Client,

@@ -1,4 +1,4 @@
-//! What the world and the worker tell each other of Slack.
+//! Messages about Slack between the world and the worker.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub const BASE_URL: &str = "SLACK_API_BASE_URL";
 /// Where the Web API is.
 pub const OWN_BASE_URL: &str = "https://slack.com/api/";
 
-/// How messages leave.
+/// How messages are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SlackSends {
@@ -32,7 +32,7 @@ pub enum SlackSends {
     WebApi,
 }
 
-/// Which ways to Slack the person has set up. Part of the saved world; it changes by inputs only.
+/// Which connections to Slack the person has set up. Part of the saved world; it only changes by inputs.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlackAccess {
@@ -79,7 +79,7 @@ impl Section for SlackAccess {
     }
 }
 
-/// A message that is to be sent.
+/// A message to be sent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SlackMessage {
     /// The channel or the person, as it was given: `#ops`, `@sarah`, or an id of Slack's.
@@ -90,7 +90,7 @@ pub struct SlackMessage {
     pub thread: Option<String>,
 }
 
-/// What became of a message.
+/// The result of sending a message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum SlackPost {
@@ -116,7 +116,7 @@ pub enum SlackPost {
     },
 }
 
-/// A message that came in.
+/// A received message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SlackArrival {
     /// The channel, as the settings name it.
@@ -132,7 +132,7 @@ pub struct SlackArrival {
     pub thread: Option<String>,
 }
 
-/// Something that keeps messages from coming in.
+/// A problem that prevents receiving messages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SlackTrouble {
     /// What is so.
@@ -141,7 +141,7 @@ pub struct SlackTrouble {
     pub remedy: String,
 }
 
-/// What a look at the channels brought.
+/// The result of checking the channels.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlackLook {
@@ -153,7 +153,7 @@ pub struct SlackLook {
     pub troubles: Vec<SlackTrouble>,
 }
 
-/// How Slack is asked.
+/// The timeouts of requests to Slack.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SlackTerms {
     /// How long one try may take.
@@ -178,7 +178,7 @@ impl SlackTerms {
     }
 }
 
-/// What the world tells the worker.
+/// A command from the world to the worker.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SlackCommand {
     /// Send this.
@@ -199,7 +199,7 @@ pub enum SlackCommand {
     },
 }
 
-/// What the worker tells the world.
+/// An event from the worker to the world.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SlackEvent {
     /// What became of a message.

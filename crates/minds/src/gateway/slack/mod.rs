@@ -1,9 +1,9 @@
-//! Slack, over its Web API or an incoming webhook: messages are posted, and those of named channels are read.
+//! Slack, over its Web API or an incoming webhook: posts messages, and reads those of configured channels.
 //!
-//! Nothing is asked unless the person has set up a key outside the workspace: `SLACK_BOT_TOKEN` for the Web API,
-//! `SLACK_WEBHOOK_URL` for a webhook, which can only post. Without either, messages go over files. In reading order: what
-//! the world and the worker tell each other ([`messages`]), what Slack says and what it means (`wire`), one question with
-//! its retries (`api_client`), sending (`sending`), reading (`polling`) and the worker's
+//! Nothing is requested unless the person has set up a key outside the workspace: `SLACK_BOT_TOKEN` for the Web API,
+//! `SLACK_WEBHOOK_URL` for a webhook, which can only post. Without either, messages are exchanged through files. In
+//! reading order: messages between the world and the worker ([`messages`]), Slack's responses and their meaning
+//! (`wire`), one request with its retries (`api_client`), sending (`sending`), reading (`polling`) and the worker's
 //! part (`worker`). The systems are in `slack_calls`.
 
 mod api_client;

@@ -1,4 +1,4 @@
-//! Who and what is behind the names and ids of Slack: asked once, and remembered.
+//! The names behind the ids of users and channels in Slack: requested once and cached.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ const PAGES_AT_MOST: usize = 20;
 /// So many names are remembered.
 const NAMES_AT_MOST: usize = 10_000;
 
-/// Names that are known. Copies know the same.
+/// Cached names. Clones share their state.
 #[derive(Clone, Default)]
 pub(in crate::gateway) struct Names(Arc<Mutex<Known>>);
 

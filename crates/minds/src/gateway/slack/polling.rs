@@ -1,4 +1,4 @@
-//! Looks what is new in channels: every message after the newest that is known, oldest first, each once.
+//! Reads new messages in channels: every message after the newest known one, oldest first, each once.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};

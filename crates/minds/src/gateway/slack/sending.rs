@@ -1,5 +1,5 @@
-//! Sends a message once: where no answer came, Slack is asked whether it has it before it is sent again, and where that
-//! cannot be found out, it is not sent again.
+//! Sends a message once: if there was no answer, Slack is asked whether it has the message before it is sent again; if
+//! that cannot be determined, it is not sent again.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Section `slack` of `settings.yaml`: which channels are read, and how often.
+//! The section `slack` of `settings.yaml`: which channels are read, and how often.
 
 use std::time::Duration;
 

@@ -1,12 +1,11 @@
-//! What the world sent towards Slack and has not heard of yet, and what came back and was not let in yet. Nothing of it is
-//! saved.
+//! Requests of the world to Slack without an answer yet, and answers that were not admitted yet. None of it is saved.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use super::messages::{SlackCommand, SlackEvent, SlackLook, SlackPost};
 use crate::base::Id;
 
-/// What goes to and fro.
+/// The messages to and from Slack.
 #[derive(Default, Debug)]
 pub(in crate::gateway) struct SlackTraffic {
     sending: BTreeSet<Id>,

@@ -1,4 +1,4 @@
-//! Tries out whether Slack can be reached with the person's keys. Nothing is sent.
+//! Tests whether Slack can be reached with the person's keys. Nothing is sent.
 
 use serde_json::json;
 use tokio::runtime::Builder;

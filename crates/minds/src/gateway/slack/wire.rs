@@ -1,4 +1,4 @@
-//! What Slack says and what it means: answers of the Web API and of webhooks, times, and its markup. Pure.
+//! Slack's formats: responses of the Web API and of webhooks, times, and its markup. Pure.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ pub(super) const EVENT_TYPE: &str = "agent_workshop_message";
 /// A message that came in is no longer, in characters.
 const TEXT_CHARS_AT_MOST: usize = 16_000;
 
-/// Why a request came to nothing, in words.
+/// Why a request failed, as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Refusal {
     /// Slack's word for it, such as `channel_not_found`.
@@ -99,7 +99,7 @@ pub fn is_newer(ts: &str, than: &str) -> bool {
     moment(ts).is_some_and(|at| moment(than).is_none_or(|than| at > than))
 }
 
-/// A message of a channel, as far as it concerns anybody.
+/// A relevant message of a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Said {
     pub(super) ts: String,

@@ -1,4 +1,4 @@
-//! The worker's part: sends and looks on the runtime, and always ends with a word on it.
+//! The worker's part: sends and reads on the runtime, and always reports a result.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -13,7 +13,7 @@ use super::names::Names;
 use super::polling::look;
 use super::sending::Sending;
 
-/// What is known of Slack while the worker runs. Copies know the same.
+/// What is known about Slack while the worker runs. Clones share their state.
 #[derive(Clone, Default)]
 pub(in crate::gateway) struct SlackWork {
     rests: Cooldowns,

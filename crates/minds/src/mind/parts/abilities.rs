@@ -1,4 +1,4 @@
-//! What the agent can do: markers in the room, tools at work.
+//! The part of a prompt about what the agent can do: markers in the room, tools at work.
 
 use std::fmt::Write;
 
@@ -93,7 +93,7 @@ fn work(context: &MindContext) -> String {
         let _ = write!(markers, ", [{word}: text] {purpose}");
     }
     if !context.abilities.addressees.is_empty() {
-        let _ = write!(markers, ", [SEND to Name: text] puts mail into the inbox of {}", names(context));
+        let _ = write!(markers, ", [SEND to Name: text] sends mail to {}", names(context));
     }
     let markers = filled(TEXTS.work_markers, &[("markers", &markers)]);
     lines.extend([markers.as_str(), TEXTS.work_finish]);

@@ -1,4 +1,4 @@
-//! What stands on the message boards.
+//! The part of a prompt with the content of message boards.
 
 use super::{PartProvider, Share, Slot};
 use crate::mind::headings;

@@ -1,4 +1,4 @@
-//! What was refused or unknown in the agent's last reply.
+//! The part of a prompt about what was refused or unknown in the agent's last reply.
 
 use super::{PartProvider, Privacy, Slot};
 use crate::mind::headings;
@@ -8,7 +8,7 @@ use crate::mind::untrusted_text::line;
 
 /// Remarks that the agent was not told yet.
 pub(super) fn part() -> PartProvider {
-    PartProvider::new(("feedback", "What was refused last", headings::FEEDBACK), Slot::Now, |context, out| {
+    PartProvider::new(("feedback", "What was last refused", headings::FEEDBACK), Slot::Now, |context, out| {
         if context.feedback.is_empty() {
             return;
         }

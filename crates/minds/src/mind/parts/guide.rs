@@ -1,4 +1,4 @@
-//! What in a prompt is to be followed and what is information.
+//! The part of a prompt that says which text is to be followed and which is information.
 
 use super::{PartProvider, Privacy, Slot};
 use crate::mind::context::CurrentRequest;
@@ -8,7 +8,7 @@ use crate::mind::untrusted_text::name;
 
 /// How to read the prompt; for a summary and for what is worth remembering, what is wanted of one.
 pub(super) fn part() -> PartProvider {
-    let names = ("guide", "What is an order and what is not", headings::GUIDE);
+    let names = ("guide", "What counts as an instruction", headings::GUIDE);
     PartProvider::new(names, Slot::System, |context, out| {
         let text = match context.moment {
             CurrentRequest::Compact => filled(TEXTS.compaction_system, &[("name", &name(&context.who.name))]),

@@ -1,4 +1,4 @@
-//! Whom the agent talked to lately.
+//! The part of a prompt about whom the agent talked to recently.
 
 use super::writer::bullets;
 use super::{PartProvider, Share, Slot};
@@ -8,7 +8,7 @@ use crate::mind::untrusted_text::PERSON;
 
 /// Recent interactions, oldest first; those with the person only where that is shared.
 pub(super) fn part() -> PartProvider {
-    PartProvider::new(("interactions", "Whom it talked to", headings::INTERACTIONS), Slot::Changing, |context, out| {
+    PartProvider::new(("interactions", "Who it talked to", headings::INTERACTIONS), Slot::Changing, |context, out| {
         let is_told = |line: &&String| context.who.share_user_info || !line.contains(PERSON);
         let told: Vec<&String> = context.memory.interactions.iter().filter(is_told).collect();
         out.data(&bullets(&told), told.iter().map(|line| PartItem::text(line)).collect());

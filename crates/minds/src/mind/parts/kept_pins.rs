@@ -1,4 +1,4 @@
-//! The pins that the agent keeps at hand.
+//! The part of a prompt with the pins that the agent remembers.
 
 use super::writer::bullets;
 use super::{PartProvider, Share, Slot};

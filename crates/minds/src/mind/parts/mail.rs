@@ -1,4 +1,4 @@
-//! The agent's own open mail, each piece as data.
+//! The part of a prompt with the agent's own open mail, each as data.
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -1,6 +1,6 @@
-//! The parts of prompts, each by a provider of its own: its heading, its place, how much of a prompt it may take, who
-//! may be told it, and what it says. The mind's own stand in the files of this folder; floors above add theirs to
-//! [`PromptParts`] while the room is made or runs.
+//! The parts of prompts, each by its provider: its heading, position, share of the prompt, privacy, and content. The
+//! mind's own parts are the files in this folder; higher floors add theirs to [`PromptParts`] while the room is created
+//! or runs.
 
 mod abilities;
 mod boards;
@@ -42,8 +42,7 @@ pub const MOMENT: &str = "moment";
 /// What the moment is called for people.
 const MOMENT_LABEL: &str = "What it is asked now";
 
-/// Where in a prompt a part stands. What seldom changes stands first, so that providers of models find the beginning
-/// in their caches.
+/// The position of a part in a prompt. Parts that rarely change come first, so that providers can use their caches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Slot {
     /// The system text: the same from one call to the next.
@@ -56,7 +55,7 @@ pub enum Slot {
     Now,
 }
 
-/// How many characters a part may take.
+/// How many characters a part may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Share {
     /// It is among the words to be followed, which have their room together before anything else.
@@ -69,7 +68,7 @@ pub enum Share {
     LeftFirst(usize),
 }
 
-/// Who is told a part.
+/// Which agents get a part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Privacy {
     /// Every agent.
@@ -94,7 +93,7 @@ impl Privacy {
 type Write = Arc<dyn Fn(&MindContext, &mut PartWriter) + Send + Sync>;
 type LookUp = Arc<dyn Fn(&MindContext) -> Option<Value> + Send + Sync>;
 
-/// What puts one kind of part into prompts.
+/// The provider of one kind of part.
 #[derive(Clone)]
 pub struct PartProvider {
     /// Its word, in records and for whoever reads prompts as data.
@@ -216,12 +215,12 @@ impl PartProvider {
     }
 }
 
-/// Why a part cannot be added.
+/// Why a part cannot be registered.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is a part {0:?} already; call yours otherwise")]
+#[error("there is already a part {0:?}; choose another id")]
 pub struct PartTaken(Id);
 
-/// All parts of prompts, in their order. Floors add theirs.
+/// The registry of all parts of prompts, in their order. Floors add theirs.
 #[derive(Resource, Clone, Debug)]
 pub struct PromptParts {
     providers: Vec<PartProvider>,

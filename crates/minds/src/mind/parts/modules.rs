@@ -1,4 +1,4 @@
-//! What the modules of one at work add to its prompt.
+//! The part of a prompt that an agent's modules add while it works.
 
 use super::{PartProvider, Privacy, Share, Slot};
 use crate::mind::context::CurrentRequest;

@@ -1,4 +1,4 @@
-//! What the agent noted.
+//! The part of a prompt with the agent's notes.
 
 use super::writer::bullets;
 use super::{PartProvider, Share, Slot};

@@ -1,4 +1,4 @@
-//! Who the agent is: its name, and what its file says.
+//! The part of a prompt about who the agent is: its name and its file.
 
 use super::{PartProvider, Privacy, Share, Slot};
 use crate::mind::headings;

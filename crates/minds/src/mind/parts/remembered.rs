@@ -1,4 +1,4 @@
-//! What the agent remembers of what it is asked now, by meaning and by word, looked up outside.
+//! The part of a prompt with memories related to the request, found by meaning and keyword, looked up outside.
 
 use serde_json::{Value, json};
 

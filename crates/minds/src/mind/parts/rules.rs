@@ -1,4 +1,4 @@
-//! All rulebooks, always first, on every prompt.
+//! The part of a prompt with all rulebooks, always first.
 
 use super::{PartProvider, Privacy, Share, Slot};
 use crate::mind::instructions::orders;

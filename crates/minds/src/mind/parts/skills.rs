@@ -1,4 +1,4 @@
-//! The skills that one at work may choose from: when to use each, and where it stands.
+//! The part of a prompt that lists the skills of a working agent: when to use each, and its path.
 
 use super::{PartProvider, Privacy, Share, Slot};
 use crate::mind::context::CurrentRequest;

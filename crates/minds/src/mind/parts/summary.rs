@@ -1,4 +1,4 @@
-//! The summary of earlier sessions.
+//! The part of a prompt with the summary of earlier sessions.
 
 use super::{PartProvider, Share, Slot};
 use crate::mind::headings;

@@ -1,4 +1,4 @@
-//! Where the agent is, who is near and what time it is.
+//! The part of a prompt about where the agent is, who is near and what time it is.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What one at work has at hand: folders, and who else is there.
+//! The part of a prompt about the environment of a working agent: folders, and who else is in the room.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::mind::untrusted_text::{line, name, push_cut};
 
 /// What is here, for one at work.
 pub(super) fn part() -> PartProvider {
-    PartProvider::new(("desk", "What it has at hand for its work", headings::HERE), Slot::Known, |context, out| {
+    PartProvider::new(("desk", "What it can use for its work", headings::HERE), Slot::Known, |context, out| {
         let mut body = String::with_capacity(512);
         body.push_str(TEXTS.here);
         body.push('\n');

@@ -1,4 +1,4 @@
-//! Writes the text of a part within its share, and keeps beside it, as data, what it tells.
+//! Writes the text of a part within its share, and its content as data.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::{PartProvider, Share};
 use crate::base::Id;
 use crate::base::text::one_line;
 
-/// Takes what a provider has to tell, one part or several.
+/// Receives the content of a provider, as one part or several.
 pub struct PartWriter<'a> {
     provider: &'a PartProvider,
     /// What nothing in the part may read as.

@@ -1,7 +1,7 @@
-//! Every sentence of a prompt that the room writes itself, as text: the Markdown files of this folder.
+//! All sentences that the room itself writes into prompts, as text: the Markdown files in this folder.
 //!
-//! A file is a sentence about itself and blocks, each under a comment with its name. `{place}` in a block stands for
-//! what the builder puts there, in one pass: what is put in is never looked at again.
+//! A file starts with a sentence about itself, followed by blocks, each under a comment with its name. `{place}` in a
+//! block is replaced by the builder, in one pass: inserted text is never scanned again.
 
 use std::sync::LazyLock;
 

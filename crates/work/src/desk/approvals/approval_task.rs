@@ -1,4 +1,4 @@
-//! A question to a person as a task: what of it stands in the file, and whether a task there still says it. Pure.
+//! An approval as a task: what the file says about it, and whether a task there still says the same. Pure.
 
 use serde::{Deserialize, Serialize};
 

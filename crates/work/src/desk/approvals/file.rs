@@ -1,4 +1,4 @@
-//! The file of approvals, without a room: what a person answered in it, and the file as it is to be. Pure.
+//! The approvals file, without a room: the answers of a person in it, and its new text. Pure.
 
 use std::collections::BTreeMap;
 

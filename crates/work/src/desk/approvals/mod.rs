@@ -1,9 +1,9 @@
-//! What agents and workflows ask a person, as tasks in `tasks/approvals.task.md`: a person ticks one in any editor, and
-//! that is the same decision as in the window or on the command line, once.
+//! Approvals of agents and workflows as tasks in `tasks/approvals.task.md`: a person marks one in any editor, and this
+//! is the same decision as in the window or on the command line, once.
 //!
-//! In reading order: a question as a task (`approval_task`), the file without a room (`file`), and following both
-//! (`sync`). Only a person's answer counts: agents have no way to write the file ([`gate::paths`](crate::gate::paths)),
-//! and a mark counts only where its task still says what was asked.
+//! In reading order: an approval as a task (`approval_task`), the file without a room (`file`), and keeping the file
+//! and the room in sync (`sync`). Only a person's answer counts: agents cannot write the file
+//! ([`gate::paths`](crate::gate::paths)), and a mark only counts if its task still says what was asked.
 
 pub mod approval_task;
 pub mod file;

@@ -1,4 +1,4 @@
-//! Follows what is asked and decided in the room, and what a person makes of the file of approvals.
+//! Keeps the approvals file and the room in sync: new approvals, decisions, and a person's marks.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

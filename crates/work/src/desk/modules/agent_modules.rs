@@ -1,4 +1,4 @@
-//! The modules of one agent while they run: what was ordered of each, what it asks for, and what it said last.
+//! The running modules of one agent: pending orders of each, their requests, and what they reported last.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,9 @@ use crate::tools::document_calls::{answer_for, call_for};
 use crate::tools::{CallAnswer, OrderKey, ToolNews, ToolOutput};
 
 /// What a module is told that asks for something outside of a call, and one that prompts its agent within one.
-const FILES_AND_SERVERS: &str =
-    "a module reaches files and servers only while it carries out a call of one of its tools";
+const FILES_AND_SERVERS: &str = "a module can only access files and servers during a call of one of its tools";
 const IN_A_CALL: &str =
-    "its agent is at work with this call: prompt it from the background, or return what it should know";
+    "its agent is waiting for this call: prompt it from the background, or return what it should know";
 
 /// What an order to a module is for.
 enum For {

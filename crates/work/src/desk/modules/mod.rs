@@ -1,9 +1,9 @@
-//! Modules of agents that are folders: files of TypeScript in `modules/` that give an agent tools, words for its prompt
-//! and work in the background.
+//! Modules of agents in folders: TypeScript files in `modules/` that give an agent tools, prompt text and background
+//! work.
 //!
-//! They run outside of the world, each in an engine of its own ([`agent_modules`]); what they say of themselves, what
-//! their tools come to and what they prompt their agent enters through the door, so that a replay has it without them
-//! ([`module_messages`]). Files and servers they reach while they carry out a call, by calls of their agent's.
+//! They run outside the world, each in its own engine ([`agent_modules`]); their descriptions, the results of their
+//! tools and their prompts to the agent enter as inputs, so that a replay has these without running any code
+//! ([`module_messages`]). During a call, they can access files and servers through calls of their agent.
 
 mod agent_modules;
 mod module_messages;

@@ -1,5 +1,5 @@
-//! What modules say, in the world: their tools are there for their agent, their words stand in its prompts, and what they
-//! prompt it becomes work.
+//! Messages of modules in the world: their tools are registered for their agent, their text is added to its prompts,
+//! and their prompts become work.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(in crate::desk) fn apply_module_messages(
         for module in modules {
             let added = module.tools.iter().filter_map(|tool| {
                 let refusal = registry.register(tool_of(profile, module, tool)).err()?;
-                let remedy = format!("call the tool {:?} something else", tool.name);
+                let remedy = format!("rename the tool {:?}", tool.name);
                 Some(Problem::error(&module.file, refusal.to_string(), remedy))
             });
             problems.extend(added.collect::<Vec<_>>());
@@ -61,7 +61,7 @@ fn tool_of(profile: &Id, module: &HeardModule, tool: &HeardTool) -> Tool {
     };
     let plan = move |arguments: &Arguments, _: &crate::tools::Planning<'_>| {
         let Value::Object(arguments) = arguments.to_value() else {
-            return Err("its arguments are no object".to_owned());
+            return Err("its arguments are not an object".to_owned());
         };
         let order = serde_json::to_value(ModuleCall { arguments, ..call.clone() });
         let order = order.map_err(|error| format!("the call cannot be written down: {error}"))?;

@@ -1,5 +1,5 @@
-//! Runs the modules of the agents that are in the room, outside of the world: they are loaded when their agent comes and
-//! whenever one of their files changes, and ended when it leaves.
+//! Runs the modules of the agents in the room, outside the world: loaded when their agent arrives and when one of their
+//! files changes, and ended when it leaves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -168,7 +168,7 @@ impl Running {
                 None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
                 // What it keeps in mind is gone, and what it did is not known.
                 Some(_) if is_first_look => {
-                    ToolNews::Aborted { why: "the workshop was stopped while a module carried this out".to_owned() }
+                    ToolNews::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }
                 }
                 Some(call) => match self.all.get_mut(&call.profile).map(|(_, loaded)| loaded) {
                     Some(Loaded::Reading(_)) => continue,

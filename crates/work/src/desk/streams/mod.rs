@@ -1,5 +1,5 @@
-//! Streams of messages from outside, `inbox/*.jsonl`: each line that others append reaches an agent once, as mail in its
-//! inbox, or as work where it has none. What was sent out of the workshop stands in `outbox/`.
+//! Streams of messages from outside, `inbox/*.jsonl`: each line appended by others reaches an agent once, as mail in
+//! its inbox, or as work if it has none. Sent messages are in `outbox/`.
 
 pub mod delivery;
 pub mod settings;

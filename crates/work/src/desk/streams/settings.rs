@@ -1,4 +1,4 @@
-//! For whom streams of messages are: section `inbox` of `settings.yaml`.
+//! The section `inbox` of `settings.yaml`: who receives the messages of streams.
 
 use std::collections::BTreeMap;
 

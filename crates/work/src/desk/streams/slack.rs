@@ -1,4 +1,4 @@
-//! What agents read of the messages that came in from Slack.
+//! What agents read of messages from Slack.
 
 use super::stream_reader::{self, Arrived};
 use crate::tools::SLACK_INBOX;
@@ -17,9 +17,9 @@ pub(in crate::desk) fn read(
     count: usize,
 ) -> Result<String, String> {
     if !rights.may_read(SLACK_INBOX) {
-        return Err(format!("{SLACK_INBOX} is outside what you may read"));
+        return Err(format!("you may not read {SLACK_INBOX}"));
     }
-    let Some(text) = known.text(SLACK_INBOX) else { return Ok("Nothing came in from Slack.".to_owned()) };
+    let Some(text) = known.text(SLACK_INBOX) else { return Ok("There are no messages from Slack.".to_owned()) };
     let bare = |name: &str| name.trim_start_matches(['#', '@']).to_lowercase();
     let is = |wanted: Option<&str>, said: Option<&str>| {
         wanted.is_none_or(|wanted| said.is_some_and(|said| bare(said) == bare(wanted)))
@@ -29,7 +29,7 @@ pub(in crate::desk) fn read(
         text.lines().filter_map(|line| stream_reader::read(line.trim()).ok()).filter(is_meant).collect();
     let told: Vec<String> = all.iter().skip(all.len().saturating_sub(count)).map(told).collect();
     if told.is_empty() {
-        return Ok("No message is like that.".to_owned());
+        return Ok("No messages match.".to_owned());
     }
     let text = told.join("\n");
     // Of many the newest are shown.

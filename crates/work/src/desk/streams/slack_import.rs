@@ -1,5 +1,5 @@
-//! Brings what is new in Slack's channels into `inbox/slack-messages.jsonl`, each message once; from there it goes the way
-//! of all streams.
+//! Writes new messages in Slack's channels to `inbox/slack-messages.jsonl`, each once; from there they are handled like
+//! any stream.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,5 +1,5 @@
-//! Sends messages to Slack, each once: as a line of a file, or by the gateway where the person set up a key for that. What
-//! went out, or may have, stands in the outbox.
+//! Sends messages to Slack, each once: as a line of a file, or through the gateway if the person set up a key. Every
+//! message that was sent, or may have been, is recorded in the outbox.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -110,7 +110,7 @@ pub(in crate::desk) fn advance_posts(
         let written = outcome.result.as_ref().map(drop).map_err(|failure| failure.what.as_str());
         let news = match (all.posted.remove(&key), written) {
             (Some((_, post)), written) => told(&post, written),
-            (None, Ok(())) => done(format!("Sent: it stands in {SLACK_OUTBOX}.")),
+            (None, Ok(())) => done(format!("Saved in {SLACK_OUTBOX}, to be sent from there.")),
             (None, Err(why)) => ToolNews::Failed { why: format!("it was not sent: {why}") },
         };
         answer(key, news);
@@ -159,16 +159,16 @@ fn told(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
         SlackPost::Sent { ts, .. } => {
             let at = ts.as_ref().map(|ts| format!(", as {ts}")).unwrap_or_default();
             match written {
-                Ok(()) => done(format!("Sent to Slack{at}; it stands in {SLACK_OUTBOX}.")),
+                Ok(()) => done(format!("Sent to Slack{at}; it is recorded in {SLACK_OUTBOX}.")),
                 Err(why) => {
-                    let text = format!("Sent to Slack{at}; it could not be written into {SLACK_OUTBOX}: {why}");
+                    let text = format!("Sent to Slack{at}; it could not be recorded in {SLACK_OUTBOX}: {why}");
                     ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } }
                 }
             }
         }
         SlackPost::NotSent { what, remedy } => ToolNews::Failed { why: format!("it was not sent: {what}; {remedy}") },
         SlackPost::Unknown { what } => ToolNews::Aborted {
-            why: format!("{what}; whether it was sent is not known, and it is not sent again unasked"),
+            why: format!("{what}; whether it was sent is unknown, and it is not sent again without asking"),
         },
     }
 }

@@ -1,8 +1,8 @@
-//! What is new in a stream of messages, a file with one JSON object on each line to which others append. Pure.
+//! Reads new lines of a stream of messages: a file with one JSON object per line to which others append. Pure.
 //!
-//! Each line counts once: a stream is read on from where it was left as long as what stands before that place is what
-//! stood there. Where it is another text (the file was cut, rotated or edited), it is read from its beginning, and as
-//! many lines as were taken before are passed over. A last line without an end counts once it is whole.
+//! Each line counts once: reading continues where it stopped as long as the text before that place is unchanged. If it
+//! changed (the file was truncated, rotated or edited), the file is read from its beginning, and as many lines as were
+//! already read are skipped. An incomplete last line counts once it is complete.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,12 +1,12 @@
-//! Which commands a person has allowed or forbidden: the file `storage/terminal-cmd-allowlist.yaml`, and what it says of
-//! a command. Pure.
+//! Which commands a person has allowed or forbidden: the file `storage/terminal-cmd-allowlist.yaml`, and its rule for a
+//! command. Pure.
 //!
-//! In reading order: a command taken apart into its words ([`words`]), programs that start others or do what somebody
-//! writes into their options ([`wrapper_programs`]), the file ([`rules`]), and the judgement ([`judge`]).
+//! In reading order: a command split into its words ([`words`]), programs that start others or execute what is written
+//! in their options ([`wrapper_programs`]), the file ([`rules`]), and the verdict ([`judge`]).
 //!
-//! A rule is judged on words, never on text. It allows only a program that is started as it is: nothing that needs a
-//! shell, no program by another path, and none that would start a second one. What it forbids, it forbids wherever it
-//! stands in a command.
+//! Rules match words, never text. They only allow a program that is started directly: nothing that needs a shell, no
+//! program by another path, and none that would start a second one. What a rule forbids is forbidden anywhere in a
+//! command.
 
 pub mod rules;
 pub mod wrapper_programs;
@@ -56,7 +56,7 @@ pub fn judge(line: &str, rules: &CommandRules) -> Judged {
     };
     let Some(rule) = rules.allowing(words) else {
         return Judged::ask(match rules.asking(words) {
-            Some(rule) => format!("the rule {rule:?} of {ALLOWLIST_FILE} asks"),
+            Some(rule) => format!("the rule {rule:?} of {ALLOWLIST_FILE} requires approval"),
             None => format!("no rule of {ALLOWLIST_FILE} allows it"),
         });
     };

@@ -1,11 +1,11 @@
 //! The file `storage/terminal-cmd-allowlist.yaml`: patterns of commands, each allowed or forbidden. Pure.
 //!
 //! ```yaml
-//! ls: true              # ls with whatever arguments it has
+//! ls: true              # ls with any arguments
 //! docker ps: true       # docker ps, and docker ps -a
-//! npm run test:*: true  # * stands for letters of one word, or for one word
+//! npm run test:*: true  # * matches letters within one word, or one word
 //! rm: false             # never
-//! git push: ask         # a person is asked, even where git is allowed
+//! git push: ask         # needs approval, even if git is allowed
 //! ```
 
 use serde_yaml::Value;

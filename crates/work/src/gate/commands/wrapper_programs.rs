@@ -1,5 +1,5 @@
-//! Programs that start others, or that do what somebody writes into their options: a rule for their first word never
-//! covers that. Pure.
+//! Programs that start others, or execute what is written in their options: a rule for their first word never covers
+//! that. Pure.
 
 /// Programs that start whatever they are given: only a rule that says the whole command covers one.
 const STARTERS: &[&str] = &[
@@ -627,16 +627,16 @@ pub fn beyond(words: &[String], rule: &[String]) -> Option<String> {
     let program = words.first()?;
     let name = name_of(program);
     if is_one_of(STARTERS, program) {
-        return Some(format!("{name} starts other programs, and the rule must say the whole command"));
+        return Some(format!("{name} starts other programs, so the rule must contain the whole command"));
     }
     // What a rule leaves open with a star, it does not say.
     let second = words.get(1).filter(|word| rule.get(1) == Some(word) && !word.contains('*'));
     let is_interpreter = is_one_of(INTERPRETERS, program);
     if is_interpreter && second.is_none_or(|file| file.starts_with(['-', '+', '/'])) {
-        return Some(format!("{name} runs what it is given, and the rule must name the file that it runs"));
+        return Some(format!("{name} runs what it is given, so the rule must name the file that it runs"));
     }
     if is_one_of(WITH_COMMANDS, program) && second.is_none() {
-        return Some(format!("{name} does many things, and the rule must say which"));
+        return Some(format!("{name} does many things, so the rule must say which"));
     }
     if is_interpreter {
         // What stands behind its file is that file's.

@@ -1,4 +1,4 @@
-//! What workflows touch of the room: who is there, the log, and whoever carries out what they want.
+//! The workflows' access to the room: agents, the log, and the executors of their orders.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ const STATES: &str = "workflow-state/";
 /// A state of so many bytes is written half as often as a short one.
 const BYTES_PER_WRITE: u64 = 64 * 1024;
 
-/// Everything in the room that workflows touch.
+/// Everything in the room that workflows access.
 #[derive(SystemParam)]
 pub(super) struct RunsAccess<'w> {
     pub(super) clock: Res<'w, SimClock>,

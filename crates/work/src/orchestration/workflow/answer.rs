@@ -1,10 +1,10 @@
-//! What a person says to a step that is theirs.
+//! A person's answer to a step.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What a person says to a step that is theirs.
+/// A person's answer to a step.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PersonAnswer {

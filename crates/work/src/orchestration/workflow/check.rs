@@ -1,5 +1,5 @@
-//! What is wrong with a workflow in view of itself, of the agents that there are and of other workflows: found before
-//! anything runs, each with its line and what to do.
+//! Checks a workflow against itself, the existing agents and other workflows: all problems are found before anything
+//! runs, each with its line and a remedy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ const PATH_NAMED: usize = 20;
 /// So many problems of one file are told.
 const PROBLEMS_AT_MOST: usize = 200;
 
-/// What there is beside the workflow.
+/// What exists besides the workflow: agents and other workflows.
 #[derive(Clone, Copy)]
 pub struct There<'a> {
     /// The ids of agents and of profiles; nothing where that is not known.

@@ -1,4 +1,4 @@
-//! What a person does about workflows. Inputs.
+//! A person's commands about workflows. Inputs.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::edit::WorkflowEdit;
 use super::run_key::RunKey;
 use crate::schedule::Input;
 
-/// What a person does about workflows.
+/// A person's command about workflows.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum WorkflowCommand {

@@ -1,4 +1,4 @@
-//! Conditions over what steps gave: `{review.approved}`, `not {plan.short} and {count.words} > 200`.
+//! Conditions on outputs of steps: `{review.approved}`, `not {plan.short} and {count.words} > 200`.
 
 use std::fmt;
 

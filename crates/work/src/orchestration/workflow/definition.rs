@@ -56,7 +56,7 @@ impl Workflow {
     }
 }
 
-/// When a workflow begins.
+/// When a workflow starts.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "on", rename_all = "snake_case")]
 pub enum Trigger {
@@ -90,7 +90,7 @@ impl fmt::Display for Trigger {
     }
 }
 
-/// Something that a workflow is asked about.
+/// A variable of a workflow.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Variable {
     /// As prompts name it.
@@ -141,7 +141,7 @@ pub enum PersonWants {
     Form,
 }
 
-/// Something that a step must give.
+/// An output that a step must give.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Output {
     /// As other steps name it.
@@ -160,7 +160,7 @@ pub struct Output {
     pub from: Option<Template>,
 }
 
-/// Something is done for each entry of a list.
+/// The repetition of a step for each entry of a list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ForEach {
     /// The list.
@@ -192,7 +192,7 @@ impl ForEach {
     }
 }
 
-/// A step, and all between it and what the condition asks of, are done again until the condition holds.
+/// The repetition of a step, and of all steps between it and the one in the condition, until the condition holds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Repeat {
     /// The condition.

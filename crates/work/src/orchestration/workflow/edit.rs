@@ -1,5 +1,5 @@
-//! Changes of a workflow that a person makes where it is drawn: in the text of its file, at exactly the keys that they are
-//! about, with comments and order kept.
+//! A person's changes of a workflow in the graph: edits of its file's text at exactly the affected keys, keeping
+//! comments and order.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,8 +1,8 @@
-//! The machine that brings a run on. Pure: it is told what happened, and says what is to be done; the same run and the
-//! same news make the same steps, however often it was saved and read again between them.
+//! The state machine of a run. Pure: it takes events and returns what to do; the same run and the same events give the
+//! same steps, however often it was saved and loaded in between.
 //!
-//! What is to be done comes from [`Run::step`] alone, so that nothing which was decided is lost between two ticks: news
-//! only change the state.
+//! What to do is only returned by [`Run::step`], so that no decision is lost between two ticks: events only change the
+//! state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::run_state::{Change, LoopState, Part, PartAt, PartStage, PartWork, Run
 use super::{step_prompt, value};
 use crate::base::{ActivationKey, Id, Seq};
 
-/// Something that is to be done for a run.
+/// An action to carry out for a run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WorkflowAction {
     /// An agent is to begin with a piece.

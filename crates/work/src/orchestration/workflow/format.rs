@@ -1,7 +1,7 @@
-//! Reads a workflow from a Markdown file: front matter with its steps, and a body that says what it is for.
+//! Reads a workflow from a Markdown file: front matter with its steps, and a body with its description.
 //!
-//! Whatever stands there, something is read and everything that is wrong is told with its line; what is only wrong in
-//! view of other files and agents is found by `check`.
+//! Reading never fails, and all problems are reported with their line; problems that depend on other files and agents
+//! are found by `check`.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ const MAY_BE_UNREAD: [&str; 5] = ["when", "for_each", "repeat_until", "retry", "
 const VARIABLE_KEYS: &[&str] = &["name", "description", "default"];
 const OUTPUT_KEYS: &[&str] = &["name", "description", "file", "kind"];
 
-/// A file as it was read.
+/// A parsed workflow file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorkflowFile {
     /// What it says, as far as that can be understood.

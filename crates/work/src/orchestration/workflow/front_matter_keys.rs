@@ -1,4 +1,4 @@
-//! The keys of a mapping in front matter, each read as what it should hold, and the lines on which they stand.
+//! The keys of a mapping in front matter, each read as the type that it should have, with its line.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub fn quoted_braces(yaml: &str) -> Cow<'_, str> {
     text.into()
 }
 
-/// On which lines of a file the keys of its front matter stand.
+/// The lines of the front matter's keys in a file.
 pub struct Lines {
     root: Option<YamlNode>,
     /// The first byte of each line.

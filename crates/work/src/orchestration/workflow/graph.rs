@@ -1,11 +1,11 @@
-//! Which steps come before which: cycles, what lies between two steps, and what is repeated together.
+//! The dependency graph of steps: cycles, the steps between two others, and the steps that are repeated together.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::definition::Step;
 use super::template::Token;
 
-/// The steps by their place in the list, each with those right before it and right after it.
+/// The steps by their index, each with its direct predecessors and successors.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Graph {
     /// Which each depends on.
@@ -14,7 +14,7 @@ pub struct Graph {
     pub after: Vec<Vec<usize>>,
 }
 
-/// Steps that are done again together until something holds.
+/// Steps that are repeated together until a condition holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loop {
     /// The step that says so.

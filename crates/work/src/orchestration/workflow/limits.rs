@@ -1,6 +1,6 @@
-//! What bounds a run of a workflow.
+//! The limits of a workflow run.
 
-/// What bounds a run.
+/// The limits of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Pieces that agents have at the same time.

@@ -1,12 +1,12 @@
 //! Workflows: files that chain agents.
 //!
-//! In reading order: texts with places for what is known later ([`template`]), what steps give ([`value`]), conditions
-//! over it ([`condition`]); a workflow as data ([`definition`]), read from its file ([`format`], `front_matter_keys`),
-//! looked at in view of everything else ([`check`], [`graph`]), and made a plan ([`plan`]); a run of it ([`run_key`],
-//! [`run_state`]), brought on by a machine that knows no world ([`engine`], `run_events`, `participants`, `stopping`),
-//! asking people ([`person_step`]), with the words for agents ([`step_prompt`]) and from them (`reply_parser`), and
-//! kept in files ([`run_record`]). The `systems` tell it what happened in the room and carry out what it says, by what
-//! they may touch of the room (`access`); runs begin as `starting` says.
+//! In reading order: templates with places for later values ([`template`]), outputs of steps ([`value`]), conditions on
+//! them ([`condition`]); a workflow as data ([`definition`]), read from its file ([`format`], `front_matter_keys`),
+//! checked ([`check`], [`graph`]), and turned into a plan ([`plan`]); a run of it ([`run_key`], [`run_state`]),
+//! advanced by a state machine that knows no world ([`engine`], `run_events`, `participants`, `stopping`), asking
+//! people ([`person_step`]), with texts for agents ([`step_prompt`]) and from them (`reply_parser`), and saved in files
+//! ([`run_record`]). The `systems` report what happened in the room and carry out its decisions, with access to the
+//! room (`access`); runs start as defined in `starting`.
 
 mod access;
 pub mod answer;
@@ -57,7 +57,7 @@ use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, sav
 use crate::tools::{AnswerOrders, ToolOutcome, Tools};
 use crate::workspace::SettingsExt;
 
-/// The other systems of this floor, phase by phase: those of workflows come after them.
+/// The other systems of this floor, phase by phase: the systems of workflows run after them.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BeforeWorkflows {
     /// Those that answer orders.

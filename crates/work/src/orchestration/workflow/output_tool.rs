@@ -1,4 +1,5 @@
-//! The tool with which an agent gives what its step must give. Lent to whoever works at a step; nobody lists it.
+//! The tool with which an agent gives the outputs of its step. It is given to agents while they work on a step;
+//! profiles do not list it.
 
 use serde_json::json;
 
@@ -13,8 +14,8 @@ const NAME_CHARS_AT_MOST: usize = 80;
 pub(super) fn tool() -> Tool {
     Tool::new(
         GIVE_OUTPUT,
-        "Give an output of the step that you work at, by its name: a text, a list, or yes or no, as your task says. \
-         Give each of them before you conclude; what you give again replaces what you gave.",
+        "Give an output of your workflow step, by name: a text, a list, or yes or no, as your task says. Give every \
+         output before you conclude; giving one again replaces it.",
         json!({
             "type": "object",
             "properties": {
@@ -22,11 +23,11 @@ pub(super) fn tool() -> Tool {
                     "type": "string",
                     "minLength": 1,
                     "maxLength": NAME_CHARS_AT_MOST,
-                    "description": "The output's name, as your task has it.",
+                    "description": "The output's name, as given in your task.",
                 },
                 "value": {
                     "type": ["string", "array", "boolean", "number", "object"],
-                    "description": "What it is.",
+                    "description": "The value of the output.",
                 },
             },
             "required": ["name", "value"],

@@ -1,4 +1,4 @@
-//! Who took part in a run: whose results a step goes on with, and what of the whole run its agents remember.
+//! The participants of a run: whose results a step uses, and what its agents remember about the whole run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ impl Run {
         let outcome = match self.status {
             RunStatus::Running | RunStatus::Stopped => return Vec::new(),
             RunStatus::Failed => format!("it failed: {}", self.why),
-            RunStatus::Done => format!("it came to: {}", self.words()),
+            RunStatus::Done => format!("result: {}", self.words()),
         };
         let mut steps: BTreeMap<&Id, Vec<&str>> = BTreeMap::new();
         for (step, state) in self.plan.steps.iter().zip(&self.steps) {

@@ -1,5 +1,5 @@
-//! What a run asks a person by a step that is theirs, and the answer looked at: the same for the pane, the command line and
-//! the run itself.
+//! The question of a step to a person, and the check of the answer: shared by the pane, the command line and the run
+//! itself.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub struct PersonQuestion {
     pub fields: Vec<Output>,
 }
 
-/// What an answer comes to.
+/// The result of checking an answer.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Answered {
     /// Whether it may go on; nothing where that was not asked.
@@ -123,7 +123,7 @@ impl Run {
     }
 }
 
-/// Which question of a workflow: the run, the place of the step, and its round.
+/// The key of a workflow's question: the run, the index of the step, and its round.
 pub type StepKey = (RunKey, usize, u32);
 
 impl WorkflowRuns {

@@ -1,5 +1,5 @@
-//! What a run goes by: the steps of a workflow with those of the workflows within it, in one list. Made once, when a
-//! run begins, and never changed by what becomes of the files.
+//! The plan of a run: the steps of a workflow, including those of nested workflows, in one list. Created once when a
+//! run starts, and unaffected by later changes of the files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::template::{Template, Token};
 use super::value::OutputKind;
 use crate::base::Problem;
 
-/// The steps of a run, with what follows from them.
+/// The steps of a run, and data derived from them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Step>", into = "Vec<Step>")]
 pub struct Plan {

@@ -1,7 +1,7 @@
-//! Finds what a step gives in the words that an agent concluded with: in a block of data, or below its name.
+//! Finds outputs in the final answer of an agent: in a data block, or below their names.
 //!
-//! Line by line, without a parser of Markdown: a name and a colon at the head of a line are none of its constructs, and
-//! what stands below is taken as it was written, with its lists and emphasis. A block that never ends holds no data.
+//! Line by line, without a Markdown parser: a name and a colon at the start of a line are not a Markdown construct, and the
+//! text below is taken as it was written, with its lists and emphasis. A block that is never closed holds no data.
 
 use std::collections::BTreeMap;
 

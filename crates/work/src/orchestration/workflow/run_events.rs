@@ -1,4 +1,4 @@
-//! What a run hears: what agents give and how their work ends, what stands in files, and what people answer.
+//! Events of a run: outputs and ends of agents' work, the content of files, and people's answers.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::run_state::{Part, PartAt, PartStage, Run, StepStatus};
 use crate::base::ActivationKey;
 use crate::mind::Ending;
 
-/// What is at fault where a piece of a step is not done.
+/// Why a part of a step failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FailedBy {
     /// The work itself.
@@ -52,8 +52,8 @@ impl Run {
             .map(|output| output.name.as_str())
             .collect();
         Ok(match left.as_slice() {
-            [] => format!("Noted: {}. That was the last output; conclude with a few words.", output.name),
-            left => format!("Noted: {}. Still to give: {}.", output.name, left.join(", ")),
+            [] => format!("Saved: {}. That was the last output; conclude with a few words.", output.name),
+            left => format!("Saved: {}. Still missing: {}.", output.name, left.join(", ")),
         })
     }
 
@@ -145,7 +145,7 @@ impl Run {
             }
             self.look_at_parts(at.0, now);
         } else if part.was_asked_again {
-            let why = format!("it did not give what it must, though it was asked again: {}", wrong.join("; "));
+            let why = format!("it did not give all outputs, even when asked again: {}", wrong.join("; "));
             self.part_failed(at, why, FailedBy::Itself, now);
         } else {
             part.was_asked_again = true;

@@ -1,4 +1,4 @@
-//! What a run of a workflow is called: `wf-7-3kq9x2mf` is the seventh of its room, begun in the run of that tag.
+//! The id of a workflow run: `wf-7-3kq9x2mf` is the seventh of its room, started in the run with that tag.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Id, RunTag};
 
-/// Names a run of a workflow for ever.
+/// The permanent id of a workflow run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunKey {

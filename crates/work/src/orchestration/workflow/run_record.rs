@@ -1,4 +1,4 @@
-//! What stays of a run: the file that says how far it is, from which it can go on, and the file with what it came to.
+//! The files of a run: one with its progress, from which it can be resumed, and one with its result.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ const SHOWN_CHARS: usize = 400;
 const BYTES_OF_STEP: usize = 500;
 const BYTES_OF_VALUE: usize = 20;
 
-/// What such a file says, as far as it is read again.
+/// The content of such a file, as far as it is read again.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct RunRecord {
     /// The scene in whose room it runs: its file.

@@ -1,4 +1,4 @@
-//! How far a run is: plain data, which is saved with the room and stands in a file.
+//! The progress of a run: plain data, saved with the room and in a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::template::Token;
 use super::value;
 use crate::base::{ActivationKey, Id, Seq};
 
-/// What a step is at.
+/// The status of a step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStatus {
@@ -51,7 +51,7 @@ impl StepStatus {
     }
 }
 
-/// What a run is at.
+/// The status of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
@@ -78,7 +78,7 @@ impl RunStatus {
     }
 }
 
-/// How far one piece of a step is.
+/// The stage of one part of a step.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "at", rename_all = "snake_case")]
 pub enum PartStage {
@@ -107,7 +107,7 @@ pub enum PartStage {
     Failed,
 }
 
-/// One piece of a step: the step itself, or what is done for one entry of a list.
+/// One part of a step: the step itself, or its repetition for one list entry.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Part {
@@ -145,7 +145,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// A piece of work of the kernel.
+/// The kernel's work of a part.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PartWork {
     /// Which.
@@ -156,7 +156,7 @@ pub struct PartWork {
     pub agent: Id,
 }
 
-/// How far a step is.
+/// The state of a step.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StepState {
@@ -190,7 +190,7 @@ pub struct StepState {
     pub ended_tick: Option<u64>,
 }
 
-/// How far steps are that are repeated together.
+/// The state of steps that are repeated together.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LoopState {
     /// How often they were begun.
@@ -205,10 +205,10 @@ impl Default for LoopState {
     }
 }
 
-/// A piece of a step by its place: which step, which piece.
+/// The position of a part: the step and the part's number.
 pub type PartAt = (usize, usize);
 
-/// What became of a step, for the log.
+/// A change of a step, for the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
     /// Which step; none where it is about the whole run.

@@ -1,4 +1,5 @@
-//! All runs of workflows in a room: which go on, which are over, and when the next begins by itself. Saved with the room.
+//! All workflow runs of a room: which are running, which are over, and when the next one is triggered. Saved with the
+//! room.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +13,7 @@ use crate::base::{Problem, RunTag};
 use crate::schedule::Section;
 use crate::workspace::KnownFiles;
 
-/// The workflows of the workspace, by file: what follows from the files that the room knows. Written by this module only.
+/// The workflows of the workspace, by file, derived from the files that the room knows. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default)]
 pub struct Workflows {
     pub(super) files: BTreeMap<String, WorkflowFile>,
@@ -41,7 +42,7 @@ impl Workflows {
     }
 }
 
-/// How far the file of a run is behind it.
+/// How far the file of a run lags behind the run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Written {
@@ -53,7 +54,7 @@ pub(super) struct Written {
     pub(super) bytes: u64,
 }
 
-/// What is known of a workflow that begins by itself.
+/// The timer of a triggered workflow.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Timer {
@@ -65,7 +66,7 @@ pub(super) struct Timer {
     pub(super) is_told: bool,
 }
 
-/// Every run that is known. Written by this module only.
+/// All known runs. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkflowRuns {

@@ -1,4 +1,4 @@
-//! What bounds workflows: section `workflow` of `settings.yaml`.
+//! The section `workflow` of `settings.yaml`: limits of workflows.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! How runs begin and go on: because a person says so, or by themselves.
+//! Starts and resumes runs, by a person's command or a trigger.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -147,7 +147,7 @@ fn change_file(room: &mut RunsAccess<'_>, workflows: &mut Workflows, path: &str,
     }
 }
 
-/// What happened by which workflows begin.
+/// Events that can trigger workflows.
 #[derive(Default)]
 pub(super) struct Happened {
     /// The room was opened.

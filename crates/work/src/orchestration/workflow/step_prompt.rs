@@ -1,4 +1,4 @@
-//! The words with which an agent is given a step.
+//! The text with which an agent is given a step.
 
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ pub(super) fn words(run: &Run, at: PartAt) -> String {
     }
     let parts = run.steps.get(at.0).map_or(1, |state| state.parts.len());
     if step.for_each.is_some() {
-        let _ = write!(words, " It is done for each entry of a list: this is entry {} of {parts}.", at.1 + 1);
+        let _ = write!(words, " It is repeated for each entry of a list: this is entry {} of {parts}.", at.1 + 1);
     }
     words.push_str(&outputs(run, step, at));
     words
@@ -50,8 +50,8 @@ fn outputs(run: &Run, step: &Step, at: PartAt) -> String {
     if step.outputs.iter().any(|output| output.file.is_none()) {
         let _ = write!(
             words,
-            "\nGive each of them by its name with {GIVE_OUTPUT} before you conclude; without that tool, end your last \
-             words with a block like this:\n```outputs\n{}\n```",
+            "\nGive each of them by name with {GIVE_OUTPUT} before you conclude; without that tool, end your final \
+             answer with a block like this:\n```outputs\n{}\n```",
             example(&step.outputs)
         );
     }
@@ -71,7 +71,7 @@ fn example(outputs: &[Output]) -> String {
 /// What an agent is told that did not give everything.
 pub(super) fn missing(what: &str) -> String {
     format!(
-        "This step is not done yet: {what}. Give each missing output now, by its name, with {GIVE_OUTPUT}, or in a block \
-         ```outputs at the end of your words. You are asked only this once."
+        "This step is not done yet: {what}. Give each missing output now, by name, with {GIVE_OUTPUT} or in a block \
+         ```outputs at the end of your answer. You will not be asked again."
     )
 }

@@ -1,4 +1,4 @@
-//! A run that a person stops, and one that goes on with what is left.
+//! Stops a run at a person's command, and resumes its remaining steps.
 
 use std::collections::BTreeSet;
 

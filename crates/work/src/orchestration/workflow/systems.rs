@@ -1,4 +1,4 @@
-//! The systems of workflows: what happened is told to their runs, and what these say is carried out.
+//! The systems of workflows: they report what happened to the runs, and carry out their decisions.
 
 use bevy::ecs::prelude::*;
 

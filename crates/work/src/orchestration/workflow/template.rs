@@ -1,12 +1,13 @@
-//! Words with places for what is known only when they are needed: `Research {topic}`, `Review {research.findings}`.
+//! Texts with places for values that are only known when they are used: `Research {topic}`,
+//! `Review {research.findings}`.
 //!
-//! What looks otherwise is text: `{ "a": 1 }` stays as it is, and `{{topic}}` stands for the letters `{topic}`.
+//! Anything else is literal text: `{ "a": 1 }` is unchanged, and `{{topic}}` means the letters `{topic}`.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A place in a text for something.
+/// A placeholder in a text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Token {
     /// What the workflow is asked about: `{topic}`.
@@ -78,7 +79,7 @@ enum Piece {
     Token(Token),
 }
 
-/// A text with places in it.
+/// A text with placeholders.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Template(Vec<Piece>);

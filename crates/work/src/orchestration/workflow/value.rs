@@ -1,9 +1,9 @@
-//! What steps give: texts, lists, yes or no. What a model meant is told from how it wrote it.
+//! Output values of steps: texts, lists, yes or no. The value is recognised from what a model wrote.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What kind of thing an output is, from how the workflow uses it.
+/// The kind of an output, inferred from how the workflow uses it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputKind {
@@ -21,7 +21,7 @@ impl OutputKind {
     pub fn words(self) -> &'static str {
         match self {
             Self::Text => "a text",
-            Self::List => "a list, one entry a line",
+            Self::List => "a list, one entry per line",
             Self::YesNo => "yes or no",
         }
     }
@@ -33,7 +33,7 @@ impl OutputKind {
             Self::Text => Ok(value),
             Self::List => match list(&value) {
                 Some(entries) if !entries.is_empty() => Ok(Value::Array(entries)),
-                _ => Err("should be a list, one entry a line".to_owned()),
+                _ => Err("should be a list, one entry per line".to_owned()),
             },
             Self::YesNo => match yes_or_no(&value) {
                 Some(answer) => Ok(Value::Bool(answer)),

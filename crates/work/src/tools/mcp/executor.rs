@@ -1,5 +1,5 @@
-//! Carries out calls of MCP servers: an order goes to its server once the tick that gave it is in the log, and what comes
-//! of it comes in through the door.
+//! Executes calls of MCP servers: an order is sent to its server once its tick is in the log, and the result enters as
+//! an input.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -14,7 +14,7 @@ use crate::tools::order::{
 };
 use crate::tools::plan::Work;
 
-/// What goes to servers and comes from them.
+/// The messages to and from servers.
 #[derive(SystemParam)]
 pub(in crate::tools) struct Outside<'w> {
     calls: ResMut<'w, McpCalls>,
@@ -90,12 +90,12 @@ fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> Due {
         return Due::Answer(ToolNews::Failed { why: "the call can no longer be read".into() });
     };
     if is_first_look && !call.hints.read_only {
-        let why = "the workshop was stopped while the server was at it; whether it was done is not known".into();
+        let why = "the workshop was stopped during the call; its outcome is unknown".into();
         return Due::Answer(ToolNews::Aborted { why });
     }
     match servers.standing(&call.key) {
         _ if servers.get(&call.key).is_none() => {
-            Due::Answer(ToolNews::Failed { why: "this server is not there any more".into() })
+            Due::Answer(ToolNews::Failed { why: "this server is no longer available".into() })
         }
         McpServerStatus::Off | McpServerStatus::Connecting => Due::Wait,
         McpServerStatus::Ready(_) | McpServerStatus::Failed(_) => Due::Call(Box::new(call)),

@@ -1,5 +1,5 @@
-//! The tools of MCP servers, as agents have them: named (`names`), described and planned (`declarations`), registered
-//! while their servers are there (`registration`), and called (`executor`).
+//! The tools of MCP servers for agents: their names (`names`), declarations and plans (`declarations`), registration
+//! while their servers are available (`registration`), and calls (`executor`).
 
 mod declarations;
 mod executor;

@@ -1,5 +1,5 @@
-//! What tools of MCP servers are called on the wire: people know `mcp:SERVER:TOOL`, providers take 64 letters, digits, `_`
-//! and `-`. Pure.
+//! The names of MCP servers' tools for providers: people write `mcp:SERVER:TOOL`, providers accept 64 letters, digits,
+//! `_` and `-`. Pure.
 
 use std::collections::BTreeSet;
 

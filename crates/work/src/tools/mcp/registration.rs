@@ -1,4 +1,4 @@
-//! Keeps the registry as the MCP servers are: tools come with the servers that offer them, and go with them.
+//! Keeps the registry in sync with the MCP servers: tools are added and removed with the servers that offer them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub(in crate::tools) fn register(
         let place = format!("MCP server {}", server.name);
         let told = |refused: &[String]| {
             let what = text::truncate(&format!("tools that cannot be used: {}", refused.join("; ")), 600);
-            Problem::warning(&place, what, "nothing, unless you need them")
+            Problem::warning(&place, what, "nothing to do, unless you need them")
         };
         let problems = if refused.is_empty() { Vec::new() } else { vec![told(&refused)] };
         reports.write(ProblemReport { source: format!("tools of {place}"), problems });

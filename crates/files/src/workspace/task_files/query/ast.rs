@@ -3,7 +3,7 @@
 use super::like::Pattern;
 use crate::workspace::task_files::edit::Change;
 
-/// What is asked or ordered.
+/// A parsed query.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Query {
     /// Find tasks.
@@ -64,7 +64,7 @@ pub struct Insert {
     pub parent: Option<String>,
 }
 
-/// What a task can be asked for.
+/// A column of tasks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Column {
     /// Its id.
@@ -164,7 +164,7 @@ impl Literal {
     }
 }
 
-/// A key that results are sorted by.
+/// A sort key of the results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Order {
     /// By what.
@@ -173,7 +173,7 @@ pub struct Order {
     pub is_descending: bool,
 }
 
-/// How a value is compared.
+/// A comparison operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Comparison {
@@ -185,7 +185,7 @@ pub enum Comparison {
     LessOrEqual,
 }
 
-/// Which tasks are meant.
+/// A condition on tasks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Condition {
     /// All of these.

@@ -1,4 +1,4 @@
-//! The part behind `WHERE`.
+//! Parses the conditions after `WHERE`.
 
 use winnow::combinator::{alt, opt};
 use winnow::prelude::*;

@@ -1,4 +1,4 @@
-//! Which tasks a query means: pure, over files that are read already.
+//! Which tasks a query matches. Pure: works on files that are already read.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -7,7 +7,7 @@ use super::ast::{Column, Comparison, Condition, Literal, Order, Select};
 use crate::workspace::task_files::model::{Task, TaskFile, Value};
 use crate::workspace::task_files::value::number;
 
-/// A file that is asked.
+/// A file that is queried.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Source {
     /// Its path in the workspace.
@@ -16,7 +16,7 @@ pub struct Source {
     pub file: TaskFile,
 }
 
-/// A task that was found.
+/// A task in the result.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Row {
     /// Which of the files.
@@ -25,7 +25,7 @@ pub struct Row {
     pub task: usize,
 }
 
-/// What a task has in a column.
+/// The value of a task in a column.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Cell<'a> {
     /// Nothing.

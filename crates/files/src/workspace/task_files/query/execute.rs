@@ -1,4 +1,4 @@
-//! What the texts of files are to be after an order. Nothing is written here.
+//! The new texts of files after a changing query. Nothing is written here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::evaluate::{Source, rows};
 use crate::workspace::task_files::edit::{self, Change, EditError, check_sound};
 use crate::workspace::task_files::render::NewTask;
 
-/// What an order comes to.
+/// The result of a changing query.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Changes {
     /// The files that change, each with its new text.
@@ -20,7 +20,7 @@ pub struct Changes {
     pub refused: Vec<(usize, EditError)>,
 }
 
-/// Why an order changes nothing at all.
+/// Why a changing query changes nothing at all.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum OrderError {
     /// A change cannot be made.

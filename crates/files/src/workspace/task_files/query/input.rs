@@ -1,15 +1,15 @@
-//! What the parser of queries reads from, and how it says what it did not understand.
+//! The input of the query parser, and its error messages.
 
 use winnow::error::{AddContext, ErrMode, ParserError};
 use winnow::stream::{LocatingSlice, Location, Stream};
 
-/// A query that is being read.
+/// The input of the query parser.
 pub(super) type Input<'a> = LocatingSlice<&'a str>;
 
-/// What reading a part of it gives.
+/// The result of parsing a part of a query.
 pub(super) type Parsed<T> = Result<T, ErrMode<Fault>>;
 
-/// What was not understood, and where, in bytes.
+/// A parse error and its place, in bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Fault {
     pub(super) at: usize,
@@ -43,7 +43,7 @@ pub(super) fn fault(at: usize, what: impl Into<String>) -> ErrMode<Fault> {
     ErrMode::Cut(Fault { at, what: what.into() })
 }
 
-/// A query that cannot be understood, with the place in it.
+/// An invalid query, with the place of the error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}\n  {line}\n  {caret:>column$}", caret = "^")]
 pub struct QueryError {

@@ -1,6 +1,6 @@
-//! Patterns of `LIKE`: `%` is any text, `_` any letter, upper and lower case are alike.
+//! `LIKE` patterns: `%` matches any text, `_` any letter, ignoring case.
 
-/// A pattern, ready to be compared.
+/// A compiled pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pattern(Vec<Piece>);
 

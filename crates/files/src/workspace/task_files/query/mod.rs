@@ -1,8 +1,8 @@
-//! Questions to task files, and orders to change them: `SELECT`, `UPDATE`, `DELETE` and `INSERT`.
+//! Queries on task files: `SELECT`, `UPDATE`, `DELETE` and `INSERT`.
 //!
-//! A [`Query`](ast::Query) is read whole before anything is looked at; what is not understood is an error that says
-//! where, and never means "all tasks". [`evaluate`] answers over files that are read already, [`execute`] says what
-//! their texts are to be, [`show`] prints what was found.
+//! A [`Query`](ast::Query) is parsed completely before anything is evaluated; an invalid query is an error with its
+//! place, and never means "all tasks". [`evaluate`] finds tasks in files that are already read, [`execute`] computes
+//! their new texts, [`show`] prints results.
 
 pub mod ast;
 mod conditions;

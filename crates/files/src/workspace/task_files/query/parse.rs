@@ -1,4 +1,4 @@
-//! From the text of a query to the query.
+//! Parses the text of a query.
 
 use winnow::combinator::eof;
 use winnow::error::{ErrMode, ParserError};

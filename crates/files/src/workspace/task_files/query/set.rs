@@ -1,4 +1,4 @@
-//! The part behind `SET`.
+//! Parses the assignments after `SET`.
 
 use winnow::stream::Location;
 
@@ -9,7 +9,7 @@ use crate::workspace::task_files::edit::Change;
 use crate::workspace::task_files::keys::{is_key, is_name};
 use crate::workspace::task_files::model::{Priority, Status, Value};
 
-/// What a query sets.
+/// An assignment of a query.
 pub(super) enum Assignment {
     /// Something of the task itself.
     Change(Change),

@@ -1,4 +1,4 @@
-//! What a query found: as a table, as JSON, or in the form of task files.
+//! Prints the result of a query: as a table, as JSON, or in the form of task files.
 
 use serde_json::{Map, Value as Json};
 

@@ -1,4 +1,4 @@
-//! The words of a query: keywords, names, files and values.
+//! The tokens of a query: keywords, names, files and values.
 
 use winnow::ascii::multispace0;
 use winnow::combinator::{opt, peek};

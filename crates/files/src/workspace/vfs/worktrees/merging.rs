@@ -1,5 +1,6 @@
-//! What a copy has of its own, shown as a difference, and how that comes into the workspace once a person allowed it: file
-//! by file as orders of the agent's, so that versions, rights, and the edits of others meanwhile count as always.
+//! The changes of an agent's copy, shown as a diff, and how they are merged into the workspace once a person allowed
+//! it: file by file as orders of the agent, so that versions, permissions and concurrent edits by others apply as
+//! always.
 
 use similar::{ChangeTag, TextDiff};
 

@@ -1,11 +1,12 @@
-//! Agents that work in copies of their own. Each such agent has a folder in `.workshop/worktrees/`: `files/` with its copy
-//! of the workspace, `history.git/` with a commit for each of its acts, and `state/` with what makes its orders happen
-//! exactly once. The history is a bare repository of the agent's own: that of the person, if there is one, is never
-//! opened, so that no hook, filter, attribute or setting of it counts for anything here, and nothing in it changes.
+//! Worktrees: agents that work in their own copy of the workspace. Each such agent has a folder in
+//! `.workshop/worktrees/`: `files/` with its copy of the workspace, `history.git/` with a commit for each of its
+//! actions, and `state/` with what makes its orders happen exactly once. The history is the agent's own bare
+//! repository: a repository of the person's is never opened, so none of its hooks, filters, attributes or settings
+//! apply, and nothing in it changes.
 //!
-//! Reading order: `repository` (git, and nothing else knows it), `tree` (which files there are, and taking over changes:
-//! pure), `scan` (reading and writing whole trees on disk), `worktree` (one agent's copy), `merging` (what it proposes and
-//! how that comes into the workspace).
+//! Reading order: `repository` (git; nothing else uses it), `tree` (which files there are, and merging changes: pure),
+//! `scan` (reading and writing whole trees on disk), `worktree` (one agent's copy), `merging` (proposing its changes
+//! and merging them into the workspace).
 
 mod merging;
 mod repository;
@@ -36,7 +37,7 @@ pub fn place_of(dir: &Path, agent: &str) -> Option<PathBuf> {
     is_plain.then(|| dir.join(WORKTREES).join(agent))
 }
 
-/// The copies that were used in this run.
+/// The worktrees used in this run.
 #[derive(Default)]
 pub(super) struct Worktrees {
     dir: PathBuf,

@@ -1,6 +1,6 @@
-//! The history of an agent's copy: a bare git repository that this program made, and the one place that knows libgit2.
-//! Nothing is ever checked out or added by git itself: blobs and trees are made from bytes that were read here, so that
-//! there are no filters, attributes, hooks, external programs or network.
+//! The history of an agent's copy: a bare git repository created by this program, and the only code that uses libgit2.
+//! Git never checks out or adds anything: blobs and trees are made from bytes read here, so there are no filters,
+//! attributes, hooks, external programs or network access.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn id_of(blob: Blob) -> Result<Oid, GitError> {
     Ok(Oid::from_bytes(&blob.0)?)
 }
 
-/// One of the two lines of the history.
+/// One of the two branches of the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Line {
     /// What the agent did.

@@ -1,4 +1,4 @@
-//! Whole trees of files on disk: which there are, and putting a file in its place without following a link.
+//! Whole trees of files on disk: lists them, and writes a file without following links.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -31,7 +31,7 @@ pub(super) enum ScanError {
     TooMany,
 }
 
-/// What a file looked like when it was read last, so that it is not read again for nothing.
+/// Metadata of files when they were last read, to avoid reading unchanged files again.
 #[derive(Default)]
 pub(super) struct Stamps(BTreeMap<String, Stamp>);
 

@@ -1,8 +1,8 @@
-//! Which files a copy has, and what taking over others' changes comes to. Pure.
+//! Which files a copy contains, and the result of merging others' changes into it. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What stands in a file, by its hash in the history.
+/// The content of a file, by its hash in the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Blob(pub(super) [u8; 20]);
 
@@ -18,7 +18,7 @@ pub(super) struct TreeFile {
 /// All files, by path.
 pub(super) type TreeFiles = BTreeMap<String, TreeFile>;
 
-/// What becomes of a file of the copy, because it changed in the workspace.
+/// What happens to a file of the worktree because it changed in the workspace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Taken {
     /// It becomes what it is there; it goes where it is gone there.

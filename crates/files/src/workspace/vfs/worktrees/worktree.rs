@@ -1,9 +1,10 @@
-//! One agent's copy of the workspace. Its orders are carried out as everywhere, by an executor of its own over the copy;
-//! each change becomes a commit with its cause, and what changes in the workspace is merged into the copy when the agent
-//! begins another piece of work.
+//! One agent's copy of the workspace. Its orders are executed as everywhere, by a separate executor on the copy; each
+//! change becomes a commit with its cause, and changes in the workspace are merged into the copy when the agent starts
+//! its next piece of work.
 //!
-//! What lies in the copy is the truth: a commit that a kill prevented is made up for at the next start, with what lies
-//! there, and says so. Orders happen exactly once as everywhere, for the executor records them in `state/`.
+//! The files in the copy are authoritative: a commit that was prevented by a kill is made at the next start from the
+//! files that exist then, and is marked as such. Orders happen exactly once as everywhere, because the executor records
+//! them in `state/`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The network itself: each piece looks at the others, layer by layer, and the mean over what they come to is the meaning.
+//! The forward pass of the network: attention layer by layer, and the mean over its outputs.
 
 use std::sync::OnceLock;
 

@@ -1,8 +1,7 @@
-//! MiniLM (`sentence-transformers/all-MiniLM-L6-v2`, or another BERT of that shape) from a folder on this computer: what
-//! a text means is the mean over what its pieces mean beside each other.
+//! MiniLM (`sentence-transformers/all-MiniLM-L6-v2`, or another BERT of that shape) from a folder on this computer.
 //!
-//! The computation is written out here, because a library for it would be larger in the program than everything else that
-//! memories need. Its sums have one order on every machine, so that every machine comes to the same.
+//! The computation is implemented here, because a library for it would make the program larger than everything else
+//! that memories need. Its sums are computed in one order, so every machine gets the same results.
 
 mod forward;
 #[cfg(test)]
@@ -65,7 +64,7 @@ pub enum MiniLmError {
     },
 }
 
-/// A model of this shape, read from its folder.
+/// A model of this shape, loaded from its folder.
 pub struct MiniLm {
     model: ModelId,
     dimensions: usize,

@@ -1,4 +1,4 @@
-//! The weights of a model in the format `safetensors`: a head in JSON that says where each table lies, and the tables.
+//! The weights of a model in the format `safetensors`: a JSON header with the place of each table, and the tables.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The tokenizer of BERT without case: a text into words without accents, and each word into the longest pieces that
-//! there are.
+//! The tokenizer of uncased BERT: splits a text into words without accents, and each word into the longest known
+//! pieces.
 
 use std::collections::HashMap;
 
