@@ -22,7 +22,7 @@ pub struct SideRequestDue {
     pub agent: AgentKey,
     /// Why, for the budget.
     pub kind: CallKind,
-    /// What: a moment that stands alone.
+    /// The request: a moment that is independent of the session.
     pub moment: CurrentRequest,
     /// The record that it comes from.
     pub cause: Seq,

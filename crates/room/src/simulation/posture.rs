@@ -7,7 +7,7 @@ use crate::navigation::Use;
 /// The posture of an agent. Derived from its activity; nothing depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Posture {
-    /// It stands.
+    /// Standing.
     #[default]
     Standing,
     /// It is on its feet.
