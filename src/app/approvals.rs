@@ -80,7 +80,7 @@ pub fn open_questions(workspace: &Path) -> Result<OpenQuestions, OpenError> {
     Ok(open)
 }
 
-/// What would happen if this were allowed, with what stands in the file that it changes now.
+/// The result of allowing this, with the current content of the file that would change.
 pub fn preview_of(world: &World, workspace: &Path, approval: &Approval) -> Preview {
     let preview = preview(world, approval.activation).unwrap_or_else(|| Preview::arguments(&approval.arguments));
     let now = preview.unknown_file().and_then(|path| text_now(workspace, path));

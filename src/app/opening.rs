@@ -36,7 +36,7 @@ pub enum OpenError {
         /// What there is.
         there: String,
     },
-    /// Whoever asked for it gave it up.
+    /// The requester cancelled it.
     #[error("it was cancelled")]
     GivenUp,
     /// A saved world cannot be read.
@@ -53,7 +53,7 @@ impl OpenError {
         }
     }
 
-    /// Whether somebody else has the room open.
+    /// Whether another process has the room open.
     pub fn is_in_use(&self) -> bool {
         matches!(
             self,

@@ -94,8 +94,8 @@ pub(super) fn recover(
     Ok((None, problem.into_iter().collect()))
 }
 
-/// Every scene of a workspace that was ever opened, with its world as it was last acknowledged, whether or not somebody
-/// runs it: nothing is written and nothing goes on in it.
+/// Visits every scene of a workspace that was ever opened, with its last acknowledged world, whether or not it is
+/// running elsewhere: nothing is written and nothing runs in it.
 pub(super) fn look_at_each(workspace: &Path, mut each: impl FnMut(&str, &World)) -> Result<(), OpenError> {
     let state_folder = state_folder(workspace);
     let reader = match Reader::open(&state_folder) {

@@ -47,7 +47,7 @@ pub struct OpenOptions {
     pub seed: Option<u64>,
     /// Stands in for every agent's provider.
     pub provider: Option<String>,
-    /// Begin as the scene file says: forget where agents stood and what they remember.
+    /// Start from the scene file: discard the agents' positions and memories.
     pub fresh: bool,
     /// Notice a person's edits while the room runs.
     pub watch: bool,
@@ -98,7 +98,7 @@ impl Room {
         Self::open_watched(options, &JobControl::default())
     }
 
-    /// The same where somebody watches how far it is and may give it up.
+    /// Like [`open`](Self::open), for a caller that watches the progress and can cancel it.
     pub fn open_watched(options: &OpenOptions, control: &JobControl) -> Result<(Self, Vec<Problem>), OpenError> {
         let dir = state_folder(&options.folder);
         match Self::try_open(options, None, control) {
@@ -210,8 +210,8 @@ impl Room {
         Ok((Self { app, scene, run, driver: Driver::default() }, problems))
     }
 
-    /// Why nothing of this room is recorded any more unless a person does something; nothing where all is well. The
-    /// room stands still meanwhile: whoever has nobody to ask closes it.
+    /// The problem that prevents recording until a person acts; `None` if recording works. The room is paused
+    /// meanwhile; a caller that has no one to ask closes it.
     pub fn lost(&self) -> Option<Problem> {
         self.app.world().get_resource::<Store>().and_then(Store::lost)
     }

@@ -48,7 +48,7 @@ pub fn runs(process: u32) -> bool {
 /// Whether an open room has loaded the current files of its workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TakenIn {
-    /// Files that stand otherwise on disk than in the room, by path.
+    /// Files whose content on disk differs from the room's, by path.
     pub behind: Vec<String>,
     /// Answers that it has not taken in.
     pub answers: usize,

@@ -102,8 +102,8 @@ impl TaskFiles {
         Ok(text.map(|text| Source { path: path.to_string(), file: task_files::parse(text) }))
     }
 
-    /// Writes what `plan` makes of each file. A file that somebody else changed meanwhile is read and planned again;
-    /// `tell` is told of each that is written, with what was done in it.
+    /// Writes the text that `plan` returns for each file. A file that changed in the meantime is read and planned
+    /// again; `tell` is called for each file written, with the changes made.
     pub fn change<E>(
         &self,
         sources: &[Source],

@@ -38,8 +38,8 @@ impl Before {
     }
 }
 
-/// Looks which work the records call unfinished and the room of this scene does not know; tells the room, marks the
-/// files, and gives back what a person is to be told.
+/// Finds work that the records list as unfinished and the room of this scene does not know. Notifies the room, marks
+/// the files, and returns the problems to show to a person.
 pub(super) fn drop_unknown(
     world: &mut World,
     (workspace, records): (&Path, &[RecordHead]),

@@ -2,7 +2,7 @@
 
 use crate::kernel::ApprovalId;
 
-/// What a person is told to type, as the command line of this run has it.
+/// The commands to suggest to a person, spelled for the command line of this run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Commands {
     /// The workspace, where it was named.

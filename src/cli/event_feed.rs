@@ -51,7 +51,7 @@ impl Feed {
         }
     }
 
-    /// Says in one sentence how things stand.
+    /// Describes the current status in one sentence.
     pub(super) fn status(&mut self, world: &mut World) {
         if !self.is_on || self.status_drawn.is_some_and(|drawn| drawn.elapsed() < STATUS_EVERY) {
             return;

@@ -38,9 +38,9 @@ pub(super) struct Overview {
 /// The result of waiting next to a room.
 #[derive(Debug)]
 pub(super) enum Beside {
-    /// Whoever has it took in the files, or came to the end of a step of its own.
+    /// The owner applied the files, or finished a step of its own.
     HandedOver(Box<Overview>),
-    /// Whoever had it is gone without having done that: the room is free.
+    /// The owner is gone without having done so: the room is free.
     Free,
 }
 

@@ -116,7 +116,7 @@ pub(super) struct Report {
     pub(super) unfinished: Option<String>,
     /// What was done, where it was one step.
     pub(super) acts: Option<Acts>,
-    /// Who has the room, where somebody else has it.
+    /// The owner of the room, if another process has it.
     pub(super) owner: Option<String>,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Task {
 enum Stage {
     /// The room has not come in yet.
     Early,
-    /// It stands before the door.
+    /// It is waiting to be accepted by the room.
     Given,
     /// It began this run.
     Taken(ActivationKey),

@@ -55,7 +55,7 @@ pub struct Item {
     pub to: String,
     /// What it is.
     pub kind: Kind,
-    /// Whether exactly this stands there already.
+    /// Whether the file already exists with exactly this content.
     pub is_there: bool,
     /// The agent's name, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,7 +111,7 @@ pub struct ImportedFile {
     pub path: String,
     /// What it is.
     pub kind: Kind,
-    /// What stands in it, where it is an agent's.
+    /// Its content, if it is an agent file.
     pub text: Option<String>,
     /// What was written; absent where the same was there already.
     pub made: Option<NewFile>,

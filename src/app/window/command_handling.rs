@@ -232,9 +232,9 @@ fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &
     true
 }
 
-/// Goes on with what takes more than one frame: takes in what came of file jobs, and opens the scene that was to be
-/// opened. Once a frame, before anything is drawn. Whether another workspace was opened, of which what the window
-/// remembers is still to be taken up.
+/// Continues operations that take more than one frame: applies the results of file jobs, and opens a requested scene.
+/// Called once a frame, before drawing. Returns whether another workspace was opened, whose window state must still be
+/// restored.
 pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
     for finished in room.file_jobs.take_finished() {
         file_results::apply_result(room, state, finished);

@@ -12,7 +12,7 @@ use crate::workspace::vfs::NewFile;
 /// A file job.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FileJob {
-    /// Copies agent files and scenes into the workspace, never over what is there.
+    /// Copies agent files and scenes into the workspace; existing files are never overwritten.
     TakeIn {
         /// What was dropped: files or folders.
         paths: Vec<PathBuf>,
@@ -37,7 +37,7 @@ pub enum FileJob {
         /// Its text.
         text: String,
     },
-    /// Copies files and folders into the workspace, never over what is there.
+    /// Copies files and folders into the workspace; existing files are never overwritten.
     Import {
         /// From where.
         paths: Vec<PathBuf>,
@@ -46,7 +46,7 @@ pub enum FileJob {
         /// Whether the person has seen what is in the folders among them.
         is_seen: bool,
     },
-    /// Takes files away that an import brought, unless somebody changed them since.
+    /// Deletes the files of an import that have not changed since.
     TakeBack {
         /// Which.
         files: Vec<NewFile>,

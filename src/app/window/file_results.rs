@@ -43,7 +43,7 @@ pub(super) fn new_scene(room: &mut OpenRoom, name: &str, text: Option<String>) {
     order(room, FileJob::WriteScene { stem, text });
 }
 
-/// Takes in what came of a file job.
+/// Applies the result of a file job.
 pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: FileJobDone) {
     match finished {
         FileJobDone::Failed(problem) => room.notices.push(problem),
@@ -166,7 +166,7 @@ fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Impor
     }
 }
 
-/// Where agents of dropped files come to stand, and whether that is elsewhere than they were dropped.
+/// The position of the agents of dropped files, and whether it differs from the drop position.
 pub(super) fn spawn_place(room: &mut OpenRoom, DropPlace { position, exactly }: DropPlace) -> (Vec2, bool) {
     let Some(world) = room.world().filter(|_| !exactly) else { return (position, false) };
     let margin = world.resource::<AgentSettings>().spawn_margin();

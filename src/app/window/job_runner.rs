@@ -36,7 +36,7 @@ struct Running {
 }
 
 impl JobRunner {
-    /// Begins a job as soon as a thread is free. Where too much waits, it is cancelled and the person is told.
+    /// Starts a job as soon as a thread is free. If too many are waiting, it is cancelled and the person is told.
     pub(super) fn start(&mut self, job: Job, state: &mut UiState) {
         if self.runner.is_none() {
             let started = BackgroundJobs::start_several("window jobs", THREADS, JOBS_AT_MOST, run);
@@ -54,7 +54,7 @@ impl JobRunner {
         self.running.push(Running { name, pane, control, since, was_open, is_superseded });
     }
 
-    /// Hands panes what came of their jobs, and cancels those of panes that were closed. Once a frame.
+    /// Hands panes the results of their jobs, and cancels those of closed panes. Called once a frame.
     pub(super) fn take_results(&mut self, state: &mut UiState, panes: &mut PaneStates) {
         for job in self.running.iter_mut().filter(|job| job.pane != WINDOW) {
             let is_open = is_open(&state.dock, job.pane);

@@ -39,7 +39,7 @@ pub struct OpenRoom {
     pub recent: Recent,
     /// What can be taken back.
     pub history: History,
-    /// What is told to the person until it is closed.
+    /// Notices shown to the person until they are closed.
     pub notices: Vec<Problem>,
     /// Why nothing is recorded at the moment, which is among the notices for as long as it is so.
     trouble: Option<Problem>,

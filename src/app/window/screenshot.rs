@@ -43,13 +43,13 @@ pub struct PictureOptions {
     pub dark: bool,
     /// Whether the debug overlay is on.
     pub overlay: bool,
-    /// Which place of the room stands in the middle, and the zoom; the whole room where absent.
+    /// The position of the room to centre, and the zoom; the whole room if absent.
     pub look_at: Option<(Vec2, f32)>,
     /// Agents and elements that are selected, by id.
     pub selected: Vec<String>,
     /// The element whose content is open, by id.
     pub open: Option<String>,
-    /// Whether the conversations stand at the side.
+    /// Whether to show the conversations in the sidebar.
     pub sidebar: bool,
     /// Panes and files that are brought to the front, in this order.
     pub show: Vec<Tab>,

@@ -13,7 +13,7 @@ use crate::ui::widgets::text_format::sentence;
 use crate::view::model::RoomModel;
 use crate::workspace::SettingsEdit;
 
-/// Who answers from now on: for everyone in this run where somebody stands in, else as the workspace's default.
+/// Sets the provider: for everyone in this run if a replacement is active, otherwise as the workspace's default.
 pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, spec: &str) {
     let (provider, wanted) = match parse_spec(spec) {
         Ok(parsed) => parsed,

@@ -41,7 +41,7 @@ pub struct SavedWindowState {
     pub window: Option<(u32, u32)>,
     /// How it looks.
     pub look: Look,
-    /// How the panes stand.
+    /// The arrangement of the panes.
     pub dock: Dock,
     /// How the explorer was left.
     pub explorer: explorer::Remembered,
@@ -60,7 +60,7 @@ pub struct SavedWindowState {
 /// The saved view of a scene.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct View {
-    /// What stood in the middle.
+    /// The centre of the view.
     pub middle: [f32; 2],
     /// Points per world unit.
     pub zoom: f32,

@@ -40,7 +40,7 @@ pub(super) enum Arrival {
     Awaited,
     /// It is there.
     Here(Box<OpenedWorkspace>),
-    /// It will not come: that failed, which is told by whoever does jobs, or the person gave it up.
+    /// It will not come: it failed, which the job runner reports, or the person cancelled it.
     Never,
 }
 

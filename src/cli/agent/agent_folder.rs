@@ -50,7 +50,7 @@ impl AgentPlace {
         }
     }
 
-    /// Where an agent of this id keeps what it was told, what it was at last, and what it did day by day.
+    /// The folders where an agent of this id keeps its sessions, its last state, and its daily logs.
     pub(super) fn kept(&self, agent: &str) -> Kept {
         let folder = |name: &str| match self.own_folder() {
             Some("") => self.workspace.join(name),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::history::CalledTool;
 
-/// Who says a message that is told of as it comes.
+/// The role of a message that is reported as it arrives.
 pub(super) const ASSISTANT: &str = "assistant";
 
 /// Something that happened.

@@ -78,7 +78,7 @@ impl Progress {
         }
     }
 
-    /// What is new, to be told.
+    /// The new events since the last call.
     pub(super) fn take_events(&mut self) -> Vec<AgentEvent> {
         std::mem::take(&mut self.events)
     }
@@ -107,7 +107,7 @@ impl Progress {
         }
     }
 
-    /// Looks what is new in the room.
+    /// Looks for news in the room.
     pub(super) fn look(&mut self, world: &World) {
         let kernel = world.resource::<Kernel>();
         let said = self.outcomes.read(world.resource::<Messages<ToolOutcome>>());

@@ -31,7 +31,7 @@ pub(super) const COMMANDS: [(&str, &str); 8] = [
 pub(super) enum Typed {
     /// Words to the agent.
     Words(String),
-    /// A command, and what stands behind it.
+    /// A command, and the text after it.
     Command(&'static str, String),
     /// It looks like a command and is none.
     Unknown(String),
@@ -40,7 +40,7 @@ pub(super) enum Typed {
 
 /// What happens after a command.
 pub(super) enum After {
-    /// The talk goes on; this is to be told.
+    /// The conversation continues; show this text.
     Told(String),
     /// The talk goes on in another session or with another model.
     Reopen(Box<TalkOptions>),
@@ -68,7 +68,7 @@ pub(super) fn typed(line: &str) -> Typed {
     }
 }
 
-/// What is told of a command that there is not.
+/// The error for an unknown command.
 pub(super) fn unknown(word: &str) -> Complaint {
     let complaint = Complaint::usage(format!("there is no command {word}"));
     match nearest(word, COMMANDS.iter().map(|(command, _)| *command)) {

@@ -53,7 +53,7 @@ const RECORDS_KEPT: usize = 400;
 #[derive(Clone, Debug)]
 pub(super) struct TalkOptions {
     pub(super) place: AgentPlace,
-    /// The path of the agent as it was given, for what a person is told to type.
+    /// The agent's path as given, for use in hints.
     pub(super) named: PathBuf,
     pub(super) session: String,
     pub(super) provider: Option<String>,
@@ -83,7 +83,7 @@ pub(super) struct Talk {
 }
 
 impl Talk {
-    /// Opens the room of the agent. `read` reads what a person types behind a question, where somebody has the terminal.
+    /// Opens the room of the agent. `read` reads a person's answer to a question, if there is an interactive terminal.
     pub(super) fn open(
         options: TalkOptions,
         read: Option<LineReader>,

@@ -8,7 +8,7 @@ use flate2::write::DeflateEncoder;
 
 use super::error::StoreError;
 
-/// The bytes of a text; 0 stands for a text that is kept as it is.
+/// The packed bytes of a text. A packing of 0 keeps the text as it is.
 pub(super) fn pack(packing: i64, text: &str) -> Result<Vec<u8>, StoreError> {
     if packing == 0 {
         return Ok(text.as_bytes().to_vec());

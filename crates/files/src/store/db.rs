@@ -30,8 +30,8 @@ const BUSY_WAIT: Duration = Duration::from_secs(5);
 const CHECKED_BYTES: u64 = 64 << 20;
 /// What a lock may say about its holder.
 const HOLDER_BYTES_AT_MOST: u64 = 32;
-/// Numbers of records, runs and other rows above this are damage: no workspace comes so far, and JSON readers lose count
-/// there.
+/// Numbers of records, runs and other rows above this are treated as damage: no workspace reaches them, and JSON
+/// readers lose precision there.
 pub(super) const NUMBER_AT_MOST: i64 = 1 << 53;
 
 /// The lock that keeps others from writing.

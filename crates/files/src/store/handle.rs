@@ -134,8 +134,8 @@ impl Store {
         self.send_surely(Command::Write(Entry::RunEnd { reason: reason.to_owned(), time_ms: now_ms() }))
     }
 
-    /// Whether the next tick's records can be taken. Whoever drives the clock asks before each tick and
-    /// waits if not: the clock waits for the log, nothing is thrown away.
+    /// Whether the next tick's records can be accepted. The driver of the clock asks before each tick and waits if not:
+    /// the clock waits for the log, and nothing is discarded.
     pub fn has_room(&self) -> bool {
         let Some(commands) = &self.commands else { return false };
         let reserved = self.shared.reserved.load(Ordering::Acquire);
@@ -166,8 +166,8 @@ impl Store {
         self.overflow.is_empty() && self.shared.loud_written.load(Ordering::Acquire) >= self.loud_handed
     }
 
-    /// Why nothing will be recorded any more unless a person does something; nothing where all is well. The room
-    /// stands still meanwhile.
+    /// The problem that prevents recording until a person acts; `None` if recording works. The room is paused
+    /// meanwhile.
     pub fn lost(&self) -> Option<Problem> {
         let displaced = self.shared.is_displaced.load(Ordering::Acquire);
         let damaged = self.shared.is_damaged.load(Ordering::Acquire);
@@ -219,7 +219,8 @@ impl Store {
         if self.overflow.is_empty() { self.try_send(record) } else { Err(record) }
     }
 
-    /// Hands over the room as it stands after a tick that was handed over, or gives it back where there is no room.
+    /// Hands over a snapshot of the room after a tick whose records were handed over. Returns the snapshot if the queue
+    /// is full.
     pub fn save_snapshot(&mut self, snapshot: Snapshot) -> Result<(), Box<Snapshot>> {
         self.retry_overflow();
         let snapshot = Box::new(snapshot);

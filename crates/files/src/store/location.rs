@@ -62,7 +62,7 @@ impl DatabaseLocation {
         &self.dir
     }
 
-    /// How it stands now.
+    /// The current status.
     pub(super) fn look(&self) -> LocationStatus {
         match self.look_at_database() {
             LocationStatus::InPlace if !self.has_lock() => LocationStatus::LockGone,

@@ -30,12 +30,12 @@ impl QuarantinedDatabase {
         &self.path
     }
 
-    /// Whether what can be read of it stands in the new one.
+    /// Whether everything readable in it has been copied to the new database.
     pub fn is_copied(&self) -> bool {
         self.kept.is_some()
     }
 
-    /// Whether everything in it stands in the new one.
+    /// Whether all of its contents have been copied to the new database.
     pub fn is_whole(&self) -> bool {
         self.kept.is_some_and(|kept| kept.is_whole)
     }

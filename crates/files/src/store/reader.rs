@@ -31,7 +31,7 @@ pub struct RunInfo {
     pub end: Option<RunEnd>,
     /// The number its first event got.
     pub first_seq: Seq,
-    /// The tick at which it stood before its first one.
+    /// The tick of the room before the first tick of this run.
     pub first_tick: u64,
     /// The last tick that was recorded.
     pub last_tick: u64,

@@ -17,7 +17,7 @@ pub struct RunStart {
     pub seed: u64,
     /// The number that its first event will get: above every number there is.
     pub first_seq: Seq,
-    /// The tick at which it stands before its first one: 0 in a fresh room, more where a room goes on.
+    /// The tick of the room before the first tick of this run: 0 in a fresh room, more if a room continues.
     pub first_tick: u64,
     /// Everything the run begins with, so that this and its inputs make the whole run again. It must not
     /// lean on a snapshot of an earlier run: those are thrown away.

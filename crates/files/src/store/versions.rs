@@ -154,8 +154,8 @@ impl FileVersions {
         found.map(|(packing, bytes)| unpack(packing, bytes)).transpose()
     }
 
-    /// Takes the histories of some files out for good: of those that are told by a path, or by a text that they had.
-    /// For a copy that leaves the workspace.
+    /// Permanently removes the histories of some files, selected by their path or by a text that they once had. For a
+    /// copy that leaves the workspace.
     pub fn drop_histories(&mut self, is_left_out: impl Fn(&str, Option<&str>) -> bool) -> Result<usize, StoreError> {
         let doing = "take histories out of the copy";
         let sql = "SELECT number, path FROM files";

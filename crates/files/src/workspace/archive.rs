@@ -80,8 +80,8 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> ArchiveError {
     move |source| ArchiveError::File { path, source }
 }
 
-/// Writes the workspace in `root`, whose history lies in `dir`, into a new file. Half an archive never stands under
-/// that name, and no link is followed, neither to a file of the workspace nor to where the archive goes.
+/// Writes the workspace in `root`, whose history is in `dir`, into a new file. The file gets its name only when the
+/// archive is complete. No link is followed, neither to a file of the workspace nor to the destination.
 pub fn write_zip(root: &Path, dir: &Path, file: &Path, control: &JobControl) -> Result<Archived, ArchiveError> {
     if file.symlink_metadata().is_ok() {
         return Err(ArchiveError::Exists(file.to_owned()));

@@ -35,7 +35,7 @@ pub struct Cleaning {
 /// Why a workspace could not be reset.
 #[derive(Debug, thiserror::Error)]
 pub enum CleaningError {
-    /// The history cannot be read, or somebody has it open.
+    /// The history cannot be read, or another process has it open.
     #[error("{0}; {remedy}", remedy = .0.remedy())]
     Store(#[from] StoreError),
     /// The files cannot be read.

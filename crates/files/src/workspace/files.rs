@@ -19,19 +19,19 @@ pub struct RoomStart {
     pub files: BTreeMap<String, String>,
     /// The seed, where the command line gives one; the scene's otherwise.
     pub seed: Option<u64>,
-    /// The provider that stands in for every agent's own, where the command line names one.
+    /// The provider that answers in place of every agent's own, if the command line names one.
     pub provider: Option<String>,
     /// The saved world that goes on (see [`crate::schedule::saved`]); a fresh room where absent. With it,
     /// `files` are those that the saved world knew, not those on disk now.
     pub carried: Option<serde_json::Value>,
 }
 
-/// A file of the workspace was created, edited or removed by somebody other than the room. An input.
+/// A file of the workspace was created, edited or removed by someone other than the room. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FileChanged {
     /// Relative to the workspace, `/` between parts.
     pub path: String,
-    /// What stands in it now.
+    /// The current content.
     pub content: FileContent,
     /// Who changed it: an agent by its tools, else the person, in whatever editor.
     #[serde(default = "Author::user")]
@@ -45,8 +45,8 @@ pub struct FileChanged {
     /// Whether the person ordered it in this program (an import, a new scene), and did not do it in an editor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ordered: bool,
-    /// Where the room had changed the file too and that was not on disk yet: the text that both changes started
-    /// from. Whoever the file belongs to joins them.
+    /// If the room had also changed the file and not saved it yet: the text that both changes started from. The owner
+    /// of the file merges them.
     #[serde(skip)]
     pub base: Option<String>,
 }

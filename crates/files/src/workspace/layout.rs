@@ -99,7 +99,7 @@ pub(super) const ROOM_FOLDERS: [&str; 8] =
 /// Where a folder that is an agent by itself says when its agent wakes.
 const HEARTBEAT: &str = "heartbeat.md";
 
-/// Where other products keep the MCP servers of a workspace: the one hidden file that a room goes by.
+/// Where other products keep the MCP servers of a workspace: the one hidden file that a room reads.
 pub const MCP_FILE: &str = ".mcp.json";
 
 /// Which commands a person allowed and forbade.
@@ -111,8 +111,8 @@ pub const CHECK_IN_FILE: &str = "storage/planner-checkin.yaml";
 /// What agents shared on the blackboards of runs that are over.
 pub const KEPT_BLACKBOARD: &str = "memory/knowledge/blackboard.yaml";
 
-/// Whether the room itself keeps this file, beside the scene and what elements hold: it writes it whole, and goes by what
-/// a person makes of it.
+/// Whether the room itself maintains this file, beside the scene and the contents of elements: it writes the whole
+/// file, and follows a person's edits to it.
 pub(super) fn is_room_file(path: &str) -> bool {
     [KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE, CHECK_IN_FILE].contains(&path)
 }
@@ -272,7 +272,7 @@ pub(super) fn most_bytes(path: &str) -> usize {
     if path.starts_with("scenes/") { MAX_SCENE_BYTES } else { MAX_FILE_BYTES }
 }
 
-/// What stands in a file now.
+/// The current content of a file.
 pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
     let unusable = |what: String, remedy: &str| FileContent::Unusable { what, remedy: remedy.to_owned() };
     let cannot = |error: std::io::Error| match error.kind() {

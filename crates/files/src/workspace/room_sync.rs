@@ -79,7 +79,8 @@ pub fn begin(world: &mut World, start: RoomStart) {
     apply_settings(world);
 }
 
-/// Takes in one file. Where the room had changed it too, the message says for everyone above what came of both.
+/// Applies a changed file. If the room had also changed it, the message carries the merged text to everything that runs
+/// later.
 pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
     let source = format!("reading {}", change.path);
     if let FileContent::Unusable { what, remedy } = &change.content {
@@ -109,7 +110,7 @@ pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
     join_text(world, change, theirs, known);
 }
 
-/// Takes in a file that was written, or taken away, on order: by whom stands in the record `cause`.
+/// Applies a file that was written or deleted by an order. The record `cause` says who ordered it.
 pub(super) fn apply_written_file(world: &mut World, path: &str, text: Option<String>, by: &Author, cause: Option<Seq>) {
     world.write_message(ProblemReport { source: format!("reading {path}"), problems: Vec::new() });
     let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
@@ -365,7 +366,7 @@ fn fold_file(world: &mut World, path: &str, text: &str) {
     order(world, path);
 }
 
-/// Keeps what is wrong now, and logs what is newly so.
+/// Stores the current problems and logs the new ones.
 pub(super) fn keep_problems(
     mut reports: MessageReader<ProblemReport>,
     mut problems: ResMut<super::Problems>,

@@ -18,13 +18,13 @@ pub struct ElementEntry {
     pub kind: Id,
     /// What it is called.
     pub label: Option<String>,
-    /// Where it stands; always finite.
+    /// The position of the element; always finite.
     pub position: Vec2,
     /// The agent it belongs to, by id or profile.
     pub owner: Option<Id>,
     /// The file that holds its content.
     pub file: Option<String>,
-    /// Every key of the entry as it stands, those above among them.
+    /// Every key of the entry as written, including those above.
     pub keys: Map<String, Value>,
     /// The line on which it starts, counted from 1.
     pub line: Option<usize>,
@@ -41,7 +41,7 @@ pub struct AgentEntry {
     pub position: Option<Vec2>,
     /// What it does when nothing calls; its profile's choice where absent.
     pub behaviour: Option<Behaviour>,
-    /// Every key of the entry as it stands, those above among them.
+    /// Every key of the entry as written, including those above.
     pub keys: Map<String, Value>,
     /// The line on which it starts, counted from 1.
     pub line: Option<usize>,

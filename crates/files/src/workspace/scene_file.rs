@@ -19,7 +19,7 @@ pub const MAX_ELEMENTS: usize = 10_000;
 pub const MAX_AGENTS: usize = 200_000;
 /// A scene whose elements hold more pins and mail than this is not read.
 pub const MAX_ITEMS: usize = 50_000;
-/// Nothing stands further from the middle than this, along either axis, in world units.
+/// The greatest distance from the centre along either axis, in world units.
 pub const MAX_COORDINATE: f32 = 100_000.0;
 /// More problems than this of one file are summed up in one line.
 const MAX_PROBLEMS: usize = 50;
@@ -132,7 +132,7 @@ pub(super) fn agent_id_of(keys: &Map<String, Value>) -> Option<Id> {
     id_of(keys.get("id")).or_else(|| id_of(keys.get("profile"))).map(free_id)
 }
 
-/// The id that an entry of a scene goes by.
+/// The id of an entry of a scene.
 pub(super) fn id_of(value: Option<&Value>) -> Option<Id> {
     value.and_then(id_of_value).filter(|id| !id.is_empty())
 }

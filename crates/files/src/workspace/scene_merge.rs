@@ -10,7 +10,7 @@ use super::scene_file::id_of;
 use super::text_merge::merge_keeping_both;
 use crate::base::Id;
 
-/// Joins two versions that grew from `base`. Null stands for "not there".
+/// Merges two versions that grew from `base`. Null means "not there".
 pub fn merge(base: &Value, ours: &Value, theirs: &Value) -> Value {
     if ours == base || ours == theirs {
         return theirs.clone();

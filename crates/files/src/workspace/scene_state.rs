@@ -19,7 +19,7 @@ pub struct SceneState {
 }
 
 impl SceneState {
-    /// Whether the file's text says what the room goes by.
+    /// Whether the text of the file matches the scene that the room uses.
     pub fn is_readable(&self) -> bool {
         self.readable
     }

@@ -41,7 +41,7 @@ impl SettingsSections {
 pub(super) struct ErasedSettings {
     /// Its key in `settings.yaml`.
     pub(super) name: &'static str,
-    /// Its keys as they are by default; none where any name may stand there.
+    /// Its keys with their defaults; `None` if any name is allowed.
     pub(super) defaults: fn() -> serde_json::Value,
     /// Sets the resource from the section's keys, or says what is wrong; the resource stays as it was then.
     pub(super) set: fn(&mut World, serde_json::Value) -> Result<(), serde_json::Error>,
@@ -52,7 +52,7 @@ pub(super) struct ErasedSettings {
 }
 
 impl ErasedSettings {
-    /// The names of its fields, for suggestions; empty where any name may stand there.
+    /// The names of its fields, for suggestions; empty if any name is allowed.
     pub(super) fn fields(&self) -> Vec<String> {
         match (self.defaults)() {
             serde_json::Value::Object(fields) => fields.into_iter().map(|(name, _)| name).collect(),

@@ -86,7 +86,7 @@ fn collect(folder: &Dir<'static>, prefix: &str, files: &mut Vec<(String, &'stati
     }
 }
 
-/// The text of a scene in which nothing stands yet.
+/// The text of an empty scene.
 pub fn empty_scene(name: &str) -> String {
     let name = serde_json::Value::from(name);
     format!("name: {name}\nseed: 1\nelements: []\nagents: []\nrelationships: []\n")

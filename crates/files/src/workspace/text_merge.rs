@@ -25,11 +25,11 @@ pub enum Piece {
 /// A piece that both sides changed differently.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conflict {
-    /// What stood there before.
+    /// The text before both changes.
     pub base: String,
     /// What I made of it.
     pub mine: String,
-    /// What somebody else made of it.
+    /// The other party's version.
     pub theirs: String,
 }
 
@@ -38,7 +38,7 @@ pub struct Conflict {
 pub enum Choice {
     /// What I wrote.
     Mine,
-    /// What somebody else wrote.
+    /// The other party's version.
     Theirs,
     /// Both, mine first.
     Both,
@@ -58,7 +58,7 @@ impl TextMerge {
         Self { pieces: merge(base, mine, theirs).into(), choices: BTreeMap::new() }
     }
 
-    /// What a person is asked: each conflict by its place, with what was chosen so far.
+    /// The conflicts for a person to resolve, each with its index and the choice made, if any.
     pub fn conflicts(&self) -> impl Iterator<Item = (usize, &Conflict, Option<Choice>)> {
         self.pieces.iter().enumerate().filter_map(|(place, piece)| match piece {
             Piece::Agreed(_) => None,

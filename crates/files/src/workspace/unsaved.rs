@@ -118,8 +118,8 @@ impl Unsaved {
         self.changes.iter_mut().filter(its).for_each(|change| change.before = part(theirs, &change.target));
     }
 
-    /// The text that the room's unsaved changes of a file started from. The changes are forgotten: whoever asks has
-    /// someone else's newer text, which stands in the file now.
+    /// The text that the room's unsaved changes of a file started from. Discards the changes: the caller has someone
+    /// else's newer text, which is the current content of the file.
     pub(super) fn take_base_of_file(&mut self, path: &str) -> Option<String> {
         let base = self.changes.iter().find_map(|change| match (&change.target, &change.before) {
             (Target::File(file), Value::String(before)) if file == path => Some(before.clone()),

@@ -20,7 +20,7 @@ pub struct WorkflowTemplate {
 }
 
 impl WorkflowTemplate {
-    /// Where it stands in a workspace.
+    /// Its path in a workspace.
     pub fn path(&self) -> String {
         format!("workflows/{}.md", self.name)
     }

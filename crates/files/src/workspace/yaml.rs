@@ -85,8 +85,8 @@ pub fn fits_inline(value: &Value) -> bool {
     }
 }
 
-/// A value behind `key:` or `-`, in the block style, with the blank or line's end that comes before it.
-/// `indent` is how far in the lines of a nested value stand.
+/// A value after `key:` or `-` in block style, with the blank or line break before it. `indent` is the indentation of
+/// the lines of a nested value.
 pub fn block(value: &Value, indent: usize) -> String {
     let pad = " ".repeat(indent);
     match value {

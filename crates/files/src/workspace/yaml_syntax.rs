@@ -20,7 +20,7 @@ pub struct YamlNode {
 /// The structure of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum YamlShape {
-    /// Nothing stands there.
+    /// There is nothing.
     Absent,
     /// A word, a number, a quoted or block text, an alias.
     Scalar,

@@ -3,7 +3,7 @@
 /// Seconds of a day.
 pub const SECS_PER_DAY: i64 = 86_400;
 
-/// Seconds since 1970 as they stand in files: “2026-11-22T14:05:09”.
+/// Seconds since 1970 in the format used in files: “2026-11-22T14:05:09”.
 pub fn stamp(secs: i64) -> String {
     let (days, in_day) = (secs.div_euclid(SECS_PER_DAY), secs.rem_euclid(SECS_PER_DAY));
     let (year, month, day) = date_of(days);

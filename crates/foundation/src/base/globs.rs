@@ -24,7 +24,7 @@ pub enum GlobError {
     /// It is too long.
     #[error("it is longer than {MAX_CHARS} characters")]
     TooLong,
-    /// Its braces are not closed, or stand for too many globs.
+    /// Its braces are not closed, or expand to too many globs.
     #[error("its braces are not closed, or expand to more than {MAX_ALTERNATIVES} globs")]
     Braces,
     /// It holds a character with a meaning that differs from reader to reader.
@@ -38,7 +38,7 @@ pub enum GlobError {
     DoubleStar,
 }
 
-/// The plain globs that a text stands for: `{a,b}/` is `a/**` and `b/**`.
+/// The plain globs that a text expands to: `{a,b}/` becomes `a/**` and `b/**`.
 pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
     let text = nfc(text.trim());
     if text.chars().count() > MAX_CHARS {

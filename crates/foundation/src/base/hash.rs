@@ -14,7 +14,7 @@ pub fn content_hash(bytes: &[u8]) -> u64 {
 pub struct HashWriter(Xxh3Default);
 
 impl HashWriter {
-    /// The hash of all that was written so far.
+    /// The hash of everything written.
     pub fn digest(&self) -> u64 {
         self.0.digest()
     }

@@ -54,10 +54,10 @@ pub const OUTSIDE: &str = "outside";
 pub const ROOM: &str = "room";
 /// The author of refusals that no person made.
 pub const GATE: &str = "gate";
-/// Ids that stand for something else than an agent, in the log, in files and in what is said: no agent goes by them.
+/// Ids that do not mean an agent, in the log, in files and in messages; no agent can have them.
 pub const RESERVED_IDS: [&str; 7] = [USER, OUTSIDE, ROOM, GATE, "you", "person", "human"];
 
-/// Whether an id stands for something else than an agent, or looks as if it did.
+/// Whether an id is reserved, or looks like a reserved one.
 pub fn is_reserved(id: &str) -> bool {
     RESERVED_IDS.contains(&skeleton(id.trim()).as_str())
 }

@@ -22,8 +22,8 @@ fn is_direction_mark(character: char) -> bool {
     )
 }
 
-/// The text as it may be printed: line breaks stay, a tab is four blanks, every other control character is shown as
-/// a sign that stands for it.
+/// The text made safe for a terminal: line breaks stay, a tab becomes four blanks, and every other control character is
+/// replaced by a visible sign.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(|character| character != '\n' && is_control(character)) {
         return Cow::Borrowed(text);
@@ -56,8 +56,8 @@ fn sign_of(control: char) -> char {
     }
 }
 
-/// JSON text that may be printed. JSON itself escapes C0; what is left of controls can only stand inside of its
-/// texts, where `\u…` means the same.
+/// JSON text made safe for a terminal. JSON escapes C0 itself; other control characters can only occur inside its
+/// strings, where `\u…` means the same.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
     let is_raw = |character: char| is_control(character) && !matches!(character, '\n' | '\r' | '\t');
     if !json.contains(is_raw) {

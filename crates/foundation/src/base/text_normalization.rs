@@ -46,7 +46,7 @@ impl Words {
         Self(folded(text))
     }
 
-    /// Whether a name stands there, as words of its own.
+    /// Whether the text contains a name as whole words.
     pub fn name(&self, name: &str) -> bool {
         let name = folded(name.trim());
         let is_apart = |c: Option<char>| !c.is_some_and(|c| c.is_alphanumeric() || c == '_');

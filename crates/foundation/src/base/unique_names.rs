@@ -3,7 +3,7 @@
 /// Endings that belong together.
 const ENDINGS: [&str; 3] = [".task.md", ".agent.yaml", ".session.yaml"];
 
-/// A path, and those that stand for it where it is taken: `plan.md`, `plan-2.md`, `plan-3.md`, …
+/// A path, followed by alternatives in case it is taken: `plan.md`, `plan-2.md`, `plan-3.md`, …
 pub fn alike(path: &str) -> impl Iterator<Item = String> + use<> {
     let name_at = path.rfind('/').map_or(0, |at| at + 1);
     let name = &path[name_at..];

@@ -12,7 +12,7 @@ pub enum Urgency {
     Rule,
     /// To read its mail.
     Mail,
-    /// To speak where somebody wants to be told or asked something.
+    /// To speak when another party wants to say or ask something.
     Talk,
     /// To read what changed, or to sum up.
     #[default]

@@ -46,7 +46,7 @@ impl EventLog {
         Seq(self.next_seq)
     }
 
-    /// Appends a record and says where it stands.
+    /// Appends a record and returns its sequence number.
     pub fn write(&mut self, draft: EventDraft) -> Seq {
         let seq = Seq(self.next_seq);
         self.next_seq += 1;

@@ -20,10 +20,10 @@ const NAME_BYTES_AT_MOST: usize = 180;
 /// The result of replacing a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placing {
-    /// It stands there.
+    /// The new text is in place.
     Placed,
-    /// Somebody else's text stands there, which came after what was to be replaced was looked at: it was left there,
-    /// and the new one is gone.
+    /// The file got someone else's text after it was last read; that text was left in place, and the new one was
+    /// discarded.
     Crossed,
 }
 
@@ -40,8 +40,8 @@ pub fn is_left_over(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(WRITING)
 }
 
-/// The name of the file, if this is the hidden name under which a file lies while the two change places. After a kill
-/// in that moment it holds the old text, the new one, or what somebody else had just saved.
+/// The name of the file, if `name` is the temporary name used while two files are exchanged. After a kill at that
+/// moment it holds the old text, the new text, or a text that someone else had just saved.
 pub fn is_placing(name: &str) -> Option<&str> {
     name.strip_prefix('.')?.strip_suffix(PLACING)
 }

@@ -16,7 +16,7 @@ pub enum EntryKind {
 /// The metadata of a file, available without reading it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntryMetadata {
-    /// What the name stands for.
+    /// The kind of entry.
     pub kind: EntryKind,
     /// In bytes.
     pub size: u64,

@@ -130,7 +130,7 @@ pub fn open_ordinary(path: &Path) -> io::Result<File> {
     if found.kind == EntryKind::File { Ok(file) } else { Err(wrong("it is not a regular file")) }
 }
 
-/// What stands in an ordinary file, if it has at most so many bytes.
+/// The content of a regular file, up to `bytes_at_most` bytes.
 pub fn read_bytes(path: &Path, bytes_at_most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_ordinary(path)?.take(bytes_at_most.saturating_add(1)).read_to_end(&mut bytes)?;

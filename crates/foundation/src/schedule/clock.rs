@@ -31,7 +31,7 @@ pub struct SimClock {
     tick: u64,
     /// How fast time passes. Read by whoever drives the world, never by the world.
     pub speed: Speed,
-    /// Whether time stands still. Read by whoever drives the world, never by the world.
+    /// Whether time is paused. Read by the driver of the world, never by the world.
     pub paused: bool,
 }
 
@@ -57,8 +57,8 @@ impl SimClock {
     }
 }
 
-/// Whether the room stands still: nobody moves or starts anything by itself, while a person may continue to arrange the
-/// room. Ticks during this time only process the person's input.
+/// Whether the room is paused: no one moves or starts anything, while a person can continue to arrange the room. Ticks
+/// during this time only process the person's input.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Standstill(bool);
 
@@ -72,7 +72,7 @@ impl Standstill {
 /// A person pauses or resumes the room.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SetStandstill {
-    /// Whether it is to stand still.
+    /// Whether to pause.
     pub on: bool,
 }
 

@@ -130,7 +130,7 @@ impl InputExt for App {
     }
 }
 
-/// Whether anything stands in front of the door, of whatever kind.
+/// Whether any input of any kind is waiting.
 pub fn any_input_waits(world: &World) -> bool {
     world.resource::<InputKinds>().0.iter().any(|kind| (kind.waits)(world))
 }

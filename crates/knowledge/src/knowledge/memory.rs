@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::Id;
 use crate::base::hash::content_hash;
 
-/// The content of no memory is longer, in bytes: what is longer is cut, and the cut is told.
+/// The longest content of a memory, in bytes; longer content is cut, and the cut is marked.
 pub const CONTENT_BYTES_AT_MOST: usize = 8 * 1024;
 /// What every id of a memory begins with.
 pub const ID_PREFIX: &str = "k-";
@@ -36,7 +36,7 @@ pub enum MemoryKind {
     Observation,
     /// Something that went wrong, and what to do instead.
     Mistake,
-    /// What somebody likes to have.
+    /// Something that a person or an agent prefers.
     Preference,
 }
 
@@ -232,7 +232,7 @@ pub fn is_id(word: &str) -> bool {
     word.len() <= ID_BYTES_AT_MOST && rest.is_some_and(is_part)
 }
 
-/// A number from 0 to 1 in hundredths, as it stands in a file.
+/// A number from 0 to 1 rounded to hundredths, as it is written in a file.
 pub fn hundredths(value: f32) -> f32 {
     if value.is_finite() { (value.clamp(0.0, 1.0) * 100.0).round() / 100.0 } else { 0.0 }
 }

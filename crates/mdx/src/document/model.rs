@@ -12,13 +12,13 @@ pub const UNNAMED: &str = "UnnamedAgent";
 /// An agent as its document defines it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct AgentDocument {
-    /// The keys of the front matter as they stand; empty where there is none or it cannot be read.
+    /// The keys of the front matter as written; empty if there is none or it cannot be read.
     pub front_matter: Map<String, Value>,
     /// What the heading `# Agent: Name` says, else `name:` of the front matter, else [`UNNAMED`].
     pub name: String,
     /// Whether the document says the name.
     pub is_named: bool,
-    /// What stands above the first section.
+    /// The text above the first section.
     pub introduction: String,
     /// What the agent is for.
     pub purpose: Option<Section>,
@@ -41,13 +41,13 @@ pub struct AgentDocument {
 pub struct Section {
     /// The heading without its marks.
     pub title: String,
-    /// What stands below, without tools and comments, with `\n` between its lines.
+    /// The text below the heading, without tools and comments, with `\n` between its lines.
     pub text: String,
     /// The entries of the lists in it, each without its mark. An entry in an entry belongs to its text.
     pub items: Vec<String>,
     /// From the heading to the end of the section.
     pub range: ByteRange,
-    /// What stands below the heading.
+    /// The range below the heading.
     pub body: ByteRange,
 }
 
@@ -78,7 +78,7 @@ impl ToolDefinition {
 pub struct ToolCode {
     /// TypeScript, with `\n` between its lines.
     pub text: String,
-    /// The line of the document that the first line of the code stands on, counted from 1.
+    /// The line of the document where the code begins, counted from 1.
     pub first_line: usize,
     /// The code in the document.
     pub range: ByteRange,

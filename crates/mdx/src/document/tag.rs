@@ -7,7 +7,7 @@ use crate::source::ByteRange;
 /// No honest tag is longer.
 const MAX_TAG_BYTES: usize = 64 * 1024;
 
-/// Names that stand for tags of a document.
+/// Names that can be tags of a document.
 pub(super) const KNOWN: [&str; 2] = ["Tool", "Param"];
 
 /// A tag.

@@ -24,7 +24,7 @@ const THREAD_STACK_BYTES: usize = 1 << 20;
 /// Stands below the code of a tool: whatever defines `execute`, the engine finds it.
 pub(super) const FOOT: &str = "\n;export const $execute = typeof execute === 'undefined' ? undefined : execute;";
 
-/// What is told of code without a function to call.
+/// The error for code that defines no function to call.
 pub(super) const NO_EXECUTE: &str = "the code of the tool defines no function execute(params, ctx)";
 
 /// The code of a tool.
@@ -48,7 +48,7 @@ pub struct ToolCall {
     pub code: ToolCode,
     /// What the document is called in messages, as `agents/ada/agent.mdx`.
     pub file: String,
-    /// The line of the document that the first line of the code stands on, counted from 1.
+    /// The line of the document where the code begins, counted from 1.
     pub first_line: usize,
     /// `params`.
     pub arguments: Map<String, Json>,
@@ -214,7 +214,7 @@ pub(super) fn failed(failure: ToolFailure) -> ToolOutcome {
     ToolOutcome { result: Err(failure), log: Vec::new(), ran: Default::default(), waited: Default::default() }
 }
 
-/// A text of at most so many bytes; what is cut is told.
+/// A text of at most `bytes_at_most` bytes; a cut is marked.
 pub(super) fn cut(text: String, bytes_at_most: usize) -> String {
     if text.len() <= bytes_at_most {
         return text;
@@ -224,8 +224,8 @@ pub(super) fn cut(text: String, bytes_at_most: usize) -> String {
 }
 
 impl RunningCall {
-    /// What the call has to say, without waiting. A call that does not come back after its limit is given up here, and
-    /// its thread with it.
+    /// The next event of the call, without waiting. A call that does not return within its limit is abandoned here,
+    /// together with its thread.
     pub fn poll(&mut self) -> Option<CallEvent> {
         if self.is_finished {
             return None;

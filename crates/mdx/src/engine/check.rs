@@ -15,7 +15,7 @@ pub fn check_tool(tool: &ToolDefinition, cache: &ProgramCache, limits: &EngineLi
     Some(SourceProblem::error(Position { line, column: 1 }, what, "fix the TypeScript"))
 }
 
-/// The same as what a model is told that calls the tool all the same.
+/// The same error as a failure for a model that calls the tool anyway.
 pub fn unreadable(error: &StripError, file: &str, first_line: usize) -> ToolFailure {
     let line = error.line.map(|line| first_line + line - 1);
     let place = line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"));

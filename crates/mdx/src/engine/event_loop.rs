@@ -22,7 +22,7 @@ use super::random::Random;
 pub(super) enum Incoming {
     /// The answer to a request.
     Answer(u64, HostAnswer),
-    /// Whoever waits gave up; the clock's pulse says so as well.
+    /// The caller gave up; the clock's pulse says so as well.
     Cancel,
 }
 

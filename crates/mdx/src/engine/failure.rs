@@ -16,7 +16,7 @@ const FRAMES_SHOWN: usize = 6;
 pub(super) struct Place {
     /// What the document is called in messages.
     pub(super) file: String,
-    /// The line of the document that the first line of the code stands on, counted from 1.
+    /// The line of the document where the code begins, counted from 1.
     pub(super) first_line: usize,
 }
 

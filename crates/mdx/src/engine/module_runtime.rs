@@ -338,7 +338,7 @@ impl RunningModule {
         self.is_gone
     }
 
-    /// What the module has to say, without waiting. Orders to one that is gone are answered with that.
+    /// The next message of the module, without waiting. Orders to a module that has ended are answered with an error.
     pub fn poll(&mut self) -> Option<ModuleMessage> {
         if let Ok(asked) = self.requests.try_recv() {
             return Some(ModuleMessage::Asks(asked));

@@ -27,7 +27,7 @@ pub struct ToolOutcome {
 pub struct ToolFailure {
     /// What kind of failure it is.
     pub kind: FailureKind,
-    /// What the model is told, with the line in the document.
+    /// The text for the model, with the line in the document.
     pub text: String,
     /// The line of the document, counted from 1, where known.
     pub line: Option<usize>,
@@ -49,7 +49,7 @@ pub enum FailureKind {
     Memory,
     /// It waited for a promise that nothing settles.
     NeverSettles,
-    /// Whoever started it stopped it.
+    /// The caller cancelled it.
     Cancelled,
     /// It could not be stopped and was given up.
     GivenUp,

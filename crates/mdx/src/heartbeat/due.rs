@@ -41,8 +41,8 @@ pub fn due(heartbeat: &Heartbeat, since: &Zoned, now: &Zoned, began: Timestamp) 
     all
 }
 
-/// The same by a clock that shows seconds since 1970 of the place where it stands. Where such a clock is set forward, what
-/// it skips is due at once; where it is set back, nothing is due again until it shows a new time.
+/// Like [`due`], by a clock that shows local time in seconds since 1970. If that clock is set forward, skipped times
+/// are due at once; if it is set back, nothing is due until it shows a new time.
 pub fn due_by_clock(heartbeat: &Heartbeat, since_secs: i64, now_secs: i64, began_secs: i64) -> Vec<Due> {
     let moment = |secs| Timestamp::from_second(secs).ok();
     match (moment(since_secs), moment(now_secs), moment(began_secs)) {

@@ -14,7 +14,7 @@ pub struct FrontMatter {
     pub keys: Map<String, Value>,
     /// The text between the fences.
     pub yaml: ByteRange,
-    /// What stands below the closing fence, to the end of the text.
+    /// The range from the closing fence to the end of the text.
     pub body: ByteRange,
 }
 
@@ -26,12 +26,12 @@ pub struct FrontMatterError {
     pub what: String,
     /// The line of the text, counted from 1.
     pub line: usize,
-    /// What stands below the front matter; the whole text where the front matter never ends.
+    /// The range below the front matter; the whole text if the front matter never ends.
     pub body: ByteRange,
 }
 
 impl FrontMatter {
-    /// The text of a key, where it stands there and is a text or a number.
+    /// The value of a key, if it is present and is a text or a number.
     pub fn text(&self, key: &str) -> Option<String> {
         match self.keys.get(key)? {
             Value::String(text) => Some(text.clone()),

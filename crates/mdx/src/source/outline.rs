@@ -8,7 +8,7 @@ use super::ByteRange;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Outline {
     pub(crate) headings: Vec<Heading>,
-    /// The entries of lists that stand in no other entry.
+    /// The list entries that are not nested in another entry.
     pub(crate) items: Vec<ByteRange>,
     pub(crate) code_blocks: Vec<CodeBlock>,
     /// Where nothing counts as a tag: code in text, comments, quotations, code blocks.
@@ -27,7 +27,7 @@ pub(crate) struct Heading {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct CodeBlock {
-    /// What stands behind the opening fence; nothing for a block that is only indented.
+    /// The text after the opening fence; `None` for a block that is only indented.
     pub(crate) language: Option<String>,
     pub(crate) text: String,
     pub(crate) range: ByteRange,

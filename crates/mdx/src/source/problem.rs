@@ -19,7 +19,7 @@ pub enum SourceSeverity {
 pub struct SourceProblem {
     /// How much it costs.
     pub severity: SourceSeverity,
-    /// Where it stands, where that is known.
+    /// The position, if known.
     pub at: Option<Position>,
     /// What is wrong, as one sentence without a full stop.
     pub what: String,

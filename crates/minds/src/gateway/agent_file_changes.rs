@@ -70,7 +70,7 @@ impl CodingAgentsAtWork {
         self.0.retain(|_, at_work| now.saturating_sub(at_work.seen_tick) <= AFTERWARDS_TICKS);
     }
 
-    /// The record of a change that somebody else made, if one of them can have made it.
+    /// The record of a change from outside the room, if one of these agents can have made it.
     pub(super) fn record(&self, change: &OutsideChange) -> Option<EventDraft> {
         // What was ordered in this program was not done by them.
         if change.by.is_some() {

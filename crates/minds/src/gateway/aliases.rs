@@ -18,8 +18,8 @@ use crate::agent::{ProfileChanged, Profiles};
 use crate::base::Problem;
 use crate::workspace::ProblemReport;
 
-/// What names mean that stand in many agents' files, unless the settings say otherwise. They hold where models of
-/// vendors are asked: a workspace that asks none is sent nowhere by a name.
+/// Default meanings of names that occur in many agents' files, unless the settings define them. They apply only if
+/// vendors' models are used: a workspace that uses none contacts no one because of a name.
 pub const USUAL_NAMES: [(&str, &str); 3] = [
     ("haiku", "anthropic:claude-haiku-4-5"),
     ("opus", "anthropic:claude-opus-4-5"),

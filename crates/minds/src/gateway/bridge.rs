@@ -53,9 +53,9 @@ pub struct WorkerBridge {
     /// Refusals that were let in in this tick: nobody has asked for them.
     pub(super) refused_now: BTreeSet<RequestId>,
     minute_began: Option<Instant>,
-    /// What a person changed of keys and addresses since this was told last.
+    /// Changes that a person made to keys and addresses since the last report.
     pub(super) access_changed: Option<Box<Environment>>,
-    /// Whether it was told where the person wants vendors asked.
+    /// Whether the person's addresses for vendors were sent.
     pub(super) sites_told: bool,
     /// When the last tick ran.
     ticked_at: Option<Instant>,
@@ -347,7 +347,7 @@ impl WorkerBridge {
         }
     }
 
-    /// A piece of work is over, of which the worker is told as soon as there is room.
+    /// Notes that a piece of work has ended; the worker is notified as soon as its channel has room.
     pub(super) fn note_over(&mut self, work: Id) {
         if self.worker.is_some() {
             self.over.push_back(work);

@@ -59,7 +59,7 @@ fn read(file: &Path) -> Result<Allowed, Problem> {
     })
 }
 
-/// The folder's one name, wherever one stands and however one writes it.
+/// The folder's canonical name, independent of the current directory and of the spelling.
 pub(super) fn name_of(workspace: &Path) -> String {
     std::fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned()).display().to_string()
 }

@@ -36,8 +36,8 @@ impl DeltaStream {
         Self(Arc::new(Shared { id, events, pending, waits }))
     }
 
-    /// Where a provider puts them. What a model thinks is told only where `with_thoughts` says so; `count` hears how many
-    /// characters more there are.
+    /// Receives the pieces of an answer from a provider. A model's thoughts are passed on only if `with_thoughts` is
+    /// set; `count` gets the number of characters of each piece.
     pub(super) fn sink(
         &self,
         redactor: Redactor,

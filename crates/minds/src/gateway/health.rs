@@ -173,7 +173,7 @@ impl ProviderHealth {
         self.fault_in(provider, failing.kind)
     }
 
-    /// How it stands with a provider: it fails where anything of it does.
+    /// The health of a provider: failing if any part of it fails.
     pub fn state(&self, provider: &str) -> HealthState {
         match self.providers.get(provider) {
             None => HealthState::Unknown,
@@ -190,7 +190,7 @@ impl ProviderHealth {
         self.faults().into_iter().find(|fault| fault.provider == provider && fault.kind == kind)
     }
 
-    /// Takes note of an answer, and says what is to be told of it.
+    /// Records an answer, and returns the change to report.
     pub fn heard(
         &mut self,
         at: Moment,

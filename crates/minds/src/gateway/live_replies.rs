@@ -28,7 +28,7 @@ struct LiveReply {
 pub struct LiveText(BTreeMap<RequestId, LiveReply>);
 
 impl LiveText {
-    /// What has come so far as the answer to a question.
+    /// The part of the answer to a question that has arrived.
     pub fn of(&self, request: RequestId) -> Option<&str> {
         self.0.get(&request).map(|live| live.text.as_str())
     }
@@ -38,7 +38,7 @@ impl LiveText {
         self.0.get(&request).map_or(&[], |live| &live.calls)
     }
 
-    /// Who is being answered, and what has come so far, in order of the questions.
+    /// The agents that are being answered, and the parts that have arrived, in order of the questions.
     pub fn iter(&self) -> impl Iterator<Item = (&Id, &str)> {
         self.0.values().map(|live| (&live.agent, live.text.as_str()))
     }

@@ -28,7 +28,7 @@ const RECEIVE_BUFFER_BYTES: u32 = 256 << 10;
 /// Bytes that are passed on at once.
 const BLOCK_BYTES: usize = 16 << 10;
 
-/// What the relay measures and is told about the current attempt.
+/// The measurements of the relay and the messages it gets about the current attempt.
 #[derive(Debug, Default)]
 pub(super) struct Gauge {
     is_error: AtomicBool,
@@ -289,7 +289,7 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Whether the person's own proxy stands between this computer and others: the relay would go past it.
+/// Whether the person's own proxy is between this computer and others: the relay would bypass it.
 pub(super) fn is_behind_proxy() -> bool {
     let names = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
     names.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))

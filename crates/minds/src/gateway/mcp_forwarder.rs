@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-/// The word by which this program is told to be that server; the room's address stands behind it.
+/// The argument that starts this program as that server; the room's address follows it.
 pub const RELAY_WORD: &str = "__relay-tools";
-/// The variable in which stands the word that opens the room's door. No argument: those are seen by everybody.
+/// The variable with the secret that admits a client to the room. It is not an argument, because everyone can see
+/// arguments.
 pub const WORD_VARIABLE: &str = "WORKSHOP_TOOLS_WORD";
 /// How long the room may take to answer at its door.
 const CONNECT: Duration = Duration::from_secs(10);

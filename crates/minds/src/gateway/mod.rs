@@ -225,8 +225,8 @@ pub fn plugin(app: &mut App) {
     crate::schedule::saved::register::<slack::SlackAccess>(app);
 }
 
-/// Adds a provider that computes its answers itself. `make` gets what stands behind its name (`scripted:FILE`),
-/// or the name itself.
+/// Adds a provider that computes its answers itself. `make` gets the text after its name (`scripted:FILE`), or the name
+/// itself.
 pub fn add_simulated_provider(
     app: &mut App,
     name: &str,

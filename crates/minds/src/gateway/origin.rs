@@ -42,7 +42,7 @@ impl Origin {
         is_named || self.host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
     }
 
-    /// Whether it is this computer or one on the same network, as far as that can be told by its address.
+    /// Whether it is this computer or one on the same network, judging by its address.
     pub fn is_local(&self) -> bool {
         const LOCAL_NAMES: [&str; 4] = [".local", ".lan", ".internal", ".home.arpa"];
         if self.is_loopback() {

@@ -57,7 +57,7 @@ pub(super) struct Group {
     is_watched_over: bool,
 }
 
-/// Ends the processes of this group, whose first one somebody may watch over; see [`Group::kill`].
+/// Ends the processes of this group, whose first process may have a watcher; see [`Group::kill`].
 pub fn end_group(id: u32, is_watched_over: bool) {
     Group { id: Some(id), is_watched_over }.kill();
 }

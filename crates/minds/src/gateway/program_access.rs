@@ -41,8 +41,8 @@ pub(super) struct WorkspaceEntry {
     pub(super) access: ProgramAccess,
 }
 
-/// Why programs may not make or change an entry of this name in a workspace; nothing where they may. Modules are guarded
-/// where the workspace is an agent by itself: elsewhere a folder of that name belongs to somebody's project.
+/// Why programs must not create or change an entry of this name in a workspace; `None` if they may. Modules are
+/// protected if the workspace itself is an agent: elsewhere a folder of that name belongs to the user's project.
 pub(super) fn refused(workspace: &Path, name: &OsStr) -> Option<&'static str> {
     let place = guarded(&name.to_string_lossy())?;
     (place.name != MODULES || is_agent_folder(workspace)).then_some(place.why)

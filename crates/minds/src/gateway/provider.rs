@@ -32,7 +32,7 @@ pub struct ProviderRequest {
     pub tools: Vec<ToolDeclaration>,
     /// At most so many tokens are to come back.
     pub max_output_tokens: u32,
-    /// Where an answer ends in which the model goes on as somebody else.
+    /// Texts that end an answer, because the model would continue as another speaker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<String>,
     /// What was said in the room, for a provider that draws from a stock of sentences.

@@ -36,7 +36,7 @@ pub fn with_room_to_think(model: &str, answer_tokens: u32) -> u32 {
     if thinks(model) { answer_tokens.saturating_add(ROOM_TO_THINK_TOKENS) } else { answer_tokens }
 }
 
-/// Whether this model is told how hard to think: only OpenAI's own know the word everywhere.
+/// Whether requests to this model include the reasoning effort: only OpenAI's own models accept it everywhere.
 pub fn takes_effort(wire: Wire, model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     wire == Wire::OpenAi && thinks(model) && ["o1", "o3", "o4", "gpt-5"].iter().any(|own| name.starts_with(own))

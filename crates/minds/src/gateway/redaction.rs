@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::base::text;
 use crate::mind::{Completion, Reasoning, ReasoningBlock, ToolCall};
 
-/// What stands where a key stood.
+/// The text that replaces a key.
 pub(super) const REDACTED: &str = "[redacted]";
 /// Shorter values are no keys, and taking them out would tear words apart.
 const MIN_SECRET_CHARS: usize = 6;
@@ -55,8 +55,8 @@ impl Redactor {
         text
     }
 
-    /// A text without the known keys and without whatever looks like a key or stands where one would stand, names and
-    /// passwords in addresses among it.
+    /// A text without the known keys and without anything that looks like a key or is in the place of one, including
+    /// names and passwords in addresses.
     pub fn all(&self, text: &str) -> String {
         text::hide_user_info(&redact_lookalikes(&self.known(text)))
     }
@@ -80,12 +80,12 @@ impl Redactor {
         self.known(&text[..self.settled(text)])
     }
 
-    /// The same of a JSON text, in which letters may stand as escapes.
+    /// Like [`all`](Self::all), for JSON text, in which letters can be written as escapes.
     pub fn json_so_far(&self, json: &str) -> String {
         self.so_far(&without_idle_escapes(json)).into_owned()
     }
 
-    /// An answer without the known keys, in whatever part of it they stand.
+    /// An answer with the known keys removed from every part of it.
     pub fn completion(&self, completion: Completion) -> Completion {
         if self.0.is_empty() {
             return completion;
@@ -155,7 +155,7 @@ impl RedactedStream {
         Self { redactor, held: String::new() }
     }
 
-    /// Takes a piece, and says what may be told now.
+    /// Adds a piece, and returns the text that can be passed on now.
     pub fn push(&mut self, piece: &str) -> String {
         self.held.push_str(piece);
         let rest = self.held.split_off(self.redactor.settled(&self.held));

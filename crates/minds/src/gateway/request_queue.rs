@@ -29,7 +29,7 @@ pub struct Waiting {
     pub request: ModelRequest,
     /// Who will answer it.
     pub choice: Choice,
-    /// The place in the queue that its agent was told last; 0: none yet.
+    /// The last queue position that its agent was told; 0 if none.
     pub told_place: usize,
     /// The tick in which it was asked.
     #[serde(default)]
@@ -90,7 +90,7 @@ pub struct RequestQueue {
     pub(super) in_flight: BTreeMap<RequestId, InFlight>,
     /// Answers that were made here, for the next tick.
     pub(super) refused: Vec<ModelReply>,
-    /// What agents are told with the next tick.
+    /// The notices for agents with the next tick.
     pub(super) tellings: Vec<WaitNotice>,
     /// The books.
     pub(super) ledger: Ledger,
@@ -117,7 +117,7 @@ pub struct RequestQueue {
 }
 
 impl RequestQueue {
-    /// What was used so far.
+    /// The usage up to now.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -147,7 +147,7 @@ impl RequestQueue {
         self.scripts.get(script)?.get(agent)
     }
 
-    /// Who answers in place of everyone's own choice in this run, if somebody does.
+    /// The provider that replaces everyone's own choice in this run, if there is one.
     pub fn stand_in(&self) -> Option<&str> {
         self.stand_in.as_deref()
     }
@@ -200,7 +200,7 @@ impl RequestQueue {
         });
     }
 
-    /// Tells agents where they stand, if that changed.
+    /// Tells agents their queue positions if they changed.
     pub(super) fn tell_places(&mut self) {
         for queue in self.waiting.values_mut() {
             let all = queue.len();
@@ -277,7 +277,7 @@ impl Used {
     }
 }
 
-/// What an answer used. `most` is what was reckoned with: it stands for what nobody knows.
+/// Books the usage of an answer. `most` is the reserved amount, which is used if the real one is unknown.
 pub(super) fn used(
     choice: &Choice,
     outcome: &Result<Completion, ModelFailure>,

@@ -20,7 +20,7 @@ pub struct RetryPolicy {
     pub total_delay_secs: f64,
 }
 
-/// The attempts of one request so far.
+/// The attempts made for one request.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Tries {
     /// Tries made.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
-/// The word by which this program is told to watch over another.
+/// The argument that starts this program as the watcher of another.
 pub const WATCH_WORD: &str = "__watch-over";
 /// The kind of sandbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,7 +128,7 @@ impl Confinement {
         }
     }
 
-    /// The words that start a program confined, and whether somebody watches over it.
+    /// The command line that starts a program confined, and whether a watcher is used.
     pub fn wrap(&self, words: Vec<String>, rights: &Rights<'_>) -> (Vec<OsString>, bool) {
         let words = words.into_iter().map(OsString::from);
         let Some(watcher) = &self.watcher else { return (words.collect(), false) };

@@ -60,8 +60,8 @@ impl SandboxRoot {
         &self.folder
     }
 
-    /// Moves what is new into the workspace and takes the folder away, once nothing of the program runs any more. Says
-    /// what could not be moved, and why.
+    /// Moves new entries into the workspace and deletes the folder, after all processes of the program have ended.
+    /// Returns what could not be moved, and why.
     pub(super) fn finish(self) -> Vec<String> {
         let mut notes = Vec::new();
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {

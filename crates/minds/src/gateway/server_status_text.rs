@@ -29,7 +29,7 @@ pub fn consent_word(consent: Consent) -> &'static str {
     }
 }
 
-/// How a server stands, in one or two words.
+/// The status of a server in one or two words.
 pub fn standing(standing: &McpServerStatus) -> &'static str {
     match standing {
         McpServerStatus::Off => "Off",

@@ -98,8 +98,8 @@ impl ServerTraffic {
         self.heard.drain(..).collect()
     }
 
-    /// Whether a server is still to say something that somebody waits for. One that waits for a person or a model
-    /// is not: the room must go on so that the answer can come in.
+    /// Whether a reply of a server is still expected by someone. A server that waits for a person or a model does not
+    /// count: the room must continue so that the answer can arrive.
     pub(super) fn owes(&self) -> bool {
         !self.awaited.is_empty() || self.calls.len() > self.asking.len()
     }

@@ -27,7 +27,7 @@ const REMEMBERED_AT_MOST: usize = 5_000;
 pub struct McpHeard {
     /// The server's key.
     pub key: Id,
-    /// How it stands.
+    /// Its new status.
     pub news: McpNews,
 }
 
@@ -101,7 +101,7 @@ impl McpServers {
         self.written.get(key)
     }
 
-    /// How a server stands.
+    /// The status of a server.
     pub fn standing(&self, key: &str) -> &McpServerStatus {
         self.needed.get(key).map_or(&McpServerStatus::Off, |needed| &needed.standing)
     }
@@ -194,7 +194,7 @@ impl McpCalls {
     }
 }
 
-/// Takes what servers said from the worker: how they stand goes to the door, what is about calls to whoever made them.
+/// Receives the messages of servers from the worker: status changes become inputs, results of calls go to the callers.
 pub(super) fn collect(
     mut bridge: ResMut<WorkerBridge>,
     mut calls: ResMut<McpCalls>,
@@ -244,7 +244,7 @@ pub(super) fn read(
     servers.written = now;
 }
 
-/// Hears how servers stand.
+/// Applies status changes of servers.
 pub(super) fn apply_server_events(
     mut heard: MessageReader<McpHeard>,
     mut servers: ResMut<McpServers>,

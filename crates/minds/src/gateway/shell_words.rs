@@ -1,7 +1,7 @@
 //! Splits a command line into words as a POSIX shell would, or says why only a shell could. Pure. The gate checks these
 //! words, and a program for a coding agent is started with exactly them.
 
-/// A command line as somebody wrote it.
+/// A command line as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Command {
     /// A program and its arguments, word by word: nothing in it means anything to a shell.

@@ -19,9 +19,9 @@ pub const MOST_BYTES: usize = 1_000_000;
 /// How a vendor streams the arguments of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgumentStyle {
-    /// Pieces to be joined; `call_N` stands for the id in later pieces of the N-th call (OpenAI).
+    /// Pieces to be joined; `call_N` replaces the id in later pieces of the N-th call (OpenAI).
     Pieces,
-    /// Everything so far, each time (Anthropic, OpenAI Responses).
+    /// The complete text each time (Anthropic, OpenAI Responses).
     Cumulative,
     /// One whole call at a time (Gemini, Ollama).
     Whole,

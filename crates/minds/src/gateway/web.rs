@@ -22,8 +22,8 @@ const REDIRECTS_AT_MOST: usize = 5;
 /// The methods by which servers are asked.
 pub const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/// An address as it is asked and as the gate judges it: absolute, of `http` or `https`, spelled in one way, without what
-/// stands for a place within the page. The error says what is wrong with it.
+/// An address in the form in which it is requested and judged by the gate: absolute, `http` or `https`, normalised,
+/// without a fragment. The error says what is wrong with it.
 pub fn web_address(text: &str) -> Result<String, String> {
     let mut url = reqwest::Url::parse(text.trim()).map_err(|error| {
         format!(

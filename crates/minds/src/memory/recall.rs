@@ -93,7 +93,7 @@ impl Reminder {
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    /// As JSON; nothing where nothing was found, so that nothing is told.
+    /// The results as JSON; empty if nothing was found, so that the agent is told nothing.
     pub fn to_json(&self) -> String {
         if self.memories.is_empty() {
             return String::new();

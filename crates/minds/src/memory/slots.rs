@@ -11,12 +11,12 @@ use crate::base::{AgentKey, ElementKey, Id, Seq};
 /// What an agent knows about an element that it has read.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Seen {
-    /// At most 200 characters of what stood there.
+    /// At most 200 characters of the content at that time.
     pub summary: String,
     /// When it last looked, in ticks.
     pub last_read: u64,
-    /// The version that a model was shown last: what is newer is news to it, also where the agent has looked meanwhile
-    /// without asking one, which the room counts as dealt with (`simulation::Activity::read`).
+    /// The version that a model last saw. A newer one is news to the agent even if it has looked meanwhile without
+    /// asking a model, which the room counts as read (`simulation::Activity::read`).
     pub version: u32,
 }
 

@@ -175,10 +175,10 @@ impl OwnCall {
 pub struct OwnChange {
     /// Which file.
     pub path: String,
-    /// The beginning of what stood there; none for a new file.
+    /// The beginning of the old text; `None` for a new file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<String>,
-    /// The beginning of what stands there then.
+    /// The beginning of the new text.
     pub new: String,
 }
 

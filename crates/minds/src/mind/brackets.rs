@@ -27,8 +27,8 @@ pub(super) enum Kind {
 pub(super) struct Token {
     pub(super) at: usize,
     pub(super) kind: Kind,
-    /// Of an opening bracket the token that closes it; of a quotation mark likewise; of a closing bracket the one that
-    /// it closes. A bracket without one stands alone.
+    /// For an opening bracket or quotation mark, the token that closes it; for a closing one, the token that opens it.
+    /// `None` if it has no partner.
     pub(super) partner: Option<usize>,
 }
 

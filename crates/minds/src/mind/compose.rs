@@ -21,7 +21,7 @@ pub fn render(parts: &PromptParts, context: &MindContext) -> Prompt {
     compose(parts, context).0
 }
 
-/// The prompt, and the ids of the mail that stands in it.
+/// The prompt, and the ids of the mail that it contains.
 pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) {
     let max = context.max_chars;
     let mut mail_shown = Vec::new();
@@ -91,8 +91,8 @@ fn asked(context: &MindContext, max_chars: usize) -> CurrentRequest {
     asked
 }
 
-/// The same messages, of which those that are not the agent's own words nor a tool's result, which is told letter for
-/// letter between fences, cannot pose as a part of the prompt.
+/// The messages, changed so that none of them can pose as a part of the prompt. The agent's own words are not changed,
+/// nor are the results of tools, which are quoted literally between fences.
 pub(super) fn harmless_history(parts: &PromptParts, mut messages: Vec<PromptMessage>) -> Vec<PromptMessage> {
     for message in messages.iter_mut().filter(|message| message.role == Role::User) {
         if let Cow::Owned(text) = parts.headings().harmless(&message.text) {

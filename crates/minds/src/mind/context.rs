@@ -35,7 +35,7 @@ pub struct MindContext {
     pub feedback: Vec<String>,
     /// What was gathered for this prompt, by the part that asked for it.
     pub gathered: BTreeMap<Id, String>,
-    /// The session so far.
+    /// The session, oldest message first.
     pub history: Vec<PromptMessage>,
     /// What it is asked.
     pub moment: CurrentRequest,
@@ -59,7 +59,7 @@ pub struct LabelledText {
     pub id: Id,
     /// What it is called.
     pub label: Id,
-    /// What stands there.
+    /// Its content.
     pub text: String,
 }
 
@@ -83,7 +83,7 @@ pub struct AgentIdentity {
 /// Where an agent is, and who and what is near, nearest first.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Surroundings {
-    /// The element that it stands at, if it stands at one.
+    /// The element that the agent is standing at, if any.
     pub at: Option<Id>,
     /// Who is near.
     pub people: Vec<Near>,
@@ -261,7 +261,7 @@ pub enum CurrentRequest {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pins: Vec<PinView>,
     },
-    /// To read its own mail, which stands in [`MindContext::mail`].
+    /// To read its own mail, which is in [`MindContext::mail`].
     ReadMail {
         /// What the inbox is called.
         label: Id,
@@ -312,7 +312,7 @@ pub enum CurrentRequest {
         /// What is new, each with what is known that is like it.
         cases: Vec<Case>,
     },
-    /// To go on with work whose words stand in the history.
+    /// To continue work whose task is in the history.
     Work,
 }
 
@@ -323,7 +323,7 @@ impl CurrentRequest {
         matches!(self, Self::Compact | Self::Learn { .. } | Self::Weigh { .. })
     }
 
-    /// Whether it stands alone: no session goes before it.
+    /// Whether the request is independent: it is sent without a session.
     pub fn stands_alone(&self) -> bool {
         matches!(self, Self::Learn { .. } | Self::Weigh { .. })
     }

@@ -87,7 +87,7 @@ impl Room<'_, '_> {
         self.profiles.as_ref()?.path(id)
     }
 
-    /// Whether an agent's prompts hold what stands on the boards.
+    /// Whether an agent's prompts contain the contents of the boards.
     pub(super) fn shares_workspace(&self, agent: &Agent) -> bool {
         self.profile(agent).is_none_or(|profile| profile.share_workspace_info)
     }

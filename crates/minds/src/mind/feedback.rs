@@ -23,7 +23,7 @@ impl Feedback {
         self.0.drain(..over);
     }
 
-    /// The agent was told these.
+    /// Removes the remarks that the agent has received.
     pub(super) fn remove_delivered(&mut self, lines: &[String]) {
         self.0.retain(|line| !lines.contains(line));
     }

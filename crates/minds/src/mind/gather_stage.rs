@@ -117,8 +117,8 @@ impl Gathered {
 }
 
 impl Gathering {
-    /// What is to be asked for a prompt before it can be made; `None` where all is there. What stands in slots that are
-    /// told already is not asked for again.
+    /// The requests to make before a prompt can be composed; `None` if nothing is missing. Slots whose content was
+    /// already sent are not requested again.
     pub(super) fn of(room: &Room, context: &MindContext, due: Due, is_told: impl Fn(Slot) -> bool) -> Option<Self> {
         let of_part = room.parts.iter().filter(|provider| !is_told(provider.slot));
         let wanted = of_part.filter_map(|provider| {

@@ -37,7 +37,8 @@ impl Headings {
         marked(text, &self.look_alikes(text, ""))
     }
 
-    /// The same for a whole part of a prompt, whose first line is its real heading; `body` is where what it tells stands.
+    /// Like the check of a text, for a whole part of a prompt whose first line is its real heading; `body` is the range
+    /// of its content.
     pub(super) fn harmless_part(&self, text: String, body: Range<usize>) -> (String, Range<usize>) {
         let start = text.find(is_line_end).unwrap_or(text.len());
         let mut places = self.look_alikes(&text[start..], "");

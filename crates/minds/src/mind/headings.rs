@@ -41,7 +41,7 @@ pub const MODULES: &str = "## From your modules";
 /// What is asked: the last part of a prompt.
 pub const NOW: &str = "## What is asked of you now";
 
-/// What stands before the subject of a piece of mail.
+/// The label before the subject of a piece of mail.
 pub const SUBJECT: &str = "Subject: ";
 
 /// How a reading moment begins; label and kind follow.
@@ -54,12 +54,12 @@ pub const WOKEN: &str = "You were called:";
 pub const COMPACTION: &str = "Summarise your recent activity";
 /// How a task begins.
 pub const TASK: &str = "Your task:";
-/// Begins the paragraph behind a task that says in which file it stands.
+/// Begins the paragraph after a task that names its file.
 pub const TASK_PLACE: &str = "This is task ";
 /// Begins a paragraph behind a task that says what was done before it.
 pub const TASK_BEFORE: &str = "Done before this:";
 
-/// What stands before the list of what a step of a workflow must give.
+/// The label before the list of the outputs of a workflow step.
 pub const OUTPUTS: &str = "Outputs of this step:";
 
 /// How what an agent tells the one that started it begins; its id, a colon and the fenced words follow.

@@ -55,7 +55,7 @@ pub fn fitted(messages: &[PromptMessage], chars_at_most: usize, place: &str) -> 
     session.finish(messages)
 }
 
-/// Whether the last result of this very call, in a session, is not sent any more as it stands.
+/// Whether the last result of exactly this call in a session is no longer sent in full.
 pub fn is_left_out(messages: &[PromptMessage], chars_at_most: usize, call: &ToolCall) -> bool {
     let sent = fitted(messages, chars_at_most, "");
     let mut open = std::collections::VecDeque::new();

@@ -19,9 +19,9 @@ use crate::base::text::one_line;
 
 /// The rules and the agent's identity, within their share of a prompt.
 pub(super) struct Instructions {
-    /// All rulebooks between their frame, and where in it they stand; nothing where none says anything.
+    /// All rulebooks with their frame, and the range of their content; `None` if none has any text.
     pub(super) rules: Option<(String, Range<usize>)>,
-    /// Who the agent is, and where below the heading it stands.
+    /// The agent's identity, and its range below the heading.
     pub(super) who: (String, Range<usize>),
 }
 
@@ -49,7 +49,7 @@ pub(super) fn orders(context: &MindContext, max_chars: usize) -> Instructions {
     Instructions { rules, who: (text, body) }
 }
 
-/// The rulebooks that say something, as they stand in a prompt.
+/// The rulebooks that have text, in the form used in a prompt.
 pub(super) fn rulebook_texts<'a>(texts: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Cow<'a, str>> {
     texts.map(str::trim).filter(|text| !text.is_empty()).map(rules_text)
 }
@@ -61,7 +61,7 @@ fn rules_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Instructions or a task as they stand in a prompt.
+/// Instructions or a task in the form used in a prompt.
 pub(super) fn order_text(text: &str) -> Cow<'_, str> {
     match clean(text.trim()) {
         Cow::Borrowed(text) => harmless(text),
@@ -82,7 +82,7 @@ pub(super) fn seen_of_order(share: usize) -> usize {
     share.saturating_sub(AROUND_ORDER)
 }
 
-/// Who an agent is, as it stands in a prompt; its instructions are the end of it.
+/// An agent's identity in the form used in a prompt; its instructions come last.
 pub(super) fn who_text(who: &AgentIdentity) -> String {
     let mut body = filled(TEXTS.who, &[("name", &name(&who.name))]);
     if !who.description.trim().is_empty() {
@@ -98,7 +98,7 @@ pub(super) fn who_text(who: &AgentIdentity) -> String {
     body
 }
 
-/// The instructions of an agent file as they stand in a prompt: their headings stand below the room's.
+/// The instructions of an agent file in the form used in a prompt: their headings are nested below the room's.
 pub(super) fn instructions_text(text: &str) -> Cow<'_, str> {
     match below_headings(text.trim()) {
         Cow::Borrowed(text) => order_text(text),

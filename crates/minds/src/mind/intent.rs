@@ -96,7 +96,7 @@ pub enum IntentEffect {
     Memory(MemoryAct),
     /// The talk ends for it.
     Leave,
-    /// The agent is told about its reply.
+    /// A remark to the agent about its reply.
     Remark(String),
 }
 
@@ -168,7 +168,7 @@ pub fn in_session(intent: &Intent) -> Option<String> {
     })
 }
 
-/// What an effect brings along: mail to somebody closes what it answers.
+/// The consequences of an effect: mail to someone closes the item that it answers.
 pub fn closed_by(effect: &IntentEffect, situation: &Situation) -> Vec<IntentEffect> {
     let IntentEffect::Edit { act, .. } = effect else { return Vec::new() };
     let Some(MailAct::AddMail { to, .. }) = act.read() else { return Vec::new() };

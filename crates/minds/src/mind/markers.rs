@@ -59,7 +59,7 @@ pub struct Parsed {
     pub intents: Vec<Intent>,
     /// What is left to show.
     pub shown: String,
-    /// How many markers stand between quotation marks; they are text.
+    /// The number of markers inside quotation marks, which count as text.
     pub quoted: usize,
 }
 

@@ -27,14 +27,14 @@ pub enum Role {
 pub enum CallEnd {
     /// It was done as it was asked for.
     Done,
-    /// Something was done, and not what was asked for: a change that somebody took over in part, or that waits as a
+    /// Something else than the request was done: a change that a person accepted in part, or that waits as a
     /// suggestion.
     Otherwise,
     /// It was refused, or failed.
     NotDone,
 }
 
-/// One message of the session so far.
+/// One message of the session.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PromptMessage {
     /// Who.
@@ -137,7 +137,7 @@ pub struct Reasoning {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ReasoningBlock {
-    /// A signature, with the words that it stands for where the provider tells them.
+    /// A signature, with the text that it signs if the provider includes it.
     Signed {
         /// The words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,8 +169,8 @@ impl ReasoningBlock {
     }
 }
 
-/// A message of a piece of work as it is sent: what tools answered and what other agents tell is information, and
-/// stands between fences.
+/// A message of a piece of work in the form in which it is sent: tool results and messages of other agents are
+/// information and placed between fences.
 pub(super) fn as_sent(message: &PromptMessage) -> PromptMessage {
     let mut sent = message.clone();
     let signal = message.text.strip_prefix(headings::SIGNAL).and_then(|rest| rest.split_once(':'));

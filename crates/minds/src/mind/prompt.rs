@@ -46,7 +46,7 @@ pub struct PartItem {
     /// What it is called: a label, a name, a subject.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Whose it is: an author, a sender; of somebody near, the profile.
+    /// Its author: the writer, the sender, or the profile of a nearby agent.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub by: String,
     /// What it says.
@@ -73,7 +73,7 @@ pub struct PromptPart {
     pub origin: PromptOrigin,
     /// The words as they are sent, the heading in front.
     pub text: String,
-    /// Where in the words it stands what was to be told, in bytes: without heading and fences.
+    /// The range of the content in the text, in bytes: without heading and fences.
     #[serde(default, skip_serializing_if = "is_empty_range")]
     pub body: Range<usize>,
     /// What it lists, where it lists something. Not kept in records.
@@ -92,7 +92,7 @@ impl PromptPart {
         Self { origin, body: 0..text.len(), text, items: Vec::new() }
     }
 
-    /// What was to be told, without heading and fences.
+    /// The content without heading and fences.
     pub fn body(&self) -> &str {
         self.text.get(self.body.clone()).unwrap_or_default()
     }
@@ -120,9 +120,9 @@ pub struct Prompt {
     /// What it knows that seldom changes: a message of the room, before the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<PromptPart>,
-    /// The session so far, oldest first.
+    /// The session, oldest message first.
     pub history: Vec<PromptMessage>,
-    /// What it knows that changes from one call to the next; stands before the moment in the last message.
+    /// Knowledge that changes from one call to the next; placed before the current moment in the last message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub now: Vec<PromptPart>,
     /// What the agent is asked now. Empty where the history ends with what is to be answered.

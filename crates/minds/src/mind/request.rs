@@ -104,7 +104,7 @@ pub struct ModelRequest {
     pub result_images: ResultImages,
     /// At most so many tokens are to come back.
     pub max_output_tokens: u32,
-    /// Where a reply ends in which the model goes on as somebody else, for vendors that look for it.
+    /// Texts that end a reply, because the model would continue as another speaker; for vendors that support them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<String>,
     /// How many sentences the room had noted when it was asked; see

@@ -26,8 +26,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Appends what was asked, what was answered and what was done by it. What was done is told by the room and not by
-    /// the agent, which would else learn to tell it in place of doing it.
+    /// Appends the request, the reply and its effects. The room reports the effects, not the agent, which would
+    /// otherwise learn to claim them instead of acting.
     pub fn append(&mut self, asked: &str, answered: &str, done: &[String], settings: &MindSettings) {
         let chars = settings.session_message_chars_at_most;
         if !self.goes_on(asked, answered, chars) {

@@ -24,7 +24,7 @@ pub struct SideRequestDue {
     pub agent: AgentKey,
     /// Why, for the budget.
     pub kind: CallKind,
-    /// What.
+    /// The request.
     pub question: SideQuestion,
     /// The piece of work that it belongs to, if any.
     pub work: Option<SideWork>,

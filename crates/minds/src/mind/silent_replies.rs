@@ -31,7 +31,7 @@ const SILENCE: [&str; 24] = [
     "niets",
 ];
 
-/// Whether somebody who says this says nothing.
+/// Whether this reply means silence.
 pub fn is_silence(text: &str) -> bool {
     let folded = folded_text(text);
     let bare = folded.trim_matches(|c: char| "()[]<>{}-–—\"'. ".contains(c));

@@ -52,7 +52,7 @@ impl Section for SpokenSentences {
 }
 
 impl SpokenSentences {
-    /// How many were noted so far: what is asked now is answered as if nobody said anything later.
+    /// The number of utterances noted. A question asked now is answered without the ones noted later.
     pub fn noted(&self) -> u64 {
         self.noted
     }
@@ -85,7 +85,7 @@ impl SpokenSentences {
 pub struct SaidBefore(Vec<Arc<Spoken>>);
 
 impl SaidBefore {
-    /// Whether a sentence is much like one that somebody said.
+    /// Whether a sentence resembles one that someone else said.
     pub fn has_like(&self, sentence: &str) -> bool {
         let pairs = pairs_of(sentence);
         pairs.len() >= PAIRS_AT_LEAST

@@ -37,7 +37,7 @@ pub(super) const NAMES_CHARS: usize = 200;
 #[derive(Component, Clone, Debug, Default)]
 pub struct LastPrompt(pub Prompt);
 
-/// Gives a new agent its session, and nothing to be told.
+/// Gives a new agent its session and an empty list of remarks.
 pub(super) fn add_mind_components(added: On<Add, Agent>, mut commands: Commands) {
     commands.entity(added.entity).try_insert((Session::default(), Feedback::default(), LastPrompt::default()));
 }

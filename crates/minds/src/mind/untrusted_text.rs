@@ -55,8 +55,8 @@ pub fn seen_bytes(text: &str, max_chars: usize) -> usize {
     text.char_indices().nth(kept).map_or(text.len(), |(index, _)| index)
 }
 
-/// Appends a text from outside as data, between fences; the whole takes at most `max_chars` characters, or little more.
-/// Returns where between them it stands.
+/// Appends an external text as data between fences; the whole takes about `max_chars` characters at most. Returns the
+/// range of the text between the fences.
 pub fn push_fenced(out: &mut String, text: &str, max_chars: usize) -> Range<usize> {
     let text = clean(text);
     let text = escape(&text);
@@ -124,8 +124,7 @@ pub fn unfenced(message: &str) -> &str {
     }
 }
 
-/// A name, a label or an id as it stands in a prompt: as it is where it is plain, else between quotation marks, on one
-/// line.
+/// A name, a label or an id in the form used in a prompt: unchanged if it is plain, otherwise quoted and on one line.
 pub fn name(text: &str) -> Cow<'_, str> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if !text.is_empty() && text.len() <= NAME_CHARS && text.bytes().all(is_word) && text != "about" && text != "from" {

@@ -27,7 +27,7 @@ pub struct WorkDue {
     pub agent: AgentKey,
     /// The agent's activity.
     pub activity: ActivityId,
-    /// The session so far; ends with what is to be answered.
+    /// The session; its last message is to be answered.
     pub messages: Vec<PromptMessage>,
     /// How much of it may be sent.
     pub room: SessionRoom,
@@ -185,7 +185,7 @@ impl Ending {
         }
     }
 
-    /// What the agent that started the work is told of it; nothing of what a person stopped.
+    /// The report to the agent that started the work; `None` if a person stopped it.
     pub fn report_words(&self) -> Option<String> {
         match self {
             Self::Completed { text } => Some(format!("finished: {text}")),
@@ -215,7 +215,7 @@ pub struct WorkOver {
     pub cause: Seq,
 }
 
-/// The first words of a piece of work, as a model is told them.
+/// The first message of a piece of work, as the model gets it.
 pub fn task_words(task: &str) -> String {
     format!("{} {}", headings::TASK, order_text(task))
 }

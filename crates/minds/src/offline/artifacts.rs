@@ -28,7 +28,7 @@ const NAME_CHARS: usize = 48;
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Specialist {
-    /// Its role, as it stands in file names.
+    /// Its role in the form used in file names.
     pub role: String,
     description: String,
     duties: Vec<String>,
@@ -70,7 +70,7 @@ pub fn team(task: &str) -> Vec<&'static Specialist> {
 pub struct Thing {
     /// In a few words, without article: “launch party”.
     pub name: String,
-    /// As it stands in a sentence: “the launch party”.
+    /// Its form inside a sentence: “the launch party”.
     pub thing: String,
 }
 
@@ -93,7 +93,7 @@ impl Thing {
         Self { thing: format!("“{name}”"), name }
     }
 
-    /// As it stands in names of files: plain letters, digits and dashes.
+    /// Its form in file names: plain letters, digits and dashes.
     pub fn slug(&self) -> String {
         let plain: String = self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { ' ' }).collect();
         let slug = slug(&plain);
@@ -170,7 +170,7 @@ pub fn gist(speaker: &Speaker, piece: &str) -> Vec<String> {
     best.into_iter().filter(|sentence| sentence.split(' ').count() > 3).take(FROM_EACH).collect()
 }
 
-/// A task as it is told: of one that was handed on, what stands in it between quotation marks.
+/// The task itself: for a delegated task, the text inside the quotation marks.
 pub fn inner(task: &str) -> &str {
     let quoted = task.split_once('“').and_then(|(_, rest)| rest.split_once('”')).map(|(inner, _)| inner);
     quoted.filter(|inner| !inner.trim().is_empty()).unwrap_or(task)

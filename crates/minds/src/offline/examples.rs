@@ -27,12 +27,12 @@ pub(super) const BRAM: (&str, &str) = (
 pub(super) const RULES: &str =
     "# House rules\n\n- Cite the source of every claim.\n- Never print a rumour.\n- Answer mail on the day it comes.";
 
-/// What an agent is told.
+/// The context that an agent gets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told(MindContext, bool);
 
 impl Told {
-    /// An agent that is told the house rules and who it is.
+    /// An agent that knows the house rules and its own identity.
     pub(super) fn by((name, instructions): (&str, &str)) -> Self {
         Self::without_rules((name, instructions)).rules(RULES)
     }
@@ -132,7 +132,7 @@ pub(super) fn inbox(mail: &[(&str, &str, &str, &str)]) -> CurrentRequest {
     CurrentRequest::ReadMail { label: "Ada's inbox".into(), kind: "inbox".into(), mail }
 }
 
-/// To speak with somebody, after this was said, in this turn of four.
+/// The context for a conversation with someone, after these utterances, in this turn of four.
 pub(super) fn talking(with: &str, topic: &str, said: &[(&str, &str)], turn: u32) -> CurrentRequest {
     let line = |(by, text): &(&str, &str)| Line { by: (*by).into(), text: (*text).to_owned(), by_person: false };
     CurrentRequest::Talk {

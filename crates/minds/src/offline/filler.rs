@@ -33,7 +33,7 @@ pub fn is_filler(sentence: &str) -> bool {
     PARTS.iter().any(|parts| parts.iter().all(|part| said.contains(part.as_str())))
 }
 
-/// What stands in quotation marks in something said, the last first.
+/// The texts inside quotation marks, last first.
 pub fn quotations(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut rest = text;
@@ -46,7 +46,7 @@ pub fn quotations(text: &str) -> Vec<String> {
     found
 }
 
-/// What somebody offered to do in something said, the last first: “find two sources” from “I will find two sources.”
+/// The offers made in these sentences, last first: “find two sources” from “I will find two sources.”
 pub fn offers(sentences: &[String]) -> Vec<String> {
     let offer = |sentence: &String| {
         let after = ["I will ", "I can ", "I would rather "].iter().find_map(|start| {

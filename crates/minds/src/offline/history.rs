@@ -71,7 +71,7 @@ pub enum Pending {
     Words,
 }
 
-/// A task and its history so far.
+/// A task and its history.
 #[derive(Clone, PartialEq, Debug)]
 pub struct History {
     /// The task in words.

@@ -18,7 +18,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// Whether it stands where a conversation is about.
+    /// Whether it concerns the place that a conversation is about.
     pub fn stands_on(&self, place: &str) -> bool {
         !place.is_empty() && bare(&self.place) == bare(place)
     }

@@ -111,7 +111,7 @@ pub fn keep(speaker: &mut Speaker, pin: &PinView, is_against: bool, draft: &mut 
     }
 }
 
-/// Answers a piece of mail, or passes it on to somebody whose job it is. An answer is never answered.
+/// Answers a piece of mail, or forwards it to a colleague whose job it is. An answer is never answered.
 pub fn answer_mail(speaker: &mut Speaker, item: &Letter, subject: &Subject, draft: &mut Draft) {
     let about = about_mail(item);
     let is_answer = [&item.subject, &item.text].iter().any(|text| {
@@ -167,7 +167,7 @@ pub fn colleague_for(speaker: &Speaker, subject: &Subject) -> Option<Person> {
     fitting.max_by_key(|(common, _)| *common).map(|(_, person)| person.clone())
 }
 
-/// Whether mail to somebody may arrive: not when the last try was refused.
+/// Whether mail to this name can arrive: not if the last attempt was refused.
 pub fn can_reach(speaker: &Speaker, name: &str) -> bool {
     let refused = words(&speaker.reading.feedback).any(|word| word == name.split(' ').next().unwrap_or_default());
     let known = &speaker.reading.addressees;

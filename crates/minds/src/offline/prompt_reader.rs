@@ -53,7 +53,7 @@ pub struct Reading {
     pub seen: Vec<(String, String)>,
     /// The pins that I keep.
     pub kept: Vec<PartItem>,
-    /// The label of each message board, and what stands on it.
+    /// The label and the content of each message board.
     pub boards: Vec<(String, String)>,
     /// My open mail.
     pub mail: Vec<Letter>,
@@ -115,14 +115,14 @@ impl Reading {
         }
     }
 
-    /// Everything that I noted, was told I know, or said before: where to look whether something was done already.
+    /// Whether the notes, the known facts or the earlier words contain this: used to avoid repeating an action.
     pub fn remembers(&self, text: &str) -> bool {
         let wanted = bare(text);
         let before = self.notes.iter().chain(&self.knows).chain(&self.said);
         !wanted.is_empty() && before.map(|known| bare(known)).any(|known| known.contains(&wanted))
     }
 
-    /// What stands on the boards, a sentence each.
+    /// The contents of the boards, one sentence each.
     pub fn board_sentences(&self) -> Vec<String> {
         self.boards.iter().flat_map(|(_, text)| sentences(text)).collect()
     }

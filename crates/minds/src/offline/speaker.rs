@@ -31,7 +31,7 @@ pub struct Speaker<'a> {
 pub struct Subject {
     /// Its sentences, those that matter most to the speaker first.
     pub ranked: Vec<String>,
-    /// What it can be called: a noun phrase (“the harbour map”), or the name of where it stands.
+    /// What to call it: a noun phrase (“the harbour map”), or the name of its place.
     pub topic: String,
     /// What it is about, by stem.
     pub stems: BTreeSet<String>,
@@ -92,7 +92,7 @@ impl<'a> Speaker<'a> {
         self.dice.line(&chosen).to_owned()
     }
 
-    /// What somebody of the role thinks of it.
+    /// The opinion of someone with this role.
     pub fn view(&mut self, subject: &Subject) -> String {
         self.of_role(&self.role.views, subject)
     }
@@ -145,7 +145,7 @@ impl<'a> Speaker<'a> {
         lines().next_deed.get(at).map(|line| fill(line, &[("x", &deed)])).unwrap_or_default()
     }
 
-    /// What was said in the conversation so far.
+    /// Everything said in the conversation.
     pub fn spoken(&self) -> String {
         match &self.reading.moment {
             Moment::Talk { said, .. } => said.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
@@ -194,7 +194,7 @@ fn without_place(note: &str) -> &str {
     }
 }
 
-/// A topic as it may stand after “about”: short ones as they are, others by the noun phrase in them.
+/// A topic in a form that can follow “about”: short ones unchanged, others reduced to their noun phrase.
 pub fn topic_in(text: &str, interests: &BTreeSet<String>) -> Option<String> {
     let text = unpunctuated(text);
     let first = text.split(' ').next().unwrap_or_default().to_lowercase();
@@ -215,7 +215,7 @@ pub fn in_first_person(text: &str) -> String {
     swap_words(text, &[("your", "my"), ("yours", "mine"), ("yourself", "myself"), ("you're", "I'm"), ("you", "I")])
 }
 
-/// “I will bring my map” as somebody else says it of the speaker: “will bring their map”.
+/// “I will bring my map” as others say it of the speaker: “will bring their map”.
 pub fn in_third_person(text: &str) -> String {
     swap_words(text, &[("my", "their"), ("mine", "theirs"), ("myself", "themselves"), ("me", "them"), ("I", "they")])
 }
@@ -225,7 +225,7 @@ pub fn in_second_person(text: &str) -> String {
     swap_words(text, &[("my", "your"), ("mine", "yours"), ("myself", "yourself"), ("me", "you"), ("I", "you")])
 }
 
-/// “bring their map”, told of somebody, as it is said to that one: “bring your map”.
+/// “bring their map”, addressed to that person: “bring your map”.
 pub fn to_second_person(text: &str) -> String {
     swap_words(text, &[("their", "your"), ("theirs", "yours"), ("themselves", "yourself"), ("they", "you")])
 }

@@ -58,7 +58,7 @@ pub fn shared(one: &BTreeSet<String>, other: &BTreeSet<String>) -> usize {
     one.intersection(other).count()
 }
 
-/// Whether two texts say nearly the same: most stems of the shorter stand in the other.
+/// Whether two texts say nearly the same: most stems of the shorter one occur in the other.
 pub fn alike(one: &str, other: &str) -> bool {
     let (one, other) = (stems(one), stems(other));
     let fewer = one.len().min(other.len());
@@ -68,7 +68,7 @@ pub fn alike(one: &str, other: &str) -> bool {
 /// The stems of verbs that begin orders.
 static ORDER_STEMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| known().order_verbs.iter().map(stem).collect());
 
-/// The same without the stems of verbs that begin orders: “ask” and “write” stand everywhere and tie nothing together.
+/// Like [`stems`], without the verbs that begin instructions: “ask” and “write” occur everywhere and relate nothing.
 pub fn subject_stems(text: &str) -> BTreeSet<String> {
     let meaning = words(text).filter(|word| !is_stop_word(word) && !is_order_verb(word));
     meaning.map(stem).filter(|stem| !ORDER_STEMS.contains(stem)).collect()
@@ -193,7 +193,8 @@ pub fn clause(sentence: &str, max_words: usize) -> String {
     clause.replace(" '", " ")
 }
 
-/// A sentence as it may stand within another: small at the start, unless that word is a name or “I”.
+/// A sentence in a form that can follow other words: in lower case at the start, unless its first word is a name or
+/// “I”.
 pub fn lower_first(sentence: &str) -> String {
     let first = sentence.split([' ', ',']).next().unwrap_or_default();
     let lowered = first.to_lowercase();

@@ -51,11 +51,11 @@ pub struct Tone {
     words: String,
     /// About something that was read.
     pub remarks: Vec<String>,
-    /// To somebody, at the start of a conversation.
+    /// To greet someone at the start of a conversation.
     pub greetings: Vec<String>,
-    /// To what somebody said, in agreement.
+    /// To agree with an utterance.
     pub agreeing: Vec<String>,
-    /// To what somebody said, in doubt.
+    /// To doubt an utterance.
     pub doubting: Vec<String>,
     /// At the end of a task.
     pub closing: Vec<String>,

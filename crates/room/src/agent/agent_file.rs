@@ -20,7 +20,7 @@ pub struct AgentFile {
     pub profile: AgentProfile,
     /// Whether the file names its id itself, so that the id survives a renaming.
     pub has_explicit_id: bool,
-    /// The id that the file asks for and does not get, because it stands for something else.
+    /// The id that the file requests and cannot have, because it is reserved.
     pub reserved_id: Option<Id>,
     /// Whether the file could not be used as what it is meant to be.
     pub malformed: bool,
@@ -124,7 +124,7 @@ pub fn title(stem: &str) -> String {
     words.join(" ")
 }
 
-/// The id that a path stands for where the file gives none; never empty.
+/// The id derived from a path if the file gives none; never empty.
 pub fn id_of_path(path: &str) -> String {
     let id = id_of_name(stem(path));
     if id.is_empty() { "agent".to_owned() } else { id }
@@ -137,8 +137,8 @@ pub(super) fn id_at_top(path: &str, name: &str) -> Option<String> {
     is_nameless.then(|| id_of_name(name)).filter(|id| !id.is_empty())
 }
 
-/// The ids that a file may go by where another file has the one that its path stands for, best first: `team-two` for
-/// `agents/team/two.md`, then `all-team-two`.
+/// The fallback ids of a file whose path-derived id is taken, best first: `team-two` for `agents/team/two.md`, then
+/// `all-team-two`.
 pub fn longer_ids_of_path(path: &str) -> Vec<String> {
     let path_of_agent = folder_of_agent(path).unwrap_or(path);
     let below = path_of_agent.strip_prefix("agents/").or_else(|| path_of_agent.strip_prefix("templates/"));
@@ -170,7 +170,7 @@ pub fn id_of_name(name: &str) -> String {
     parts.iter().map(|part| text::slug(part)).collect::<Vec<_>>().join(".")
 }
 
-/// The id that a file's agent goes by, with the one that it cannot have, if that is another, and what is wrong then.
+/// The id of a file's agent, and the requested id with its problem if it cannot be used.
 pub fn claim_id(path: &str, wanted: String) -> (Id, Option<(Id, Problem)>) {
     let wanted: Id = wanted.into();
     let id = free_id(wanted.clone());

@@ -34,7 +34,7 @@ impl Claim<'_> {
 pub(super) struct Claimed {
     /// The file of each id.
     pub(super) by_id: BTreeMap<Id, String>,
-    /// Longer ids that mean a file as well, with the one that it goes by.
+    /// Longer ids that also refer to a file, with the id that it has.
     pub(super) longer: BTreeMap<Id, Id>,
 }
 

@@ -31,16 +31,16 @@ pub fn normalise(text: &str) -> String {
 /// A file split into the keys of its front matter (empty if it has none) and the text below.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FrontMatter<'a> {
-    /// The keys as they stand.
+    /// The keys as written.
     pub keys: Map<String, Value>,
     /// The text between the fences, for finding lines.
     pub yaml: &'a str,
-    /// What stands below the closing fence, without the blank lines before it.
+    /// The text below the closing fence, without leading blank lines.
     pub body: &'a str,
 }
 
 impl FrontMatter<'_> {
-    /// The line in the file, counted from 1, on which a key stands.
+    /// The line of a key in the file, counted from 1.
     pub fn line_of(&self, key: &str) -> Option<usize> {
         let at = self.yaml.lines().position(|line| {
             let line = line.trim_start_matches(['"', '\'']);
@@ -56,12 +56,12 @@ pub fn split(text: &str) -> Result<FrontMatter<'_>, FrontMatterError> {
     Ok(FrontMatter { keys: read_keys(yaml)?, yaml, body })
 }
 
-/// What stands below the front matter of a [normalised](normalise) file, whatever that says.
+/// The text below the front matter of a [normalised](normalise) file, whatever the front matter contains.
 pub fn below(text: &str) -> &str {
     fenced(text).ok().flatten().map_or(text, |(_, body)| body)
 }
 
-/// What stands between the fences, and what stands below them; nothing where the text has no front matter.
+/// The text between the fences and the text below them; `None` if there is no front matter.
 pub fn fenced(text: &str) -> Result<Option<(&str, &str)>, FrontMatterError> {
     let is_fence = |line: &str| line.trim_end() == "---";
     let Some(first) = text.lines().next().filter(|line| is_fence(line)) else { return Ok(None) };

@@ -79,7 +79,7 @@ impl Keys<'_> {
         Some(words.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect())
     }
 
-    /// The tools that are listed: `*` stands for the usual ones, and `{ write: false }` takes away from them.
+    /// The listed tools: `*` means the default ones, and `{ write: false }` removes one.
     pub(super) fn tools(&mut self) -> Option<Vec<String>> {
         match self.known.get("tools").map(|entry| &entry.value) {
             Some(Value::Object(switches)) if !switches.is_empty() && switches.values().all(Value::is_boolean) => {

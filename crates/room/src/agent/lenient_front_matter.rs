@@ -18,8 +18,8 @@ pub(super) struct Entry {
     pub(super) line: Option<usize>,
 }
 
-/// The keys of a [normalised](super::front_matter::normalise) file and what stands below them; nothing where its lines
-/// are not those of a list of keys, one of which is known.
+/// The keys of a [normalised](super::front_matter::normalise) file and the text below them; `None` if its lines do not
+/// form a list of keys with at least one known key.
 pub(super) fn split<'a>(text: &'a str, is_known: &dyn Fn(&str) -> bool) -> Option<(Vec<Entry>, &'a str)> {
     let (yaml, body) = fenced(text).ok()??;
     refused(yaml).ok()?;

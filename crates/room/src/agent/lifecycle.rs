@@ -297,8 +297,8 @@ fn change_profile(world: &mut World, mut wanted: Wanted) {
     world.write_message(ProfileChanged { profile: wanted.profile });
 }
 
-/// Follows changed profiles: agents that waited come in, names change, agents of a renamed file run it under
-/// its new id, and agents whose file is gone are told about.
+/// Applies changed profiles: waiting agents enter, names change, agents of a renamed file continue under its new id,
+/// and agents without a file are reported.
 pub(super) fn follow_profiles(
     world: &mut World,
     mut changed: Local<MessageCursor<ProfileChanged>>,

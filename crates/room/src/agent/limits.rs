@@ -34,7 +34,7 @@ pub enum Limit {
     ReadOnly,
     /// It is no freer than this safety mode.
     Safety(String),
-    /// What stands on the boards is not for it.
+    /// The agent does not see the boards.
     NotTheBoards,
     /// What it may not do is not known: it may do nothing.
     Nothing,

@@ -72,9 +72,9 @@ pub fn read(path: &str, text: &str) -> AgentFile {
 pub struct Said {
     /// Whether it has front matter with a key.
     pub has_keys: bool,
-    /// Whether a name stands there.
+    /// Whether there is a name.
     pub has_name: bool,
-    /// Whether a description stands there.
+    /// Whether there is a description.
     pub has_description: bool,
 }
 

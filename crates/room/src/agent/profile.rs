@@ -50,7 +50,7 @@ pub struct AgentProfile {
     pub mcp_servers: Option<Vec<McpEntry>>,
     /// Skills it has, by name.
     pub skills: Vec<String>,
-    /// Whether its prompts hold what stands on the boards.
+    /// Whether its prompts contain the contents of the boards.
     pub share_workspace_info: bool,
     /// Whether its prompts hold who the person is.
     pub share_user_info: bool,
@@ -72,9 +72,9 @@ pub struct AgentProfile {
     /// Tools that its document defines, which no other agent has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub own_tools: Vec<ToolDefinition>,
-    /// Where its keys stand in its file.
+    /// The lines of its keys in its file.
     pub lines: KeyLines,
-    /// Keys that this program does not know, kept as they stand.
+    /// Keys that this program does not know, kept as written.
     pub extra: serde_json::Map<String, serde_json::Value>,
 }
 

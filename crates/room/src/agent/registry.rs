@@ -90,7 +90,7 @@ pub(super) struct Outcome {
     pub(super) changed: BTreeSet<Id>,
     /// Old id and new id of profiles whose file was renamed.
     pub(super) renamed: Vec<(Id, Id)>,
-    /// The paths whose problems are to be told anew.
+    /// The paths whose problems must be reported again.
     pub(super) touched: BTreeSet<String>,
     /// Whether ids came, went or passed to another file.
     pub(super) is_another_list: bool,

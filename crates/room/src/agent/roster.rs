@@ -92,7 +92,7 @@ pub enum AgentCommand {
         /// Which.
         agent: Id,
     },
-    /// Stops it where it stands until it is resumed.
+    /// Pauses it in place until it is resumed.
     Pause {
         /// Which.
         agent: Id,

@@ -2,8 +2,8 @@
 
 use bevy::math::Vec2;
 
-/// Where an agent comes to stand that is dropped here: never lower than `margin` above the topmost element. Without one
-/// of them it stands where it was dropped.
+/// The position of an agent that is dropped here: at least `margin` above the topmost element. Without a topmost
+/// element or a margin it is the drop position.
 pub fn spawn_place(dropped: Vec2, topmost: Option<f32>, margin: Option<f32>) -> Vec2 {
     let least = topmost.zip(margin).map_or(f32::NEG_INFINITY, |(topmost, margin)| topmost + margin);
     Vec2::new(dropped.x, dropped.y.max(least))

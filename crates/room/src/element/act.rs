@@ -119,7 +119,7 @@ pub enum News {
 pub struct ActKind {
     /// Its word.
     pub word: &'static str,
-    /// Who may do it to what is somebody's own.
+    /// Who may do this to something that belongs to someone else.
     pub doer: Actor,
     /// Whom it is news to.
     pub news: News,
@@ -143,7 +143,7 @@ pub struct Offer {
     pub button: &'static str,
     /// The argument that is the text.
     pub argument: &'static str,
-    /// What stands in the empty field.
+    /// The placeholder of the empty field.
     pub hint: &'static str,
 }
 
@@ -154,7 +154,7 @@ pub struct Marker {
     pub word: &'static str,
     /// The argument that is the text.
     pub argument: &'static str,
-    /// What it does, as agents are told behind `[DRAW: text]`: "draws on the nearest whiteboard".
+    /// The effect, as described to agents after `[DRAW: text]`: "draws on the nearest whiteboard".
     pub purpose: &'static str,
 }
 

@@ -22,7 +22,7 @@ impl ElementChange {
     pub const ADDED: &'static str = "added";
     /// The element left the room.
     pub const REMOVED: &'static str = "removed";
-    /// It stands elsewhere, or is called something else, or belongs to someone else.
+    /// Its position, its name or its owner changed.
     pub const REARRANGED: &'static str = "rearranged";
     /// Its text is another.
     pub const TEXT_SET: &'static str = "text_set";
@@ -93,7 +93,7 @@ pub struct ChangeKind {
     pub word: &'static str,
     /// Whom it wakes.
     pub wakes: Wake,
-    /// What it is to those who read the item before; nothing that they are told of where absent.
+    /// The change as news for those who read the item before; `None` if they are not notified.
     pub news: Option<ItemNews>,
     /// What the log says of it, between who did it and what the element is called: "drew a stroke on". The changes
     /// that the log has sentences of its own for need none.

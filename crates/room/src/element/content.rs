@@ -170,7 +170,7 @@ pub struct ElementChanged {
     pub cause: Seq,
 }
 
-/// An edit was refused; its author has to be told.
+/// A refused edit; its author must be told.
 #[derive(Message, Clone, Debug)]
 pub struct ElementRefused {
     /// Who tried.

@@ -108,7 +108,7 @@ pub(super) fn find(world: &World, id: &str) -> Result<Entity, String> {
     })
 }
 
-/// Whether someone may look into an element and keep what it holds: everyone, unless it is somebody else's inbox.
+/// Whether someone may see an element and keep its contents: everyone may, unless it is another's inbox.
 pub(super) fn may_keep(world: &World, entity: Entity, by: &Author) -> bool {
     by.is_user() || !is_private(world, entity) || is_owned_by(world, entity, by)
 }

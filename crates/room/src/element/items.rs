@@ -40,7 +40,7 @@ pub enum ListAct {
     Put { list: ItemList, item: Map<String, Value>, at: usize },
     /// Sets these keys of a pin or piece of mail; null takes a key away.
     Correct { list: ItemList, id: Id, keys: Map<String, Value> },
-    /// Those of these that are there stand in this order.
+    /// The listed items that exist are in this order.
     Order { list: ItemList, ids: Vec<Id> },
     /// The lines below the list, which belong to no item, are these.
     KeepLines { below: Vec<String> },

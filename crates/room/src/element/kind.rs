@@ -29,9 +29,9 @@ pub struct Kind {
     pub purpose: &'static str,
     /// Its colour: red, green, blue.
     pub colour: [u8; 3],
-    /// Whether what it holds stands at the head of every prompt (a rulebook).
+    /// Whether its content is at the head of every prompt (a rulebook).
     pub standing_instructions: bool,
-    /// Whether what it holds stands in every prompt of those who are told about the workspace (a message board).
+    /// Whether its content is in every prompt of those who see the workspace (a message board).
     pub in_every_prompt: bool,
     /// Whether only its owner reads it (an inbox).
     pub private: bool,

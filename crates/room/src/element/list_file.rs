@@ -47,7 +47,7 @@ pub(super) struct ListItem {
     /// The lines above it that belong to no item.
     pub(super) above: Vec<String>,
     pub(super) text: String,
-    /// The word that stands in its comment; empty where it has none.
+    /// The word in its comment; empty if it has none.
     pub(super) word: String,
     /// The keys in its comment.
     pub(super) keys: Map<String, Value>,
@@ -55,8 +55,8 @@ pub(super) struct ListItem {
     pub(super) nested: Vec<(String, Map<String, Value>)>,
 }
 
-/// Reads a file. `words` are those that may stand in an item's comment; without `nests`, what is nested in an item that
-/// has no comment is its text.
+/// Parses a file. `words` are the words that an item's comment can contain. Without `nests`, lines nested in an item
+/// that has no comment are part of its text.
 pub(super) fn read(text: &str, words: &[&str], nests: bool) -> ListFile {
     let text = super::settings::tidy(text.strip_prefix('\u{feff}').unwrap_or(text));
     let lines: Vec<&str> =

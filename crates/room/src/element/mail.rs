@@ -16,7 +16,7 @@ pub mod changed {
     pub const ADDED: &str = "mail_added";
     /// It says something else now.
     pub const EDITED: &str = "mail_edited";
-    /// Where it stands, or that it was read.
+    /// Its status, or that it was read.
     pub const CHANGED: &str = "mail_changed";
     /// It was taken out.
     pub const REMOVED: &str = "mail_removed";
@@ -70,7 +70,7 @@ pub struct Mail {
     pub subject: String,
     /// What it says.
     pub text: String,
-    /// Where it stands.
+    /// Its status.
     pub status: MailStatus,
     /// When it came in or went out, in seconds of simulated time.
     pub sent: f64,
@@ -191,7 +191,7 @@ impl Item for Mail {
     }
 }
 
-/// A subject stands on one line.
+/// A subject, reduced to one line.
 pub(super) fn one_line(subject: &str) -> String {
     tidy(subject).replace('\n', " ")
 }

@@ -42,7 +42,7 @@ pub enum PinAct {
     Vote { id: Id, up: bool },
     /// Comments on a pin.
     Comment { id: Id, text: String },
-    /// From a person's file: appends a comment as it stands there.
+    /// From a person's file: appends a comment as written there.
     PutComment { id: Id, comment: Map<String, Value> },
     /// From a person: takes the last comment away that reads like this one.
     RemoveComment { id: Id, comment: Map<String, Value> },

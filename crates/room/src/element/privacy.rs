@@ -178,7 +178,7 @@ pub(super) fn kept_from(world: &World, id: &str, by: &Author) -> Option<Map<Stri
     Some(keys)
 }
 
-/// Whether an entry says the same of an element as these keys, apart from where it stands and what it is called.
+/// Whether an entry describes an element like these keys, apart from its position and name.
 pub(super) fn is_same_apart_from_place(entry: &Map<String, Value>, keys: &Map<String, Value>) -> bool {
     let rest = |keys: &Map<String, Value>| -> Map<String, Value> {
         let is_rest = |(key, _): &(&String, &Value)| !PLACE_KEYS.contains(&key.as_str()) || *key == "kind";
@@ -187,7 +187,7 @@ pub(super) fn is_same_apart_from_place(entry: &Map<String, Value>, keys: &Map<St
     rest(entry) == rest(keys)
 }
 
-/// Writes an entry back as it was, apart from where it stands and what it is called.
+/// Restores an entry, apart from its position and name.
 pub(super) fn as_it_was(entry: &ElementEntry, keys: &Map<String, Value>) -> SceneWrite {
     let is_place = |key: &str| matches!(key, "id" | "label" | "position");
     let mut written: Map<String, Value> =

@@ -43,8 +43,8 @@ pub enum TaskAct {
     },
     /// Removes a task and all below it.
     RemoveTask { id: String },
-    /// Puts earlier lines back: at this byte, what stood there after a change (`is`) becomes what stood there before
-    /// (`was`). Where others changed the file since, the two are joined task by task.
+    /// Restores earlier lines: at this byte, the text after a change (`is`) is replaced by the text before it (`was`).
+    /// If others changed the file since, the two are merged task by task.
     RestoreTasks {
         at: usize,
         is: String,

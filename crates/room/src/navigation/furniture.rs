@@ -28,7 +28,7 @@ pub enum Use {
 }
 
 impl Use {
-    /// What somebody on the way there does, in words for a person.
+    /// The activity of someone on the way there, in words for a person.
     pub fn going(self) -> &'static str {
         match self {
             Self::Sit => "going to sit down for a while",
@@ -39,7 +39,7 @@ impl Use {
         }
     }
 
-    /// What somebody there does, in words for a person.
+    /// The activity of someone there, in words for a person.
     pub fn doing(self) -> &'static str {
         match self {
             Self::Sit => "sitting on the bench",
@@ -50,7 +50,7 @@ impl Use {
         }
     }
 
-    /// Whether somebody at rest goes there: desks are for work.
+    /// Whether idle agents go there: desks are for work.
     pub fn is_for_rest(self) -> bool {
         self != Self::Work
     }
@@ -59,7 +59,7 @@ impl Use {
 /// Where agents use a piece of furniture.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Seat {
-    /// Where one stands or sits.
+    /// The position for standing or sitting.
     pub at: Vec2,
     /// For what.
     pub used_for: Use,
@@ -131,7 +131,7 @@ pub fn seats_of(decor: &Decor) -> Vec<Seat> {
     (0..count as usize).map(|index| Seat { at: seat(index), used_for }).collect()
 }
 
-/// The seats of a room that nothing stands on.
+/// The seats of a room that nothing blocks.
 pub fn seats(decor: &[Decor], obstacles: &Obstacles) -> Vec<Seat> {
     decor.iter().flat_map(seats_of).filter(|seat| seat.at.is_finite() && !obstacles.blocks(seat.at)).collect()
 }

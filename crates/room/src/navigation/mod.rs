@@ -17,9 +17,9 @@ pub use obstacles::Obstacles;
 pub use route::route;
 pub use slot_claims::{Claims, Turn};
 
-/// How wide a figure is: nobody stands nearer to anybody.
+/// The width of a figure: the smallest distance between two agents.
 pub const BODY_UNITS: f32 = 44.0;
-/// How far from furniture and elements ways are planned, and everyone stands.
+/// The distance that routes and standing places keep from furniture and elements.
 pub const CLEARANCE_UNITS: f32 = 14.0;
-/// How near to furniture and elements somebody comes who is pushed.
+/// The smallest distance to furniture and elements for an agent that is pushed.
 pub const TOUCH_UNITS: f32 = 8.0;

@@ -8,7 +8,7 @@ use super::{CLEARANCE_UNITS, TOUCH_UNITS};
 /// The width of a cell in which obstacles are looked up; wider where the room would have too many of them.
 const CELL_UNITS: f32 = 128.0;
 const CELLS_AT_MOST: f32 = 65_536.0;
-/// A point beside an obstacle lies so far outside.
+/// The distance of a point beside an obstacle from its edge.
 pub(super) const BESIDE: f32 = 0.5;
 /// Of so many obstacles that overlap the way out is looked for.
 const CLUSTER_AT_MOST: usize = 24;
@@ -27,7 +27,7 @@ pub struct Obstacles {
 }
 
 impl Obstacles {
-    /// Takes in what stands in the room, in any order.
+    /// Creates the obstacles of a room, given in any order.
     pub fn new(footprints: impl IntoIterator<Item = Footprint>) -> Self {
         let shapes: Vec<Footprint> = footprints.into_iter().map(|shape| shape.grown(CLEARANCE_UNITS)).collect();
         let Some(first) = shapes.first().copied() else { return Self::default() };
@@ -55,7 +55,7 @@ impl Obstacles {
         made
     }
 
-    /// Whether nothing stands in the way anywhere.
+    /// Whether there are no obstacles.
     pub fn is_empty(&self) -> bool {
         self.shapes.is_empty()
     }
@@ -89,12 +89,13 @@ impl Obstacles {
         &self.of_cell[self.starts[cell] as usize..self.starts[cell + 1] as usize]
     }
 
-    /// Whether somebody at this point would be too near to something.
+    /// Whether this point is too close to an obstacle.
     pub fn blocks(&self, point: Vec2) -> bool {
         self.at(point).iter().any(|index| self.shapes[*index as usize].holds(point))
     }
 
-    /// Where somebody is let go on who was pushed against something at this point; nothing where nobody is there.
+    /// The position to which an agent at this point is moved if it was pushed into an obstacle; `None` if there is no
+    /// obstacle.
     #[inline]
     pub fn pushed_out(&self, point: Vec2) -> Option<Vec2> {
         let near = self.at(point);
@@ -134,7 +135,7 @@ impl Obstacles {
         first.map(|(_, index)| index)
     }
 
-    /// The nearest point at which somebody may stand.
+    /// The nearest point at which an agent can stand.
     pub fn free_point(&self, point: Vec2) -> Vec2 {
         if !point.is_finite() || !self.blocks(point) {
             return point;

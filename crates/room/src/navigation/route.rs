@@ -13,8 +13,8 @@ const TRIES_AT_MOST: usize = 600;
 const GOAL: usize = 0;
 const START: usize = 1;
 
-/// The points of a way, the first to walk to first and the goal last. The goal is moved to the nearest point at which
-/// somebody may stand. Nothing where there is no way.
+/// The waypoints from `from` to the goal, in order. The goal is moved to the nearest point at which an agent can stand.
+/// `None` if there is no route.
 pub fn route(obstacles: &Obstacles, from: Vec2, to: Vec2) -> Option<Vec<Vec2>> {
     if !from.is_finite() || !to.is_finite() {
         return None;

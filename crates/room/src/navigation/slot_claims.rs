@@ -67,20 +67,20 @@ impl Claims {
         }
     }
 
-    /// The place that an agent has before a board that stands here.
+    /// The reserved place of an agent before a board at this position.
     pub fn place_of(&self, board: (ElementKey, Vec2), agent: AgentKey) -> Option<Vec2> {
         let claims = self.boards.get(&board.0)?;
         claims.taken.iter().find(|(holder, _)| *holder == agent).map(|(_, slot)| place(board.1, *slot))
     }
 
-    /// The nearest place before a board that nobody has; for somebody who only comes near.
+    /// The nearest unreserved place before a board, for an agent that only passes by.
     pub fn free_place(&self, board: (ElementKey, Vec2), from: Vec2, obstacles: &Obstacles) -> Option<Vec2> {
         let nobody = Board::default();
         let slot = self.boards.get(&board.0).unwrap_or(&nobody).free_slot(board.1, from, obstacles)?;
         Some(place(board.1, slot))
     }
 
-    /// Whether somebody else has a seat, or is on the way there.
+    /// Whether another agent has a seat, or is on the way to it.
     pub fn is_seat_taken(&self, seat: Vec2, but: AgentKey) -> bool {
         self.seats.iter().any(|(holder, at)| *holder != but && *at == seat)
     }
@@ -105,7 +105,7 @@ impl Claims {
         self.boards.iter().flat_map(of).collect()
     }
 
-    /// The boards that somebody waits before.
+    /// The boards with a waiting line.
     pub fn with_a_line(&self) -> Vec<ElementKey> {
         self.boards.iter().filter(|(_, claims)| !claims.waiting.is_empty()).map(|(board, _)| *board).collect()
     }

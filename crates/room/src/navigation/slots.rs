@@ -47,7 +47,7 @@ const LINE: [(f32, f32); 7] = [
 ];
 /// So many of those who wait have a place in the line.
 pub const WAITING_PLACES: usize = LINE.len();
-/// Two who talk stand so far apart, so that both are seen whole.
+/// The distance between two who talk, so that both are fully visible.
 pub const TALK_UNITS: f32 = 1.5 * BODY_UNITS;
 /// Places in rings about a point, so many rings of them.
 const RINGS: usize = 5;
@@ -62,8 +62,8 @@ pub fn place(board: Vec2, slot: Slot) -> Vec2 {
     board + Vec2::new(x, y)
 }
 
-/// The places at a board at which somebody can stand and read, those that are to be taken first first: by row, then by
-/// how near they are. Behind a board one stands only where nobody can stand before it.
+/// The places at a board from which an agent can read, in order of preference: by row, then by distance. The places
+/// behind a board are used only if there is no room before it.
 pub fn reading_places(board: Vec2, from: Vec2, obstacles: &Obstacles) -> Vec<Slot> {
     let slots = 0..(FRONT.len() * FRONT[0].len()) as Slot;
     let row = |slot: Slot| match usize::from(slot) {
@@ -80,8 +80,7 @@ pub fn reading_places(board: Vec2, from: Vec2, obstacles: &Obstacles) -> Vec<Slo
     open
 }
 
-/// Where the so manyth of those who wait for a place stands, the first of them being 0; the later ones wait where they
-/// are.
+/// The position of the waiting agent with this number, counted from 0; later ones wait where they are.
 pub fn waiting_place(board: Vec2, number: usize, obstacles: &Obstacles) -> Option<Vec2> {
     let open = LINE.iter().map(|(x, y)| board + Vec2::new(*x, *y)).filter(|place| !obstacles.blocks(*place));
     open.into_iter().nth(number)
@@ -99,9 +98,9 @@ pub fn around(middle: Vec2) -> impl Iterator<Item = Vec2> {
     std::iter::once(middle).chain((1..=RINGS).flat_map(ring))
 }
 
-/// Where those stand who talk to each other, in the order in which they are given: two face each other, more open a
-/// circle; nobody in anything, and nothing between them. `is_free` says whether nobody else stands there. They stay
-/// where they are where there is no such place.
+/// The positions of agents that talk to each other, in the given order: two face each other, more form an open circle;
+/// none is inside an obstacle, and no obstacle is between them. `is_free` says whether no one else is at a position.
+/// The agents stay where they are if there is no such place.
 pub fn talk_places(at: &[Vec2], obstacles: &Obstacles, is_free: impl Fn(Vec2) -> bool) -> Vec<Vec2> {
     let middle = at.iter().sum::<Vec2>() / at.len().max(1) as f32;
     let circle = circle_of(at, middle);
@@ -138,8 +137,8 @@ fn circle_of(at: &[Vec2], middle: Vec2) -> Vec<Vec2> {
     places
 }
 
-/// A way to walk a round about home where things stand in its way: the point of the round in this direction, nearer to
-/// home where it is not free.
+/// A point of the walk around home in this direction, for use when obstacles are in the way; closer to home if the
+/// point is blocked.
 pub fn round_point(home: Vec2, radius: f32, angle: f32, obstacles: &Obstacles) -> Vec2 {
     let direction = Vec2::new(ops::cos(angle), ops::sin(angle));
     let steps = (radius / CLEARANCE_UNITS).ceil().clamp(1.0, 64.0);

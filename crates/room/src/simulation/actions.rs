@@ -194,7 +194,7 @@ fn set_out_to_attend(
     sim.set(body, Timer::GiveUp, patience);
 }
 
-/// Lets an agent think about what it turned to, where it stands now.
+/// Lets an agent think about the thing it turned to, from where it is.
 pub(super) fn attend(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
     sim.go(body, Course::STAND);
     let ActivityKind::Attending { pending, cause, .. } = &body.activity.doing else { return };
@@ -261,7 +261,7 @@ fn begin_activity(body: &mut AgentQueryItem) -> ActivityId {
     activity
 }
 
-/// Whoever has arrived somewhere does what it came for.
+/// Runs the action of an agent that has arrived.
 pub(super) fn arrive(
     In(Walked { arrived, astray }): In<Walked>,
     mut sim: SimContext,
@@ -343,7 +343,7 @@ fn arrive_at_element(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut 
     }
 }
 
-/// Who has waited for a place for long enough reads from where it stands: no crowd keeps anybody from what is new.
+/// Lets an agent that has waited long enough for a place read from where it is, so that a crowd never hides news.
 pub(super) fn read_without_place(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
     sim.go(body, Course::STAND);
     let (here, agent) = (body.position.0, body.agent.key);
@@ -388,8 +388,8 @@ fn read_here(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageW
     sim.shift(body, StateEvent::Explain(why), cause);
 }
 
-/// Sends an agent that goes to read an element, or waits for a place before it, to where it can stand there now. Where no
-/// way leads there, it does not read it.
+/// Sends an agent that wants to read an element, or waits for a place before it, to a place where it can stand now. If
+/// there is no route, it does not read the element.
 pub(super) fn go_to_read(sim: &mut SimContext, body: &mut AgentQueryItem, element: ElementKey, at: Vec2) {
     let place = sim.take_place(body, element, at);
     let ActivityKind::Reading { action, spot, waits, cause, .. } = &mut body.activity.doing else { return };
@@ -407,7 +407,7 @@ pub(super) fn go_to_read(sim: &mut SimContext, body: &mut AgentQueryItem, elemen
     }
 }
 
-/// Gives places back that nobody stands at any more, and lets those move up who wait for one.
+/// Releases places that their agents have left, and moves up those that wait for one.
 pub(super) fn hold_places(mut sim: SimContext, mut bodies: Query<AgentQuery>) {
     for (element, agent) in sim.claims.bypass_change_detection().held() {
         let sight = sim.space.sight(element).map(|sight| sight.position);

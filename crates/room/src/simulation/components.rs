@@ -175,7 +175,7 @@ pub struct PendingWork {
     pub activation: ActivationKey,
     /// The record that queued it.
     pub cause: Seq,
-    /// Whoever hands it over.
+    /// The agent that hands it over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<AgentKey>,
     /// The element at which it is found, by id.
@@ -227,7 +227,7 @@ pub struct Activity {
     pub awaited: Option<ActivityId>,
     /// What it has read.
     pub read: BTreeMap<ElementKey, ReadVersion>,
-    /// What it was told of, by version.
+    /// The versions of elements that others told it about.
     pub told: BTreeMap<ElementKey, u32>,
     /// What could not be thought about however often that was tried, by version: of itself it does not go there again
     /// before a thought succeeds, so that a model that never answers is asked for a while and not for ever.
@@ -259,7 +259,7 @@ impl Activity {
         self.read.get(&element).map(|read| read.version)
     }
 
-    /// Whether it has read this version of an element, or was told of it.
+    /// Whether it has read this version of an element, or heard of it.
     pub fn knows(&self, element: ElementKey, version: u32) -> bool {
         self.version_read(element).max(self.told.get(&element).copied()).is_some_and(|known| known >= version)
     }
@@ -325,7 +325,7 @@ pub(super) struct AttentionCalendar {
     pub awake: Vec<AgentKey>,
     /// Whether anyone may be walking.
     pub astir: bool,
-    /// Who may stand too near to someone: of two who do, one at least is among them.
+    /// The agents that may be too close to another: of every such pair, at least one is among them.
     pub stopped: Vec<AgentKey>,
 }
 
@@ -409,7 +409,7 @@ pub struct SpatialIndex {
     pub(super) rearranged: bool,
     /// What the room is furnished with; nothing before that was seen.
     pub(super) decor: Option<Vec<Decor>>,
-    /// What stands in the way: elements and furniture.
+    /// The obstacles: elements and furniture.
     pub(super) obstacles: Obstacles,
     /// Where one uses the furniture.
     pub(super) seats: Vec<Seat>,
@@ -517,7 +517,7 @@ pub(super) fn remove_agent_position(on: On<Remove, Agent>, agents: Query<&Agent>
     }
 }
 
-/// Brings the grids, and what stands in the way, up to date with where everyone and everything is.
+/// Updates the grids and the obstacles to the current positions.
 pub(super) fn update_spatial_index(
     mut space: ResMut<SpatialIndex>,
     mut calendar: ResMut<AttentionCalendar>,

@@ -183,7 +183,7 @@ impl SimContext<'_> {
         self.write(body, *cause, &event)
     }
 
-    /// Says that an action will not be done, and forgets what was to be told with it.
+    /// Reports that an action is dropped, and forgets the news that it was to deliver.
     pub fn dropped(&mut self, body: &mut AgentQueryItem, queued: &QueuedAction, why: &str) {
         if let Action::ApproachAgent { agent } = queued.action
             && body.activity.news.as_ref().is_some_and(|news| news.to == agent)

@@ -27,7 +27,7 @@ pub struct Proposal {
     pub participants: Vec<AgentKey>,
     /// About what.
     pub topic: String,
-    /// What is told, where something is: the element and its version.
+    /// The news to tell, if any: the element and its version.
     pub news: Option<(ElementKey, u32)>,
     /// When patience ends, once they have begun to come together.
     pub deadline: Option<u64>,
@@ -152,7 +152,7 @@ impl TalkLedger {
 /// The state of a conversation between turns.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct TurnState {
-    /// Who thinks about what to say, where somebody does.
+    /// The agent that is thinking about its turn, if any.
     pub awaited: Option<(AgentKey, ActivityId)>,
     /// Turns that failed one after another.
     pub failures: u32,

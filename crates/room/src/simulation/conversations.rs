@@ -176,7 +176,7 @@ fn mark_as_informed(
     talks.ledger.talked(all, newest.root, sim.now());
 }
 
-/// Takes in what came of a speaker's turn.
+/// Applies the result of a speaker's turn.
 pub(super) fn apply_turn(
     table: &mut ConversationContext,
     key: ConversationKey,

@@ -27,7 +27,7 @@ impl SimContext<'_> {
         true
     }
 
-    /// The way to the nearest free desk, for somebody who begins to work. Nothing where none is near.
+    /// The route to the nearest free desk, for an agent that begins to work. `None` if none is near.
     pub fn take_desk(&mut self, body: &mut AgentQueryItem) -> Option<Course> {
         let here = body.position.0;
         let seats = self.free_seats(body, |used_for| used_for == Use::Work);

@@ -33,7 +33,7 @@ pub struct Interest {
 /// Why an agent wakes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reason {
-    /// The kind of reason in one word, as it stands in the log: `doorbell`.
+    /// The kind of reason as one word, as logged: `doorbell`.
     pub word: Id,
     /// The reason as a person reads it, without a full stop: "somebody rings at the door".
     pub sentence: String,
@@ -62,7 +62,7 @@ fn is_zero(count: &u32) -> bool {
 /// Something that others said or wrote.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Quote {
-    /// Who, as the agent is told.
+    /// The author, as the agent is told.
     pub by: Id,
     /// What.
     pub text: String,
@@ -91,7 +91,7 @@ impl Place {
 }
 
 impl Interest {
-    /// A reason for an agent to turn to something where it stands.
+    /// A reason for an agent to turn to something, without moving.
     pub fn new(word: impl Into<Id>, sentence: impl Into<String>, urgency: Urgency, ask: impl Into<String>) -> Self {
         let why = Reason { word: word.into(), sentence: sentence.into() };
         Self { why, urgency, moment: Moment { ask: ask.into(), ..Moment::default() } }
@@ -103,7 +103,7 @@ impl Interest {
         self
     }
 
-    /// The same, with something that somebody said or wrote about it.
+    /// The same reason, with a quotation of something said or written about it.
     pub fn quoting(mut self, by: impl Into<Id>, text: impl Into<String>) -> Self {
         self.moment.quotes.push(Quote { by: by.into(), text: text.into() });
         self
@@ -142,7 +142,7 @@ pub struct PendingInterest {
 }
 
 impl PendingInterest {
-    /// Whether one stands for both.
+    /// Whether one of them covers both.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.interest.is_like(&other.interest)
     }

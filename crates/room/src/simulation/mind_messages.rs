@@ -18,7 +18,7 @@ pub struct ActivityId(pub u32);
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "think", rename_all = "snake_case")]
 pub enum Think {
-    /// The agent stands at an element and reads it.
+    /// The agent is at an element and reads it.
     Read {
         /// Which.
         element: ElementKey,
@@ -150,7 +150,7 @@ pub struct Summons {
     pub agent: AgentKey,
     /// To which piece of work.
     pub activation: ActivationKey,
-    /// Whoever hands it over: the agent goes there first.
+    /// The agent that hands it over: the receiver goes there first.
     pub from: Option<AgentKey>,
     /// The element at which the work is found, by id: the agent goes there before all else.
     pub at: Option<Id>,
@@ -178,7 +178,7 @@ pub struct NewsHeard {
     pub version: u32,
     /// The note.
     pub note: String,
-    /// Whether it may be told to others (the profile's share flag).
+    /// Whether it may be passed on to others (the profile's share flag).
     pub may_tell: bool,
     /// The record of the note.
     pub cause: Seq,

@@ -156,7 +156,7 @@ pub fn is_idle(world: &mut World) -> bool {
     is_idle_but(world, |_| false)
 }
 
-/// The same, where nobody at work counts either: their work may wait for somebody outside.
+/// Like [`is_idle`], ignoring agents at work: their work may be waiting for something outside the room.
 pub fn is_idle_beside_work(world: &mut World) -> bool {
     is_idle_but(world, |state| matches!(state, State::Working | State::Waiting))
 }

@@ -24,7 +24,7 @@ const LEAST_STEP_UNITS: f32 = 0.25;
 /// reactions of one pair, no more can matter.
 const REACTIONS_KEPT: usize = 4;
 
-/// An agent reacted to somebody or something that it passed or looked at. For the view only.
+/// An agent reacted to someone or something that it passed or looked at. For the view only.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct Reacted {
     /// Who.
@@ -69,7 +69,7 @@ impl Reactions {
         self.0.get(agent.0 as usize).is_some_and(|last| last.quiet_until > now)
     }
 
-    /// What an agent shows that looks at somebody or something, if it has not for long enough.
+    /// The reaction of an agent that looks at someone or something, if its last one was long enough ago.
     pub(super) fn glance(
         &mut self,
         agent: AgentKey,
@@ -124,8 +124,8 @@ pub(super) fn step_out(mut sim: SimContext, mut bodies: Query<AgentQuery>) {
     }
 }
 
-/// Lets those part who stand too near to each other: of two free ones that stand, both step aside. Costs
-/// nothing where nobody has just stopped.
+/// Separates agents that are too close to each other: of two idle, standing agents, both step aside. Costs nothing if
+/// no agent has just stopped.
 pub(super) fn part(
     movement: Res<MovementSettings>,
     roster: Res<Roster>,

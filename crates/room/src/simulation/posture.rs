@@ -16,7 +16,7 @@ const ON_SEAT_UNITS: f32 = 4.0;
 /// The posture of an agent. Derived from its activity; nothing depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Posture {
-    /// It stands, or sits and does nothing.
+    /// Standing, or sitting and doing nothing.
     #[default]
     Standing,
     /// It is on its feet.

@@ -24,7 +24,7 @@ pub enum Action {
         /// Which.
         element: ElementKey,
     },
-    /// Go and tell an agent what is to be told.
+    /// Go to an agent and tell it the news.
     ApproachAgent {
         /// Whom.
         agent: AgentKey,
@@ -147,15 +147,15 @@ impl QueuedAction {
 /// The result of queueing an action.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Queued {
-    /// It stands in the queue.
+    /// It was added to the queue.
     Added,
-    /// The same stood there already, as urgent or more.
+    /// An equal action with the same or a higher urgency was already in the queue.
     AlreadyThere,
-    /// The same stood there, and knows what is new about it; it keeps its place.
+    /// An equal action was in the queue; it got the newer information and keeps its place.
     Merged,
-    /// The same stood there, and is more urgent or comes sooner now.
+    /// An equal action was in the queue; it is now more urgent or earlier.
     Raised,
-    /// It stands in the queue, and this had to go.
+    /// It was added to the queue, and this action was removed.
     Displaced(QueuedAction),
     /// The queue is full of what matters more.
     Refused,
@@ -167,8 +167,8 @@ pub enum Queued {
 pub struct ActionQueue(Vec<QueuedAction>);
 
 impl ActionQueue {
-    /// Puts an action where it belongs. At most `cap` besides the compaction, which always fits and stands once, and
-    /// urgent reads: what everyone is to read is refused to nobody, and stands once for each element.
+    /// Inserts an action at its place. At most `cap` actions are kept, not counting the compaction, which always fits
+    /// and occurs once, and urgent reads: required reading is never refused, and occurs once for each element.
     pub fn enqueue(&mut self, new: QueuedAction, cap: usize) -> Queued {
         if let Some(index) = self.0.iter().position(|queued| queued.action.is_like(&new.action)) {
             return self.join(index, new);

@@ -15,7 +15,7 @@ const GOLDEN_ANGLE: f32 = 2.399_963_2;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WalkKind {
-    /// It stands.
+    /// Stand.
     #[default]
     Stand,
     /// It strolls.
@@ -117,7 +117,7 @@ pub fn push_of(position: Vec2, key: u32, other: Vec2, distance_squared: f32, bot
     (position - other) * ((1.0 - distance / both_bodies) / distance)
 }
 
-/// How far one of two who stand within `gap` of each other steps aside for the other: half of what is missing.
+/// The step aside of one of two agents that are closer than `gap`: half of the missing distance.
 pub fn aside_of(position: Vec2, key: u32, other: Vec2, distance_squared: f32, gap: f32) -> Vec2 {
     if distance_squared < 1.0e-4 {
         let angle = key as f32 * GOLDEN_ANGLE;

@@ -38,8 +38,8 @@ impl SimContext<'_> {
         }
     }
 
-    /// Home, unless it is there. Where somebody else is there, it stays beside it or goes to the nearest place that it
-    /// can have.
+    /// The route home; [`Course::STAND`] if it is there. If another agent occupies its home, it stops beside it or goes
+    /// to the nearest free place.
     pub fn homeward(&self, body: &AgentQueryItem) -> Course {
         let (here, arrive, obstacles) = (body.position.0, self.movement.arrive_units, &self.space.obstacles);
         let home = obstacles.free_point(body.home.0);
@@ -59,7 +59,7 @@ impl SimContext<'_> {
         self.space.agents.nearest(point, self.movement.standing_units - 1.0, |other| other != but.0).is_none()
     }
 
-    /// The round of an agent about its home: a circle, or from point to point where something stands in the way.
+    /// The agent's walk around its home: a circle, or a series of points if obstacles are in the way.
     pub fn round(&self, body: &AgentQueryItem) -> Course {
         let (home, radius, obstacles) = (body.home.0, self.movement.patrol_units, &self.space.obstacles);
         let circle = Course::round(body.position.0, home);
@@ -85,7 +85,7 @@ impl SimContext<'_> {
         self.go(body, Course::STAND);
     }
 
-    /// Sends an agent somewhere, round what stands in the way. Whether there is a way; it stands where there is none.
+    /// Sends an agent somewhere, around obstacles. Returns whether there is a route; the agent stands if there is none.
     pub fn go(&mut self, body: &mut AgentQueryItem, mut course: Course) -> bool {
         body.route.points.clear();
         let mut is_open = true;
@@ -126,7 +126,7 @@ impl SimContext<'_> {
         true
     }
 
-    /// Looks for another way to where an agent goes. Whoever has none stays where it is.
+    /// Looks for another route to an agent's goal. An agent without one stays where it is.
     pub fn look_for_way(&mut self, body: &mut AgentQueryItem) {
         let course = body.walk.course;
         let arrive = if course.via { body.route.arrive } else { course.arrive };
@@ -159,7 +159,7 @@ impl SimContext<'_> {
     }
 }
 
-/// Where somebody at `here` goes whose turn this is, and whether it waits there.
+/// The destination of an agent at `here` with this turn, and whether it waits there.
 pub(super) fn spot_of(turn: Turn, here: Vec2) -> (Vec2, bool) {
     match turn {
         Turn::Place(at) => (at, false),

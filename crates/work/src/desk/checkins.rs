@@ -36,7 +36,7 @@ pub struct CheckInFile {
 pub struct OpenWork {
     /// Sessions in which an agent has something to do.
     pub sessions: usize,
-    /// Open tasks that are somebody's.
+    /// The number of open tasks that have an assignee.
     pub tasks: usize,
     /// Questions to a person.
     pub questions: usize,
@@ -74,8 +74,7 @@ pub enum CheckInStep {
     Ask(String),
 }
 
-/// Takes a file's text apart. What cannot be used of it is told, and stands for nothing; the error says why none of it
-/// can be used.
+/// Parses the text of a file. Unusable parts are reported and ignored; the error says why nothing in it can be used.
 pub fn read(text: &str) -> Result<(CheckInFile, Vec<Problem>), Problem> {
     let data = yaml::parse(text).map_err(|error| {
         let what = format!("invalid YAML, so planners do not check in: {}", error.what);
@@ -142,7 +141,7 @@ pub fn step(file: Option<&CheckInFile>, open: OpenWork, open_since_secs: Option<
     CheckInStep::Ask(format!("{}s since last check-in (threshold: {interval}s)", now_secs - last))
 }
 
-/// What a planner is told.
+/// The message to a planner.
 pub fn message(count: u64, reason: &str, open: OpenWork) -> String {
     format!("{CHECK_IN}\n\nCheck-in {count}: {reason}. Open now: {}.", open.in_words())
 }

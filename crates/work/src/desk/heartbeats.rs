@@ -92,7 +92,7 @@ impl Beat {
     }
 }
 
-/// What an agent is told that wakes because of this; `when` is the date in words.
+/// The message to an agent that this wakes; `when` is the date in words.
 pub fn words(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
     let mut text = format!("Your heartbeat woke you. It is {when}.");
     let mut list = |lead: &str, items: &mut dyn Iterator<Item = String>| {

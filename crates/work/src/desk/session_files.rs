@@ -62,8 +62,8 @@ impl SessionEdits {
     }
 }
 
-/// Whether what stands in a session file when a room is opened is to be told: what the room took in already, and what
-/// asks for nothing, is not.
+/// Whether the content of a session file found when a room opens is news: content that the room knows already or that
+/// requires no action is not.
 pub fn is_news(kernel: &Kernel, change: &RecordChanged) -> bool {
     let FileContent::Text(text) = &change.content else { return true };
     let known = session_id_of(&change.path).and_then(|id| kernel.thread(kernel.session_named(id)?));

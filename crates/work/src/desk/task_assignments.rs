@@ -22,7 +22,7 @@ use crate::workspace::task_files::{Status, Task, TaskFile};
 
 /// The file of questions to a person; what stands there is nobody's work.
 const APPROVALS: &str = "tasks/approvals.task.md";
-/// Of a conclusion so many characters stand in the file.
+/// The number of characters of a conclusion that are written to the file.
 pub const CONCLUSION_CHARS: usize = 2_000;
 /// Of what came before so many characters are told of each task.
 const BEFORE_CHARS: usize = 1_500;
@@ -33,7 +33,7 @@ const WATCHED_AT_MOST: usize = 10_000;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AssignmentStage {
-    /// Its file is to say that somebody has it.
+    /// Its file must be updated to show that it is taken.
     Marking,
     /// Its file says so; the work is to begin, not before this tick.
     Ready {
@@ -115,7 +115,7 @@ pub struct TaskAssignments {
     all: Vec<TaskAssignment>,
     asked: Vec<Asked>,
     told: Vec<TaskNotice>,
-    /// Sessions that are kept because somebody waits in them for a task.
+    /// Sessions that are kept because their agent waits for a task.
     pub(super) kept: BTreeSet<ActivationKey>,
     newest: u64,
     /// Whether nothing changed since the last look.
@@ -150,7 +150,7 @@ fn is_free(files: &TaskTexts, path: &str, task: &Task) -> bool {
     before(files, path, task).into_iter().all(|before| before.is_some_and(|before| before.status == Status::Completed))
 }
 
-/// The whole of what an agent is told that has a task.
+/// The complete message to an agent about its task.
 pub fn task_words(files: &TaskTexts, duty: &TaskAssignment) -> Option<String> {
     let task = task_of(files, &duty.path, &duty.id)?;
     let mut text = task.title.text.clone();
@@ -177,7 +177,7 @@ pub fn task_of<'a>(files: &'a TaskTexts, path: &str, id: &str) -> Option<&'a Tas
 }
 
 impl TaskAssignments {
-    /// The tasks that somebody has.
+    /// The assigned tasks.
     pub fn iter(&self) -> impl Iterator<Item = &TaskAssignment> {
         self.all.iter()
     }
@@ -287,7 +287,7 @@ impl TaskAssignments {
         all.filter(is_orphan).collect()
     }
 
-    /// Watches the tasks for whose result somebody waits, and notes what those are told whose task is over.
+    /// Checks the tasks whose results are awaited, and prepares the notices about those that have ended.
     pub fn watch(&mut self, files: &TaskTexts) {
         let mut asked = std::mem::take(&mut self.asked);
         asked.retain(|one| {
@@ -324,18 +324,19 @@ impl TaskAssignments {
         self.told.push(TaskNotice { session: asked.session.clone(), from, text });
     }
 
-    /// What is to be told now; it counts as told.
+    /// Returns the pending notices and marks them as delivered.
     pub fn take_told(&mut self) -> Vec<TaskNotice> {
         std::mem::take(&mut self.told)
     }
 
-    /// The sessions in which somebody waits for a task.
+    /// The sessions whose agents wait for a task.
     pub fn awaited_in(&self) -> BTreeSet<&str> {
         let asked = self.asked.iter().map(|one| one.session.as_str());
         asked.chain(self.all.iter().filter_map(|duty| duty.asked_in.as_deref())).collect()
     }
 
-    /// The file of a task says that somebody has it, or could not be changed while it said what `seen` is the hash of.
+    /// Applies the result of marking a task as taken in its file: it was marked, or the file with the hash `seen` could
+    /// not be changed.
     pub fn was_marked(&mut self, number: u64, marked: Result<String, String>, seen: u64) {
         let Some(duty) = self.get_mut(number).filter(|duty| duty.stage == AssignmentStage::Marking) else { return };
         match marked {
@@ -344,7 +345,7 @@ impl TaskAssignments {
         }
     }
 
-    /// The work of a task is over: whoever asked for it is told.
+    /// Ends the work of a task and notifies the agent that requested it.
     pub fn conclude(&mut self, number: u64, outcome: &Outcome) {
         let Some(duty) = self.get_mut(number) else { return };
         duty.stage = AssignmentStage::Closing;

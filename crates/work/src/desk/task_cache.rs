@@ -32,7 +32,7 @@ impl KnownTasks {
         self.causes.get(path).copied().unwrap_or(Seq(0))
     }
 
-    /// The open tasks that are somebody's. Questions to a person are none.
+    /// The number of open, assigned tasks, without questions to a person.
     pub(super) fn open_count(&self) -> usize {
         let files = self.texts.iter().filter(|(path, _)| *path != APPROVALS_FILE);
         let tasks = files.flat_map(|(_, file)| &file.tasks);

@@ -27,7 +27,7 @@ const WAITING_AT_MOST: usize = 10_000;
 pub(super) enum WriteFor {
     /// A call of a tool.
     Call(OrderKey),
-    /// A task that somebody takes, by its number.
+    /// A task that an agent takes, by its number.
     Mark(u64),
     /// A task that is over, by its number.
     Close(u64),

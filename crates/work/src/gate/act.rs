@@ -76,7 +76,7 @@ pub enum Touch {
         /// What it may do by itself.
         authority: Box<Authority>,
     },
-    /// The agent that started this one is told something.
+    /// A message to the agent that started this one.
     Signal,
     /// A tool of an MCP server is called.
     Call {
@@ -121,7 +121,7 @@ pub struct ProfileChange {
     pub path: WorkspacePath,
     /// The id that it would define.
     pub id: Id,
-    /// An id that stands for something else in the room and that the file asks for.
+    /// The reserved id that the file requests.
     pub reserved_id: Option<Id>,
     /// What the agent might do then.
     pub authority: Authority,

@@ -19,7 +19,7 @@ const REASON_CHARS_AT_MOST: usize = 600;
 /// One rule that asks about one part of an act.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct AskRule {
-    /// Where the rule stands.
+    /// The place of the rule.
     pub source: AskSource,
     /// In which way something is touched.
     pub kind: TouchKind,
@@ -27,7 +27,7 @@ pub struct AskRule {
     pub target: String,
 }
 
-/// Where a rule stands that asks a person.
+/// The place of a rule that requires a person's consent.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum AskSource {
@@ -153,7 +153,7 @@ pub fn for_task(rules: &[AskRule]) -> Option<Vec<AskRule>> {
     (!granted.is_empty()).then_some(granted)
 }
 
-/// What somebody may do who was granted this, in words: "start agents and change agents' files".
+/// The actions that a grant permits, in words: "start agents and change agents' files".
 pub fn granted_words<'a>(granted: impl IntoIterator<Item = &'a AskRule>) -> String {
     let mut doing: Vec<String> = Vec::new();
     for rule in granted {

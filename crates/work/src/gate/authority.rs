@@ -38,11 +38,11 @@ pub const WEB_FETCH: &str = "web_fetch";
 /// What a tool lets an agent do, as far as limits tell tools apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Power {
-    /// Seeing what stands in a file.
+    /// Reading the content of a file.
     Read,
     /// Finding files, or lines in them.
     Find,
-    /// Changing what stands in a file.
+    /// Changing the content of a file.
     Write,
     /// Taking a file away.
     Delete,
@@ -70,18 +70,18 @@ impl Power {
 /// Who may have a tool.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum ToolScope {
-    /// Whoever's profile lists it.
+    /// Every agent whose profile lists it.
     #[default]
     Everyone,
     /// Agents that run this profile.
     Profile(Id),
     /// Agents of this type, such as `planner`.
     Role(Id),
-    /// Whoever works in this session.
+    /// The agents working in this session.
     Session(ActivationKey),
     /// Agents that are asked over the Agent Client Protocol; no profile lists it.
     CodingAgent,
-    /// Whoever may call this tool of an MCP server.
+    /// The agents that may call this tool of an MCP server.
     Server {
         /// The server's key.
         key: Id,
@@ -91,7 +91,7 @@ pub enum ToolScope {
 }
 
 impl ToolScope {
-    /// Whether somebody may have a tool of each of two scopes.
+    /// Whether an agent can have a tool of both scopes.
     pub fn meets(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Profile(one), Self::Profile(other)) => one == other,
@@ -108,7 +108,7 @@ pub struct ToolName {
     pub name: String,
     /// What other products call a tool that does the same.
     pub aliases: Vec<String>,
-    /// Those of its aliases under which a model is told of it where a profile lists them.
+    /// Its aliases under which a model gets it if a profile lists them.
     pub offered_as: Vec<String>,
     /// Who may have it.
     pub scope: ToolScope,
@@ -228,7 +228,7 @@ fn is_same(one: &str, other: &str) -> bool {
 pub struct Authority {
     /// The tools that it may use.
     pub tools: BTreeSet<String>,
-    /// The names under which it is told of tools, where its file lists them under another name that they have.
+    /// The names under which it gets tools that its file lists by an alias.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub called: BTreeMap<String, String>,
     /// Names under `tools` that no tool has. They grant nothing; a profile that lists one still asks for it.
@@ -244,9 +244,9 @@ pub struct Authority {
     /// Tools of servers that it may use as a whole and that it may not call: `key/tool`.
     #[serde(default)]
     pub mcp_not: BTreeSet<String>,
-    /// Keys that would let it run or reach something, folded, with what stands under them.
+    /// Keys that would let it run programs or reach the network, with folded names, and their values.
     pub commands: BTreeMap<String, Value>,
-    /// Whether its prompts hold what stands on the boards.
+    /// Whether its prompts contain the contents of the boards.
     pub sees_workspace: bool,
     /// Whether its prompts hold who the person is.
     pub sees_user: bool,
@@ -278,7 +278,7 @@ pub enum Excess {
     McpServer(String),
     /// A key that lets it run or reach something.
     Command(String),
-    /// Knowing what stands on the boards.
+    /// Seeing the contents of the boards.
     SeesWorkspace,
     /// Knowing who the person is.
     SeesUser,

@@ -94,13 +94,13 @@ impl Bounds {
         self.authorities.iter().any(|authority| authority.has_worktree)
     }
 
-    /// The name under which the agent is told of a tool: as its file lists it, else the tool's own.
+    /// The name under which the agent knows a tool: the alias that its file lists, or the tool's own name.
     pub fn called<'a>(&'a self, tool: &'a str) -> &'a str {
         self.authorities.first().and_then(|own| own.called.get(tool)).map_or(tool, String::as_str)
     }
 
-    /// Where the paths begin that the agent gives this tool: its own folder, where it is one with a document and is told of
-    /// the tool in the words of that format; the workspace else.
+    /// The base of the paths that the agent gives this tool: its own folder if it is a folder agent that gets the tool
+    /// in the terms of its document format; otherwise the workspace.
     pub fn folder_for(&self, tool: &str) -> &str {
         let own = self.authorities.first().filter(|own| own.called.contains_key(tool));
         own.and_then(|own| own.folder.as_deref()).unwrap_or_default()
@@ -159,7 +159,7 @@ impl Bounds {
         self.authorities.first().and_then(|own| own.model.as_deref())
     }
 
-    /// Whether prompts of all of them hold what stands on the boards.
+    /// Whether the prompts of all of them contain the contents of the boards.
     pub fn sees_workspace(&self) -> bool {
         self.authorities.iter().all(|authority| authority.sees_workspace)
     }

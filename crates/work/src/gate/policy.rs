@@ -27,8 +27,8 @@ pub static SETTING_KEYS: [(TouchKind, &str); 7] = [
     (TouchKind::AGENT_SIGNAL, "signal"),
 ];
 
-/// A verdict as a person writes it: `allow`, `ask` or `deny`. Any other word counts as `ask`, or as `deny` where it is
-/// near to that, and is told.
+/// A verdict as a person writes it: `allow`, `ask` or `deny`. Any other word counts as `ask`, or as `deny` if it
+/// resembles it, and is reported.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Rule(pub String);

@@ -48,9 +48,9 @@ impl TouchKind {
     pub const AGENT_SPAWN: Self = Self(Cow::Borrowed("agent.spawn"));
     /// An agent that is there is started; judged as starting one.
     pub const AGENT_START: Self = Self(Cow::Borrowed("agent.start"));
-    /// The agent that started this one is told something.
+    /// A message to the agent that started this one.
     pub const AGENT_SIGNAL: Self = Self(Cow::Borrowed("agent.signal"));
-    /// Others in the room are told something.
+    /// A message to others in the room.
     pub const MESSAGE_SEND: Self = Self(Cow::Borrowed("message.send"));
     /// What others in the room say is heard.
     pub const MESSAGE_READ: Self = Self(Cow::Borrowed("message.read"));
@@ -146,7 +146,7 @@ impl TouchKind {
         if is_asked { Verdict::Ask } else { Verdict::Allow }
     }
 
-    /// What somebody does who touches something in this way.
+    /// The verb for this kind of access.
     pub fn verb(&self) -> &str {
         match self.as_str() {
             "copy.write" => "changing in its own copy",

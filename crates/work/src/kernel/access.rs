@@ -23,7 +23,7 @@ use crate::tools::{CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, Tool
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
 
-/// The most characters of a result or an ending that stand in the log.
+/// The number of characters of a result or an ending that are logged.
 pub(crate) const LOGGED_CHARS: usize = 2_000;
 
 /// What would happen if what this work asks a person were allowed, as the room is now.
@@ -89,8 +89,8 @@ impl RoomAccess<'_, '_> {
         self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| file_name(path).to_owned())
     }
 
-    /// What a person's words to whoever runs this profile mean: a command for a skill stands for the skill. The error says
-    /// what is wrong with the command.
+    /// The meaning of a person's message to an agent with this profile: a slash command is replaced by its skill. The
+    /// error says what is wrong with the command.
     pub(super) fn meant(&self, profile: &str, said: &str) -> Result<String, String> {
         let found = self.skills.as_deref().zip(self.profiles.path(profile)).zip(self.profiles.get(profile));
         let expanded = found.and_then(|((skills, path), profile)| skills.expand(path, profile, said));

@@ -80,7 +80,7 @@ impl Call {
         self.question.as_ref().is_some_and(|question| question.of_server.is_some())
     }
 
-    /// Whether somebody is at it, also one who waits for a person meanwhile.
+    /// Whether it is in progress, including work that waits for a person.
     pub(super) fn is_carried_out(&self) -> bool {
         match self.progress {
             CallProgress::Running => true,
@@ -145,7 +145,7 @@ pub enum CallProgress {
 pub enum Phase {
     /// It waits until its agent has nothing else to do for another piece of work.
     Queued,
-    /// Its agent was told and comes as soon as it is at leisure.
+    /// Its agent was called and comes as soon as it is free.
     Summoned,
     /// The agent is there; the next thing is to ask its model.
     Due,
@@ -265,7 +265,7 @@ pub struct Activation {
     /// The changes of its agent's own copy that a person was asked about last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<u64>,
-    /// Why it waits, as its agent was told last.
+    /// The reason for waiting that its agent was last told.
     pub told: String,
     /// Whether its session changed since it was written down.
     pub is_unwritten: bool,
@@ -335,7 +335,7 @@ impl Activation {
         calls.iter().filter(|call| call.within.is_none())
     }
 
-    /// The session as it stands when the work is stopped here: every call has an answer, and no mail is lost.
+    /// The session as it would be if the work were stopped now: every call has an answer, and no mail is lost.
     pub(super) fn closed_messages(&self) -> Vec<PromptMessage> {
         let mut messages = self.messages.clone();
         messages.extend(self.asked_calls().map(|call| {
@@ -350,7 +350,7 @@ impl Activation {
         messages
     }
 
-    /// The session as it stands now: with what tools have answered in the turn that goes on, and with what came in.
+    /// The current session, with the tool results of the current turn and the messages that arrived.
     pub fn messages_so_far(&self) -> Vec<PromptMessage> {
         let mut messages = self.messages.clone();
         messages.extend(self.asked_calls().filter_map(|call| match &call.progress {
@@ -403,13 +403,13 @@ pub struct RunNode {
     pub parent: Option<ActivationKey>,
     /// The thread that a person started: the run.
     pub root: ActivationKey,
-    /// How many agents stand between it and the person.
+    /// The number of agents between it and the person.
     pub depth: u32,
     /// Agents that it started.
     pub children: u32,
     /// The activation that waits or goes on.
     pub live: Option<ActivationKey>,
-    /// The session so far, while nothing waits or goes on.
+    /// The session, while nothing is pending.
     pub messages: Vec<PromptMessage>,
     /// What is known of the session's messages beside their words, in the same order.
     #[serde(default)]
@@ -428,7 +428,7 @@ pub struct RunNode {
     /// Whether a person stopped it: nothing that agents say wakes it again.
     #[serde(default)]
     pub is_stopped: bool,
-    /// What the agent that started it is to be told once everything that this one set going is over.
+    /// The report for the agent that started it, due once everything that this one started has ended.
     #[serde(default)]
     pub report: Option<Report>,
     /// What it is to give back, where its task was handed over.
@@ -447,7 +447,7 @@ pub struct RunNode {
 pub struct Report {
     /// The piece of work.
     pub activation: ActivationKey,
-    /// What is told.
+    /// The text of the report.
     pub words: String,
     /// What it came to, where its task was handed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]

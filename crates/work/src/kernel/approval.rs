@@ -208,7 +208,7 @@ impl Approval {
         std::iter::once(once).chain(for_task).chain(until).chain(pattern).chain(always).collect()
     }
 
-    /// Whether it may reach so far that this is allowed.
+    /// Whether this request can be allowed for this scope.
     pub fn may_reach(&self, scope: AllowScope) -> bool {
         match scope {
             AllowScope::Once => true,
@@ -271,7 +271,7 @@ impl Activation {
         })
     }
 
-    /// Whether somebody outside owes it something: a model, or whoever carries out a call.
+    /// Whether an external reply is outstanding: from a model, or from the executor of a call.
     pub(super) fn is_under_way(&self) -> bool {
         let runs = |call: &super::activation::Call| call.progress == CallProgress::Running;
         self.phase == Phase::Asking || self.current_call().is_some_and(|(_, call)| runs(call))

@@ -128,7 +128,7 @@ pub enum NoReply {
         /// In words.
         why: String,
     },
-    /// It will not work until somebody does something.
+    /// It stays unable to work until someone intervenes.
     Lasting {
         /// What, and what to do.
         why: String,
@@ -164,7 +164,7 @@ pub struct Kernel {
     pub(super) resume_tick: Option<u64>,
     /// Rate limits, one after another.
     pub(super) rate_limits: u32,
-    /// Numbers that a person set and that stand in for the settings'.
+    /// Numbers that a person set, which override the settings.
     pub(super) concurrency: Option<u32>,
     pub(super) depth_at_most: Option<u32>,
     /// The caps as of the last look, by hash: work that waits for one is tried again when they change.
@@ -295,7 +295,8 @@ impl Kernel {
         self.queue(work, key, Origin::Person, Vec::new());
     }
 
-    /// The key for the next piece of work, made in this run. Whoever takes it queues the work, or it is given again.
+    /// The key for the next piece of work of this run. The caller must queue the work, or the same key is returned
+    /// again.
     pub fn next_key(&self, run: RunTag) -> ActivationKey {
         ActivationKey::new(self.newest + 1, run)
     }
@@ -413,8 +414,8 @@ impl Kernel {
         }
     }
 
-    /// Ends a piece of work. Whoever started it is told once all that it set going is over, unless a person
-    /// stopped it.
+    /// Ends a piece of work. The agent that started it is notified once everything that it started has ended, unless a
+    /// person stopped it.
     pub(super) fn end(&mut self, key: ActivationKey, ending: Ending) -> bool {
         self.end_because(key, ending, None)
     }
@@ -468,8 +469,8 @@ impl Kernel {
         asleep
     }
 
-    /// Whether others may still wake the agent of a session when its work is over: its run goes on, or somebody keeps
-    /// the session.
+    /// Whether the agent of a session can still be woken after its work has ended: its run continues, or the session is
+    /// kept.
     pub(super) fn may_sleep(&self, key: ActivationKey) -> bool {
         let Some(thread) = self.threads.get(&key) else { return false };
         let others = self.threads.iter().filter(|(other, one)| **other != key && one.root == thread.root);
@@ -491,7 +492,7 @@ impl Kernel {
         }
     }
 
-    /// Notes what a model took for its answer to a piece of work. `booked` is all that was booked for that so far.
+    /// Records the usage of a model's answer to a piece of work. `booked` is everything booked for it before.
     pub(super) fn note_reply(&mut self, key: ActivationKey, reply: ReplyNote, booked: (u64, u64)) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         let before = std::mem::replace(&mut activation.booked, booked);
@@ -541,7 +542,7 @@ impl Kernel {
         }
     }
 
-    /// Why work that could go on does not, where its agent was told something else: to be told now.
+    /// The reasons why ready work is waiting, for agents that were last told another reason. Marks them as told.
     pub fn take_tellings(&mut self) -> Vec<(ActivationKey, String)> {
         let held_up = match (self.is_paused, &self.stopped_by, self.resume_tick) {
             (true, ..) => Some("all work is paused".to_owned()),

@@ -12,7 +12,8 @@ use crate::gate::{AskRule, ask_rules};
 const TIMED_GRANTS_AT_MOST: usize = 1_000;
 
 impl Kernel {
-    /// A person allows what these rules ask about, for the task of this thread. Whether that can be allowed so far.
+    /// A person allows the actions of these rules for the task of this thread. Returns whether that is possible at
+    /// present.
     pub(super) fn grant(&mut self, thread: ActivationKey, tool: &str, rules: &[AskRule]) -> bool {
         let Some(granted) = ask_rules::for_task(rules) else { return false };
         let grants = granted.into_iter().map(|rule| Grant { tool: tool.to_owned(), rule });
@@ -20,8 +21,8 @@ impl Kernel {
         true
     }
 
-    /// A person allows an agent what these rules ask about, from `now` until another date of the room, in seconds since
-    /// 1970. Whether that can be allowed so far.
+    /// A person allows an agent the actions of these rules from `now` until another date of the room, in seconds since
+    /// 1970. Returns whether that is possible at present.
     pub(super) fn grant_until(&mut self, agent: &Id, tool: &str, rules: &[AskRule], (now, until): (i64, i64)) -> bool {
         let Some(granted) = ask_rules::for_task(rules) else { return false };
         for rule in granted {

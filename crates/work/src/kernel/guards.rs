@@ -54,7 +54,7 @@ pub enum Refusal {
 /// The effect of a signal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signalled {
-    /// The file name of the agent that was told.
+    /// The file name of the agent that received it.
     pub to: String,
     /// Its id.
     pub agent: Id,

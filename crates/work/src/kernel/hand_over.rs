@@ -53,8 +53,8 @@ impl Kernel {
         self.may_spawn(from, agent, task, settings)
     }
 
-    /// Queues a task that is handed over, and that may never do more than `starters`; says how deep it is. `task` is
-    /// what it is called by; the work has all that its agent is told.
+    /// Queues a handed-over task whose rights are limited to those of `starters`, and returns its depth. `task` is its
+    /// title; the work contains the complete message for the agent.
     pub fn hand_over(
         &mut self,
         from: ActivationKey,
@@ -99,7 +99,7 @@ impl Kernel {
         Some((most.saturating_sub(handed.turns.saturating_add(turn)), most))
     }
 
-    /// Looks at the deadline before a question: whether the work may go on. In its last turn it is told.
+    /// Checks the deadline before a request: whether the work may continue. The agent is warned in its last turn.
     pub(super) fn is_in_time(&mut self, key: ActivationKey) -> bool {
         match self.turns_left(key) {
             Some((0, most)) => {

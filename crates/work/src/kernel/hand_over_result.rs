@@ -42,7 +42,7 @@ impl Handed {
         Self { task: text::truncate(&text::one_line(task), TASK_TOLD_CHARS), terms, turns: 0, was_sent_back: false }
     }
 
-    /// What whoever handed it over is told, whether that is a result, and the result or why there is none.
+    /// The message to the one who handed it over, whether it is a result, and the result or the reason for its absence.
     pub(super) fn report_for(&self, given: &Given) -> (String, bool, String) {
         let expected = self.terms.expected.as_ref();
         let result = match (given.is_done, expected.map(|expected| expected.fit(&given.text))) {

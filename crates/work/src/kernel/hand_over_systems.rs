@@ -46,7 +46,7 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    /// Queues a task for an agent in the room; what whoever hands it over is told.
+    /// Queues a task for an agent in the room. Returns the answer to the one who hands it over.
     pub(super) fn hand_over(
         &mut self,
         kernel: &mut Kernel,

@@ -228,7 +228,7 @@ impl Kernel {
     }
 }
 
-/// The sessions of all work that is not over, as they are to stand on disk when the room is closed.
+/// The sessions of all unfinished work, in the form saved when the room closes.
 pub fn sessions_at_rest(world: &World) -> Vec<FileOrder> {
     let (kernel, clock) = (world.resource::<Kernel>(), world.resource::<SimClock>());
     let scene = world.get_resource::<RoomStart>().map_or("", |start| start.scene.as_str());

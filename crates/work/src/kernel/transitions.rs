@@ -284,7 +284,7 @@ impl Kernel {
         calls.get_mut(index).filter(|call| call.is_carried_out())
     }
 
-    /// A tool call was carried out, or refused: this is what the model is told. Whether anybody waited for it.
+    /// Delivers the result of a tool call or its refusal to the model. Returns whether the call was awaited.
     pub fn answered(
         &mut self,
         (key, turn, index): (ActivationKey, u32, usize),
@@ -357,7 +357,7 @@ impl Kernel {
         true
     }
 
-    /// Whoever carries a call out asks a person something. The call keeps its place: it goes on outside.
+    /// The executor of a call asks a person something. The call keeps its place and continues outside.
     pub(super) fn ask_for_server(&mut self, (key, turn, index): (ActivationKey, u32, usize), question: CallQuestion) {
         let Some(call) = self.running_call_mut(key, turn, index) else { return };
         call.progress = CallProgress::Asked(question.what());

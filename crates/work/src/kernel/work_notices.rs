@@ -10,8 +10,9 @@ use crate::base::{ActivationKey, Id, Seq};
 use crate::log::{EventDraft, events};
 use crate::mind::headings;
 
-/// Words for an agent's session. To be sent in `Ingest`, after the kernel's own: heard in the same tick. Whoever sends
-/// them has asked whether the session takes them ([`Kernel::next_turn_of`], [`Kernel::may_be_woken`]).
+/// A message for an agent's session. Send it in `Ingest`, after the kernel's own systems, so that it is received in the
+/// same tick. The sender must first check that the session accepts it ([`Kernel::next_turn_of`],
+/// [`Kernel::may_be_woken`]).
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub struct WorkNotice {
     /// The session that they are for.

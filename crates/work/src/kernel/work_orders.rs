@@ -38,7 +38,7 @@ impl WorkTerms {
 /// Work that is ordered from an agent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorkWanted {
-    /// Names the order; what becomes of it is told under that name.
+    /// The id of the order; its outcome is reported under this id.
     pub order: Id,
     /// Who is to do it: an agent by id, or a profile by id or file.
     pub agent: Id,
@@ -57,7 +57,7 @@ pub struct WorkWanted {
 pub enum WorkOrder {
     /// An agent is to do something, as a run of its own.
     Begin(Box<WorkWanted>),
-    /// The agent is told something more in a session that was kept.
+    /// A further message to the agent in a session that was kept.
     GoOn {
         /// Names the order.
         order: Id,

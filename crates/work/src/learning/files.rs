@@ -249,7 +249,7 @@ impl KnowledgeFiles {
         Ok(is_written)
     }
 
-    /// Writes a file beside those of memories, over whatever stands there, and says where.
+    /// Writes a file beside the memory files, replacing an existing one, and returns its path.
     pub fn write_beside(&self, name: &str, text: &str) -> Result<String, KnowledgeFilesError> {
         let path = WorkspacePath::new(&format!("{KNOWLEDGE_FOLDER}/{name}"))?;
         for _ in 0..TRIES {

@@ -154,10 +154,10 @@ fn output(text: String, told: &Knowledge) -> ToolOutput {
     ToolOutput { text, data: Some(json!({ TOLD: told })), ..ToolOutput::default() }
 }
 
-/// The key of an answer's data under which stands what the log is to say.
+/// The key in an answer's data for the text to be logged.
 pub(super) const TOLD: &str = "knowledge";
 
-/// The key of an answer's data under which stands which memories cannot both be true.
+/// The key in an answer's data for memories that contradict each other.
 pub(super) const CONTRADICTIONS: &str = "contradictions";
 
 /// The relations that a call names, as edges; in words why one of them cannot be.

@@ -64,7 +64,7 @@ pub(super) fn log_calls(
     }
 }
 
-/// What a person is told of two memories that cannot both be true.
+/// The message to a person about two memories that contradict each other.
 pub(super) fn contradiction(what: &str) -> EventDraft {
     let remedy = "fix or forget one of them: `workshop knowledge show` says where they are";
     EventDraft::of(&Warning::new(what.to_owned()).remedy(remedy))

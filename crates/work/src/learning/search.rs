@@ -37,7 +37,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Answers it. Whoever asked may have gone.
+    /// Answers the request. The requester may be gone.
     pub(super) fn answer(self, opened: Result<&KnowledgeFiles, KnowledgeFilesError>) {
         let found = opened.map(|files| {
             let MemoryQuery { viewer, text, filter, now, limit } = &self.query;

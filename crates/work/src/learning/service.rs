@@ -88,7 +88,7 @@ pub(super) enum Answer {
     Embedder(EmbedderInUse),
 }
 
-/// The embedding model in use, as the room is told: an input, and a resource with the latest one.
+/// The embedding model in use, as reported to the room: an input, and a resource with the latest one.
 #[derive(Message, Resource, Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct EmbedderInUse {
     /// Its name.
@@ -105,7 +105,7 @@ pub struct KnowledgeServiceOptions {
     pub state_folder: PathBuf,
     /// Who writes files.
     pub files: FileHandle,
-    /// How many memories the room was told of.
+    /// The number of memories last reported to the room.
     pub counted: MemoryCounts,
 }
 

@@ -159,7 +159,7 @@ impl Channel {
         self.said
     }
 
-    /// So often somebody was told one, and so many were refused.
+    /// The number of messages delivered and the number refused.
     pub fn counts(&self) -> (u64, u64) {
         (self.heard, self.bounced)
     }
@@ -337,7 +337,7 @@ impl Channels {
         agents.into_iter().cloned().collect()
     }
 
-    /// What an agent is told now: as much as one turn may bring, the oldest first. It counts as heard.
+    /// The messages that an agent gets now: as many as one turn allows, oldest first. Marks them as heard.
     pub fn deliver(&mut self, agent: &str, settings: &ChannelSettings) -> Vec<Delivered> {
         let mut room = settings.told_per_turn;
         let mut all = Vec::new();
@@ -389,7 +389,7 @@ impl Channels {
         self.channels.get(name)?.subscribers.get(agent)?.thread
     }
 
-    /// Notes that an agent was woken for all that was said so far.
+    /// Notes that an agent was woken for every message up to now.
     pub fn note_woken(&mut self, agent: &str) {
         for channel in self.channels.values_mut() {
             let next = channel.said + 1;

@@ -18,7 +18,7 @@ const NAMED_AT_MOST: usize = 20;
 /// A list of entries ends after so many characters.
 const LIST_CHARS_AT_MOST: usize = 12_000;
 
-/// What an agent is told of what was said in channels.
+/// The text with the messages of channels for an agent.
 pub fn news(delivered: &[Delivered]) -> String {
     let of = |one: &Delivered| {
         let lines = one.messages.iter().map(|message| format!("[{}] {}: {}", message.number, message.by, message.text));

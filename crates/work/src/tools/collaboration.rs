@@ -79,8 +79,7 @@ pub enum Condition {
     },
 }
 
-/// The name that is meant by what somebody wrote: a channel may be written with `#`, and letters count alike in upper
-/// and lower case.
+/// The channel name meant by this text: `#` is optional, and upper and lower case are the same.
 pub fn name(given: &str) -> Result<String, String> {
     let name = given.trim().trim_start_matches('#').trim().to_lowercase();
     let is_odd = |c: char| c.is_control() || "\"'`<>{}[]|\\".contains(c);

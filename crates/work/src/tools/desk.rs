@@ -16,7 +16,7 @@ use crate::workspace::vfs::WorkspacePath;
 
 /// Who carries out what agents do with tasks, messages and sessions.
 pub const DESK: &str = "desk";
-/// Where tasks stand for which no file is named.
+/// The file of tasks that name no file.
 pub const USUAL_TASK_FILE: &str = "tasks/work.task.md";
 /// The type of agents that see the sessions of others.
 pub const PLANNER: &str = "planner";
@@ -120,7 +120,7 @@ pub struct TaskDraft {
     pub tags: Vec<String>,
     /// Ids of tasks that must be done before.
     pub depends_on: Vec<String>,
-    /// The id of the task that it is to stand below.
+    /// The id of its intended parent.
     pub parent: Option<String>,
     /// More about it.
     pub description: Option<String>,

@@ -26,7 +26,7 @@ pub(super) struct OpenCall {
 }
 
 impl OpenCall {
-    /// Hands on what it has to say; whether it goes on.
+    /// Passes its messages to `say`; returns whether it is still running.
     pub(super) fn poll(&mut self, mut say: impl FnMut(ToolNews)) -> bool {
         while let Some(news) = self.engine.poll() {
             match news {
@@ -56,7 +56,7 @@ impl OpenCall {
         true
     }
 
-    /// Tells the code what came of something that it asked for.
+    /// Sends the code the result of something that it requested.
     pub(super) fn send_answer(&mut self, number: u64, answer: &CallAnswer) {
         let Some(request) = self.asked.remove(&number) else { return };
         let answer = match answer {
@@ -73,8 +73,8 @@ struct TextRead {
     content: String,
 }
 
-/// The call that a request of code stands for, made by an agent whose document lies in this folder. The error says to
-/// the code why there is none.
+/// The tool call that a request of code means, made by an agent whose document is in this folder. The error tells the
+/// code why there is none.
 pub(crate) fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static str, Value), String> {
     Ok(match request {
         HostRequest::ReadFile { path } => (READ_TEXT, json!({ "path": path_from(folder, path)? })),

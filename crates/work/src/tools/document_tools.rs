@@ -152,9 +152,9 @@ fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
 #[derive(Resource, Default)]
 pub(super) struct ReadCode(pub(super) Arc<ProgramCache>);
 
-/// Brings in what calls came to and what they want done, tells them what came of that, begins what was ordered, and stops
-/// what nobody waits for. What runs is nobody's to save: an order that is still there after a restart begins anew with the
-/// same chances and wants the same, and none of that is done twice.
+/// Collects results and requests of running calls, sends them answers, starts new orders, and stops calls that are no
+/// longer awaited. Running calls are not saved: an order that still exists after a restart begins again with the same
+/// random seed and makes the same requests, none of which is carried out twice.
 pub(super) fn carry_out(
     (mut outcomes, mut answered): (ResMut<InputQueue<ToolOutcome>>, MessageReader<CallAnswered>),
     (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),

@@ -217,7 +217,7 @@ pub(super) fn delete() -> Tool {
     .with_argument_aliases(&[("file_path", "path")])
 }
 
-/// Gives a file another path. Whoever may not take files away may not take them from their place either.
+/// Gives a file another path. An agent that may not delete files may not move them either.
 pub(super) fn rename() -> Tool {
     Tool::new(
         "vfs_rename",

@@ -49,8 +49,8 @@ impl Terms {
         }
     }
 
-    /// What is told with it, line by line; empty where there is nothing. `deadline` and `wanted` introduce how soon and
-    /// what is expected.
+    /// The additional information for the receiver, line by line; empty if there is none. `deadline` and `wanted`
+    /// introduce the time limit and the expected result.
     pub fn describe(&self, deadline: &str, wanted: &str) -> String {
         let mut lines = Vec::new();
         if !self.context.trim().is_empty() {
@@ -126,7 +126,7 @@ impl Expected {
         !matches!(self, Self::Words(_))
     }
 
-    /// The result that stands in what an agent said last, or what is wrong with it.
+    /// The result in an agent's last message. The error says what is wrong with it.
     pub fn fit(&self, said: &str) -> Result<String, String> {
         if let Self::Words(_) = self {
             return Ok(said.to_owned());

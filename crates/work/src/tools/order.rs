@@ -150,7 +150,7 @@ pub enum ToolNews {
         /// How far it is, in a few words.
         text: String,
     },
-    /// Whoever carries it out asks a person something before it goes on.
+    /// The executor asks a person something before it continues.
     Asks {
         /// What.
         question: Box<McpElicitation>,
@@ -201,7 +201,7 @@ impl ToolNews {
 pub struct ToolOutput {
     /// In words, for the model.
     pub text: String,
-    /// The same as data; the model is told of it where there are no words.
+    /// The same result as data; the model gets it if there is no text.
     pub data: Option<Value>,
     /// Images.
     pub images: Vec<ToolImage>,

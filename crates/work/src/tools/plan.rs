@@ -184,7 +184,7 @@ pub enum Work {
         /// What it is to do.
         task: String,
     },
-    /// The agent that started this one is told something.
+    /// A message to the agent that started this one.
     Signal {
         /// What.
         message: String,

@@ -26,7 +26,7 @@ const LINES_AROUND: usize = 2;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "shows", rename_all = "snake_case")]
 pub enum Preview {
-    /// A file gets a whole text, and what stands in it now, if anything, is not known here.
+    /// A file gets a complete new text; its current content, if any, is not known here.
     Write {
         /// Which file.
         path: String,
@@ -115,7 +115,7 @@ pub struct PreviewLine {
 }
 
 impl PreviewLine {
-    /// The same on a line of plain text: what comes, goes and stays is told apart by its first sign.
+    /// The line as plain text: added, removed and unchanged lines are distinguished by their first character.
     pub fn marked(&self) -> String {
         let text = &self.text;
         match self.mark {
@@ -143,7 +143,7 @@ pub enum Mark {
     Gap,
 }
 
-/// What somebody wants to do who made this call, so that it reads on behind "wants to".
+/// The intention of this call, in words that follow "wants to".
 pub fn wants(plan: &ToolPlan, there: &dyn GateContext) -> String {
     let words = match &plan.work {
         Work::File { operation: FileOperation::MergeWorktree { .. }, .. } if !plan.touches.is_empty() => {

@@ -162,12 +162,12 @@ impl Tools {
         self.tools.iter().map(|one| &one.tool)
     }
 
-    /// Says that somebody carries out orders of this executor, as long as the room is open.
+    /// Registers this executor as available while the room is open.
     pub fn add_executor(&mut self, executor: &str) {
         self.executors.insert(executor.into());
     }
 
-    /// Whether somebody carries out orders of this executor.
+    /// Whether this executor is available.
     pub fn has_executor(&self, executor: &str) -> bool {
         self.executors.contains(executor)
     }
@@ -200,7 +200,7 @@ impl Tools {
         self.tools.iter().map(|one| &**one).filter(move |one| is_its(&one.tool))
     }
 
-    /// The tools that may be used within these bounds, as a model is told of them, always in the same order.
+    /// The declarations of the tools permitted within these bounds, as a model gets them, always in the same order.
     pub fn declarations(&self, caller: Caller<'_>, bounds: &Bounds) -> Vec<ToolDeclaration> {
         let declared = |one: &Registered| {
             let mut declared = one.tool.declaration(bounds.called(&one.tool.name));
@@ -213,7 +213,7 @@ impl Tools {
         self.of(caller, bounds).map(declared).collect()
     }
 
-    /// Those of them that a coding agent is told of: it has the rest by the protocol that it speaks.
+    /// The subset for a coding agent, which has the other tools through its own protocol.
     pub fn declarations_to_coding_agent(&self, caller: Caller<'_>, bounds: &Bounds) -> Vec<ToolDeclaration> {
         let offered = self.of(caller, bounds).filter(|one| !coding_agent_tools::has_by_protocol(&one.tool.name));
         offered.map(|one| one.tool.declaration(bounds.called(&one.tool.name))).collect()

@@ -66,7 +66,7 @@ pub fn kept_out(reasons: &[String]) -> String {
     format!("\nThis file belongs to an element of the room, which did not accept all of it: {reasons}. Read it again.")
 }
 
-/// What an agent is told that proposes what it did not do.
+/// The message to an agent that proposes something it did not do.
 pub fn nothing_to_propose() -> String {
     "Error: there are no changes in your copy to propose.".to_owned()
 }
@@ -442,7 +442,7 @@ pub enum Signalled {
     },
     /// A person stopped the parent: the message is in the log and starts nothing.
     Kept,
-    /// The parent was told the same before.
+    /// The parent got the same message before.
     Again,
 }
 

@@ -12,7 +12,7 @@ const MESSAGE_CHARS_AT_MOST: usize = 4_000;
 /// So many messages are read unless the call says otherwise, and at most.
 const READ: usize = 20;
 const READ_AT_MOST: usize = 200;
-/// Where what came in from Slack stands.
+/// The file with the messages received from Slack.
 pub const SLACK_INBOX: &str = "inbox/slack-messages.jsonl";
 /// Where what is sent to Slack is written, unless it is sent there.
 pub const SLACK_OUTBOX: &str = "outbox/slack-messages.jsonl";

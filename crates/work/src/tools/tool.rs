@@ -21,7 +21,7 @@ pub struct Tool {
     pub name: String,
     /// What other products call a tool that does the same, where profiles list it.
     pub aliases: Vec<String>,
-    /// Those of its aliases under which a model is told of it where a profile lists them.
+    /// Its aliases under which a model gets it if a profile lists them.
     pub offered_as: Vec<String>,
     /// Who may have it.
     pub scope: ToolScope,
@@ -94,7 +94,7 @@ impl Tool {
         self
     }
 
-    /// The same, under a name by which a model is told of it where a profile lists that.
+    /// The same tool, also offered under an alias if a profile lists that.
     pub fn also_offered_as(mut self, alias: &str) -> Self {
         self.offered_as.push(alias.to_owned());
         self.also_called(&[alias])
@@ -139,7 +139,7 @@ impl Tool {
         }
     }
 
-    /// As a model is told of it that knows it by this name.
+    /// The declaration for a model that knows it by this name.
     pub(super) fn declaration(&self, name: &str) -> ToolDeclaration {
         ToolDeclaration {
             name: name.to_owned(),

@@ -24,7 +24,7 @@ pub enum MergedMessage {
 /// The result of merging both sides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Merged {
-    /// The session up to what is new.
+    /// The messages up to the new ones.
     pub messages: Vec<MergedMessage>,
     /// What the person wrote behind everything that they knew: places among theirs.
     pub new: Vec<usize>,

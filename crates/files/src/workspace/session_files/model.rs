@@ -7,7 +7,7 @@ use crate::base::ActivationKey;
 /// The role of a message's author.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum MessageRole {
-    /// Whoever asks: a person, the room, another agent.
+    /// The one who asks: a person, the room or another agent.
     User,
     /// The agent.
     Assistant,

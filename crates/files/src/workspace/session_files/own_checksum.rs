@@ -6,7 +6,7 @@ use crate::base::hash::content_hash;
 
 /// How the checksum's line begins, below `metadata`.
 const LINE: &str = "checksum: h";
-/// What stands there before a text is sealed.
+/// The placeholder for the checksum before a text is sealed.
 pub const UNSEALED: &str = "h0000000000000000";
 
 /// Where the digits of the checksum stand.

@@ -65,7 +65,7 @@ pub fn parse(text: &str) -> Result<SessionText, SessionFault> {
     Ok(session)
 }
 
-/// One message on its own, as it stands behind a dash.
+/// Parses a single message, given as the text after its dash.
 pub(super) fn parse_message(text: &str) -> Option<SessionMessage> {
     match yaml::parse(text).ok()? {
         Value::Array(items) => message(items.first().filter(|_| items.len() == 1)?).ok(),

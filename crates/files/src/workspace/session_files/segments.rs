@@ -12,7 +12,7 @@ pub struct Piece<'a> {
     pub text: &'a str,
 }
 
-/// The pieces of a mapping whose keys stand this far in. Comments and empty lines belong to the key above them.
+/// The pieces of a mapping whose keys are indented by `indent`. Comments and empty lines belong to the key above them.
 pub fn pieces(text: &str, indent: usize) -> Vec<Piece<'_>> {
     let mut found: Vec<(usize, &str)> = Vec::new();
     let mut at = 0;
@@ -46,8 +46,8 @@ fn key_of(line: &str, indent: usize) -> Option<&str> {
     (is_word && (behind.is_empty() || behind.starts_with([' ', '\n', '\r', '\t']))).then_some(key)
 }
 
-/// A list below a key: what stands on the key's own line and before the first entry, how far in the entries stand, and
-/// the entries. None where the list is written in another way.
+/// A list below a key: the text before the first entry (including the key's own line), the indentation of the entries,
+/// and the entries. `None` if the list is written in another style.
 pub fn entries(piece: &str) -> Option<(&str, usize, Vec<&str>)> {
     let mut starts = Vec::new();
     let mut indent = None;
@@ -76,7 +76,7 @@ pub fn entries(piece: &str) -> Option<(&str, usize, Vec<&str>)> {
     Some((&piece[..first], indent.unwrap_or(2), all.collect()))
 }
 
-/// A text whose first level stands `from` blanks in, moved to `to`.
+/// A text whose first level is indented by `from` blanks, re-indented to `to`.
 pub fn moved(text: &str, from: usize, to: usize) -> String {
     if from == to {
         return text.to_owned();

@@ -31,8 +31,8 @@ const OWN_METADATA: [&str; 16] = [
     "checksum",
 ];
 
-/// What becomes of the text of a file, where the room wants it to say what `ours` says and knows everything that
-/// stands in it. Messages that are there stay as they are written.
+/// The text of a file updated to say what `ours` says, when the room knows all of its current contents. Existing
+/// messages stay as written.
 pub fn brought_up_to_date(there: &str, ours: &str) -> String {
     let joined = join(there, ours).map(sealed);
     let says = |text: &str| parse(text).ok().map(|session| session.messages.iter().map(|one| one.identity()).collect());

@@ -9,7 +9,7 @@ use super::permission::{APPROVED_KEY, waits_for_person};
 
 /// The key that says who is at a task and how it went.
 pub const STATUS_KEY: &str = "status";
-/// What that key says while somebody is at it.
+/// The value of that key while the task is in work.
 pub const WORKING: &str = "working";
 /// The key that makes a task a question to a person: it is answered, not done.
 pub const QUESTION_KEY: &str = "approval_type";
@@ -31,10 +31,10 @@ pub enum Column {
 }
 
 impl Column {
-    /// The columns that a board has, from left to right. What was skipped stands among what is done.
+    /// The columns of a board from left to right. Skipped tasks appear among the finished ones.
     pub const SHOWN: [Self; 4] = [Self::Open, Self::InWork, Self::NeedsPerson, Self::Done];
 
-    /// In which column a task stands.
+    /// The column of a task.
     pub fn of(task: &Task) -> Self {
         match task.status {
             Status::Completed => Self::Done,

@@ -63,7 +63,7 @@ pub enum EditError {
     /// Nesting says who the parent is.
     #[error("the parent of a task depends on its place; move the task in the file")]
     Parent,
-    /// The task stands in another list.
+    /// The task is in another list.
     #[error("a task can only be reordered within its list; move it in the file")]
     OtherList,
     /// Another task has the id.
@@ -299,8 +299,8 @@ pub fn delete(file: &TaskFile, tasks: &BTreeSet<usize>, with_children: bool) -> 
     Ok(splices.apply(&file.text))
 }
 
-/// The text of the file with a task, and all below it, before another of the same list, or behind the last of it. Tasks
-/// that are no neighbours of the same list are left where they are: where one stands says whose it is.
+/// The text of the file with a task, and everything below it, moved before another task of the same list or to the end
+/// of that list. Tasks of different lists cannot be reordered: the position of a task determines its owner.
 pub fn reorder(file: &TaskFile, task: usize, before: Option<usize>) -> Result<String, EditError> {
     let moved = &file.tasks[task];
     let section = |task: &Task| file.sections.iter().rposition(|section| section.start <= task.span.start);

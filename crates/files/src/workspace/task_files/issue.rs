@@ -10,7 +10,7 @@ use crate::base::Severity;
 pub enum Code {
     /// A quote is opened and not closed on its line.
     UnclosedQuote,
-    /// A status, priority, stakeholder or tag stands where none may stand.
+    /// A status, priority, stakeholder or tag is in a place where none is allowed.
     MisplacedToken,
     /// A task has no title.
     MissingTitle,
@@ -24,7 +24,7 @@ pub enum Code {
     OrphanChild,
     /// Two tasks have the same id.
     DuplicateId,
-    /// A written parent is not the task that it stands below.
+    /// A written parent differs from the task above it.
     ParentMismatch,
     /// A task depends on an id that nobody has.
     UnknownDependency,
@@ -32,7 +32,7 @@ pub enum Code {
     DependencyCycle,
     /// A stakeholder is nobody in this workspace.
     UnknownStakeholder,
-    /// Marks of a merge stand in the file.
+    /// The file contains merge conflict markers.
     ConflictMarker,
 }
 

@@ -6,7 +6,7 @@
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) start: usize,
-    /// Where what stands in it ends.
+    /// The end of its content.
     pub(super) text_end: usize,
     /// Where it ends, with its line end.
     pub(super) end: usize,

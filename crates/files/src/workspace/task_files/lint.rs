@@ -10,7 +10,7 @@ use crate::workspace::layout::APPROVALS_FILE;
 
 /// What the names of task files end with.
 pub const ENDING: &str = ".task.md";
-/// Whoever is no agent and may be a stakeholder, in lower case: the person, by any of these names.
+/// The names that mean the person as a stakeholder, in lower case.
 pub const PEOPLE: [&str; 3] = ["human", "user", "me"];
 
 /// What exists outside the file: agents and other tasks.

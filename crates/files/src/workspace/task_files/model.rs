@@ -104,7 +104,7 @@ pub enum Quote {
 pub struct Name {
     /// The name.
     pub text: SmolStr,
-    /// Where it stands, with its sign.
+    /// Its position, including the sign.
     pub span: Span,
 }
 
@@ -113,7 +113,7 @@ pub struct Name {
 pub struct Title {
     /// Its words, without quotes and escapes.
     pub text: String,
-    /// Where it stands, with its quotes.
+    /// Its position, including the quotes.
     pub span: Span,
     /// How it is quoted.
     pub quote: Quote,
@@ -122,7 +122,7 @@ pub struct Title {
 /// The value of a key.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
-    /// Nothing stands after the colon.
+    /// There is nothing after the colon.
     Empty,
     /// `true` or `false`.
     Bool(bool),
@@ -143,7 +143,7 @@ pub struct Field {
     pub span: Span,
     /// From behind the colon to the end of the value.
     pub value_span: Span,
-    /// Whether it stands on the line of the title.
+    /// Whether it is on the line of the title.
     pub is_inline: bool,
 }
 
@@ -156,9 +156,9 @@ pub struct Task {
     pub has_written_id: bool,
     /// How far it is.
     pub status: Status,
-    /// Where that stands.
+    /// The position of the status.
     pub status_span: Option<Span>,
-    /// How urgent it is, and where that stands.
+    /// The priority and its position.
     pub priority: Option<(Priority, Span)>,
     /// Whom it concerns.
     pub stakeholders: Vec<Name>,
@@ -168,9 +168,9 @@ pub struct Task {
     pub title: Title,
     /// Its keys, in the order of the file.
     pub fields: Vec<Field>,
-    /// The task that it stands below.
+    /// The parent task.
     pub parent: Option<usize>,
-    /// How many tasks it stands below.
+    /// The number of ancestors.
     pub depth: usize,
     /// By how many spaces it is indented.
     pub indent: usize,
@@ -225,7 +225,7 @@ pub struct TaskFile {
     pub text: String,
     /// Its tasks, in the order of the file: parents before their children.
     pub tasks: Vec<Task>,
-    /// Where tasks may stand; at least one.
+    /// The sections that can hold tasks; at least one.
     pub sections: Vec<Section>,
     /// What is wrong with its text and with what its tasks are to each other.
     pub issues: Vec<Issue>,

@@ -38,7 +38,7 @@ pub(super) fn check(tasks: &[Task], issues: &mut Vec<Issue>) {
     }
 }
 
-/// Where a key of a task stands, or else the task.
+/// The position of a key of a task, or of the task if the key is missing.
 pub(super) fn place(task: &Task, key: &str) -> usize {
     let line = task.field(key).map(|field| field.value_span.start.saturating_sub(field.key.len() + 1));
     line.unwrap_or(task.head.start + task.indent)

@@ -75,7 +75,7 @@ fn is_plain(text: &str, key: &str, is_inline: bool) -> bool {
     is_own && is_safe && !(is_inline && (text.contains(char::is_whitespace) || is_key_word(text)))
 }
 
-/// Whether what stands behind a colon begins a block.
+/// Whether the text after a colon begins a block.
 pub(super) fn is_block_sign(text: &str) -> bool {
     matches!(text, "|" | "|-" | "|+")
 }

@@ -162,9 +162,9 @@ fn of_log(reader: &Reader) -> Result<Logged, StoreError> {
     Ok((stories, tasks))
 }
 
-/// One story of what the log says and of the versions, which have the last word on who wrote what. Versions that the
-/// log does not know stand before the next one that it does, and before what happened later otherwise: the text that was
-/// there when a file was deleted or renamed is kept in that moment, and the log says nothing of it.
+/// Joins the log and the versions into one history; versions decide who wrote what. Versions that the log does not know
+/// come before the next one that it does know; without one, they come before anything that happened later. The text
+/// that a file had when it was deleted or renamed is recorded at that moment, and the log does not mention it.
 pub(super) fn joined(logged: Vec<TimelineEntry>, mut versions: Vec<FileVersion>) -> Vec<TimelineEntry> {
     let number_of = |act: &TimelineEntry| match act.deed {
         FileAction::Wrote { version, .. } => Some(version),

@@ -52,9 +52,9 @@ pub struct UndoneFile {
     /// Where it is since, if it got another path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// What stood there before; nothing where there was no file.
+    /// The text before the change; `None` if there was no file.
     pub before: Option<String>,
-    /// What stood there then.
+    /// The text after the change.
     pub after: Option<String>,
 }
 
@@ -89,8 +89,8 @@ enum FileAccess {
     AtRest(DirectFiles),
 }
 
-/// Does what a plan says. Gives back the record of it, and the files that were not changed because somebody changed them
-/// since the plan was made. `open` is the way to the files where this process has the workspace open.
+/// Carries out a plan. Returns its record, and the files that were skipped because they changed since the plan was
+/// made. `open` gives access to the files if this process has the workspace open.
 pub fn apply_plan(
     root: &Path,
     dir: &Path,

@@ -75,14 +75,14 @@ pub enum Outcome {
 pub struct FilePlan {
     /// Where it is now.
     pub path: String,
-    /// What stands in it now; none where there is no file.
+    /// The current text; `None` if there is no file.
     pub now: Option<String>,
     /// What becomes of it.
     pub outcome: Outcome,
 }
 
 impl FilePlan {
-    /// What stands there afterwards; none where there is no file then.
+    /// The text afterwards; `None` if there will be no file.
     pub fn after(&self) -> Option<&str> {
         match &self.outcome {
             Outcome::Put { text, .. } => Some(text),
@@ -147,8 +147,8 @@ impl Obstacle {
     }
 }
 
-/// Takes a change back: from `after` to `before`, in what stands there `now`. None where both changed the same lines,
-/// where one deleted what the other changed, or where both made the file.
+/// Reverts a change from `before` to `after` in the current text `now`. `None` if both changed the same lines, if one
+/// deleted what the other changed, or if both created the file.
 pub fn reverted<'a>(
     after: Option<&'a str>,
     before: Option<&'a str>,
@@ -157,8 +157,8 @@ pub fn reverted<'a>(
     merge_files(after, before, now)
 }
 
-/// What undoing the acts for which `is_undone` holds does to a file; none where it does nothing. `now` is what stands
-/// there, `text` gives the text of a version, if it is kept, and `is_taken` says whether another file has a path.
+/// The effect on a file of undoing the acts for which `is_undone` holds; `None` if there is none. `now` is the current
+/// text, `text` returns the text of a version if it is kept, and `is_taken` says whether another file has a path.
 pub fn plan_file(
     story: &FileTimeline,
     now: Option<&str>,

@@ -86,7 +86,7 @@ impl FileBridge {
         problems
     }
 
-    /// An order has its answer, which stood at this place among those under way.
+    /// Notes that the order at index `at` was answered and removed.
     pub(in crate::workspace) fn note_answer(&mut self, at: usize) {
         if at < self.sent {
             self.sent -= 1;
@@ -157,8 +157,8 @@ impl FileBridge {
     }
 }
 
-/// Whether the service has something for the world that is not at the door yet, or is still to be given an order: a room
-/// that stands still is not to keep a person waiting for what is done to files.
+/// Whether the service has results that the world has not received, or orders that it has not been given. A paused room
+/// must not keep a person waiting for file operations.
 pub fn has_news(world: &World) -> bool {
     let under_way = world.resource::<PendingFileOrders>();
     world.get_resource::<FileBridge>().is_some_and(|bridge| bridge.has_news() || bridge.has_unsent(under_way))

@@ -73,8 +73,8 @@ fn similar<'a>(wanted: &str, paths: &[&'a str]) -> Vec<&'a str> {
     found.into_iter().take(SIMILAR_AT_MOST).map(|(_, path)| path).collect()
 }
 
-/// Puts `new` in the place of `old`, which must stand there exactly once; else says where it nearly does, or where
-/// it does more than once.
+/// Replaces `old`, which must occur exactly once, with `new`. The error says where a similar text is, or that there are
+/// several matches.
 pub(super) fn edit(path: &str, text: &str, old: &str, new: &str) -> Result<String, String> {
     let path = quoted(path);
     if old.is_empty() {

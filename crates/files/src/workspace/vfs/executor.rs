@@ -71,7 +71,7 @@ pub(super) enum Later {
 enum Want {
     Read,
     Write,
-    /// Both: the answer would tell what stands there.
+    /// Both: the answer would reveal the content.
     Change,
     Record,
 }
@@ -107,7 +107,7 @@ pub(super) struct Executor {
     pub(super) later: VecDeque<Later>,
     /// Orders of the person's that did not come from the room, counted.
     pub(super) changes_beside_room: u64,
-    /// What a person must be told of how the files were found.
+    /// Problems found with the files, to be shown to a person.
     pub(super) problems: Vec<Problem>,
     /// Files that are nobody's edits.
     pub(super) ignored: BTreeSet<String>,
@@ -118,7 +118,7 @@ pub(super) struct Executor {
     /// Where to stop as if the process had been killed there.
     #[cfg(test)]
     pub(super) stop_at: Option<LastStep>,
-    /// What somebody else does at each such step.
+    /// A test hook: what another party does at each such step.
     #[cfg(test)]
     pub(super) act_at: Option<(LastStep, Box<dyn FnMut() + Send>)>,
 }
@@ -201,7 +201,7 @@ impl Executor {
         }
     }
 
-    /// Something of a file changed: what stands in it, that it is there, or its history.
+    /// Notes that a file's content, existence or history changed.
     pub(super) fn note_changed(&mut self, path: &str) {
         self.changed.insert(path.to_owned());
     }
@@ -376,7 +376,7 @@ impl Executor {
         Ok(FileAnswer::Text { path: path.as_str().to_owned(), content: text.to_string(), version })
     }
 
-    /// What stands in a file; none if there is no file.
+    /// The content of a file; `None` if there is no file.
     pub(super) fn present(
         &mut self,
         path: &WorkspacePath,
@@ -569,7 +569,7 @@ fn admit(given: &str, rights: &Rights, want: Want, is_no_agent: bool) -> Result<
     Err(refusal(format!("{} {why}", quoted(path.as_str()))))
 }
 
-/// What a person is told of a text that lost its place while the process was killed.
+/// The problem shown to a person for a text that was displaced when the process was killed.
 pub(super) fn kept_apart(path: &str, kept: &str) -> Problem {
     let what = format!("the program was stopped while replacing it; the earlier text is kept as {kept}");
     Problem::warning(path, what, "compare the two, and delete the copy if nothing is missing")

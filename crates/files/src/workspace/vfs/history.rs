@@ -16,9 +16,9 @@ use crate::store::{FileVersion, FileVersions, StoreError};
 /// The most bytes of a file that are read for a person.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
 
-/// Finishes on disk what an earlier process had begun when it was stopped. Whoever calls this must hold `dir` (see
-/// [`crate::store::Store`]); before the files are read, so that nothing of it is taken for somebody else's edit.
-/// Says whether there was anything, and what could not be understood of it.
+/// Completes on disk what an earlier process had begun when it was stopped. The caller must hold `dir` (see
+/// [`crate::store::Store`]) and call this before it reads the files, so that nothing of it is mistaken for someone
+/// else's edit. Returns whether there was anything to complete, and the problems found.
 pub fn finish_interrupted(root: &Path, dir: &Path) -> Result<(bool, Vec<Problem>), FileServiceError> {
     let mut files = Executor::closed(root, dir)?;
     let was_cut_off = !files.versions.steps()?.is_empty();
@@ -72,8 +72,8 @@ impl FileHistory {
         self.with_file(path, |versions, file| versions.text(file, version)).map(Option::flatten)
     }
 
-    /// Who ordered the text that stands in a file: the agent, or the person, whose newest version it is; none where
-    /// somebody wrote it in another program.
+    /// The author of the current text of a file: the agent or the person whose newest version it is; `None` if another
+    /// program wrote it.
     pub fn writer(&self, path: &str, text: &str) -> Result<Option<Author>, StoreError> {
         let Some(versions) = &self.versions else { return Ok(None) };
         let head = versions.head(path)?.filter(|head| head.is_there && head.hash == content_hash(text.as_bytes()));
@@ -88,7 +88,7 @@ impl FileHistory {
         self.versions.is_some()
     }
 
-    /// What stands in a file now, or why it cannot be shown, in words.
+    /// The current content of a file, or a message that says why it cannot be shown.
     pub fn read(&self, path: &str) -> Result<String, String> {
         self.look(path)?.ok_or_else(|| Trouble::Missing.words(path))
     }

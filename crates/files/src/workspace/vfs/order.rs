@@ -29,7 +29,7 @@ pub enum FileOperation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lines: Option<usize>,
     },
-    /// Write a whole text, over what is there or anew.
+    /// Write a complete text, replacing an existing file or creating a new one.
     Write {
         /// Where.
         path: String,
@@ -45,7 +45,7 @@ pub enum FileOperation {
         /// The whole text.
         content: String,
     },
-    /// Replace one passage, which must stand there exactly once.
+    /// Replace one passage, which must occur exactly once.
     Edit {
         /// In which text.
         path: String,
@@ -54,7 +54,7 @@ pub enum FileOperation {
         /// What takes its place.
         new: String,
     },
-    /// Put a text behind what stands there, or write it anew.
+    /// Append a text to a file, or create the file.
     Append {
         /// Behind which text.
         path: String,
@@ -83,7 +83,7 @@ pub enum FileOperation {
         /// Which.
         path: String,
     },
-    /// Take a file away if it still says this: what somebody brought in and takes back.
+    /// Delete a file if it still has this text; for undoing an import.
     DeleteUnchanged {
         /// Which.
         path: String,
@@ -110,7 +110,7 @@ pub enum FileOperation {
         /// What was done, for the message of the commit.
         what: String,
     },
-    /// Bring what an agent's own copy has into the workspace, if it is still what this hash stands for.
+    /// Merge the changes of an agent's own copy into the workspace, if they still match this hash.
     MergeWorktree {
         /// Of the changes that a person was shown.
         hash: u64,
@@ -125,7 +125,7 @@ pub enum FileOperation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         over: Option<u64>,
     },
-    /// Keep what stands in a record as a version of its own, before it is replaced; not for tools.
+    /// Keep the current content of a record as a version before it is replaced; not for tools.
     KeepRecord {
         /// Which.
         path: String,
@@ -157,7 +157,7 @@ pub struct FileRights {
     pub knowledge_of: Option<String>,
 }
 
-/// An order to do something with files, on behalf of somebody. Answered with exactly one [`FileOutcome`].
+/// A request for a file operation on someone's behalf. Answered with exactly one [`FileOutcome`].
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileOrder {
     /// Names this order for ever: after a crash the same order is sent again under the same key and is not

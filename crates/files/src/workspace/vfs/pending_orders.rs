@@ -14,7 +14,7 @@ use crate::schedule::Section;
 pub struct PendingFileOrders(pub(super) VecDeque<FileOrder>);
 
 impl PendingFileOrders {
-    /// Takes an order out, with the place at which it stood.
+    /// Removes an order and returns it with its index.
     pub(in crate::workspace) fn remove(&mut self, key: &str) -> Option<(usize, FileOrder)> {
         let at = self.0.iter().position(|order| &*order.key == key)?;
         Some((at, self.0.remove(at)?))

@@ -184,7 +184,7 @@ impl Root {
         Ok(found)
     }
 
-    /// What stands in a file, at most so many bytes.
+    /// The content of a file, up to `most` bytes.
     pub(super) fn read(&self, path: &WorkspacePath, most: u64) -> Result<(String, EntryMetadata), Trouble> {
         let (file, found) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         if found.size > most {
@@ -202,7 +202,7 @@ impl Root {
         Ok((text, found))
     }
 
-    /// What stands in a file that may be no text, at most so many bytes, and whether it may be run as a program.
+    /// The content of a file that need not be text, up to `most` bytes, and whether the file is executable.
     pub(super) fn read_bytes(&self, path: &WorkspacePath, most: u64) -> Result<(Vec<u8>, bool), Trouble> {
         let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         let is_program = file.metadata().is_ok_and(|metadata| is_program(&metadata));
@@ -271,9 +271,9 @@ impl Root {
         })
     }
 
-    /// What a process that was killed while two files changed places left of the one that came out: somebody else's
-    /// text gets its place back if only what we put there stands there (`None`: nothing), and is kept apart if a
-    /// later one of theirs does. `known` are the texts that nobody misses. Says where it was kept apart, if so.
+    /// Cleans up what a process left behind when it was killed while it exchanged two files. A text of another party
+    /// returns to its place if only our text is there (`None`: nothing is there), and is kept apart if that party saved
+    /// a later one. `known` are texts that need not be kept. Returns the path at which it was kept apart, if it was.
     pub(super) fn clear_placing(
         &self,
         path: &WorkspacePath,

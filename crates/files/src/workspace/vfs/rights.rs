@@ -48,7 +48,7 @@ impl Rights {
         !self.is_private(path) && self.reads.iter().all(|globs| globs::any_matches(globs, path))
     }
 
-    /// Whether somebody else's private things stand in a file.
+    /// Whether a file is private to someone else.
     pub(super) fn is_private(&self, path: &str) -> bool {
         self.unreadable.contains(path) || self.is_record_of_another(path) || self.is_knowledge_of_another(path)
     }

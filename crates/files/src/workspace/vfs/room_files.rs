@@ -18,13 +18,13 @@ pub(super) struct RoomFiles {
     root: PathBuf,
     /// The folder itself, wherever it lies by now; none where it could not be opened.
     home: Option<Folder>,
-    /// What the world was told of, or wrote: what differs from this is news.
+    /// The contents that the world knows or wrote, by path; anything else is news.
     pub(super) known: HashMap<String, u64>,
     /// What the room itself wrote last, or started from: this may be written over.
     pub(super) ours: HashMap<String, u64>,
     /// Files as they were when last read, to spare reading them in vain.
     pub(super) stamps: HashMap<String, Stamp>,
-    /// Whether the world is told what others do to them.
+    /// Whether the world is notified of changes by others.
     pub(super) is_watched: bool,
 }
 
@@ -54,7 +54,7 @@ impl RoomFiles {
             || Folder::open(&self.root).and_then(|now| now.own_look()).is_ok_and(|now| now.number == home.number)
     }
 
-    /// The world knows that this stands in a file now; none: that there is no such file.
+    /// Records that the world knows this content; `None` means that there is no such file.
     pub(super) fn know(&mut self, path: &str, hash: Option<u64>) {
         match hash {
             Some(hash) => self.known.insert(path.to_owned(), hash),
@@ -62,7 +62,7 @@ impl RoomFiles {
         };
     }
 
-    /// A text of the room's own stands in a file now.
+    /// Records that the room's own text is now the content of a file.
     pub(super) fn wrote(&mut self, path: &str, hash: u64) {
         self.known.insert(path.to_owned(), hash);
         self.ours.insert(path.to_owned(), hash);
@@ -75,7 +75,7 @@ impl RoomFiles {
     }
 }
 
-/// A number for what stands in a file; none if there is no file.
+/// A fingerprint of the content of a file; `None` if there is no file.
 pub(super) fn fingerprint(content: &FileContent) -> Option<u64> {
     match content {
         FileContent::Text(text) => Some(content_hash(text.as_bytes())),

@@ -132,7 +132,7 @@ impl Saves {
     }
 }
 
-/// What a person is told of a record that could not be written while the room was closed.
+/// The problem shown to a person for a record that could not be written while the room was closed.
 pub(super) fn not_recorded(path: &str, failure: &FileFailure) -> Problem {
     let remedy = "check that the folder is writable and that the disk is not full; it is saved when the room is next \
         opened";
@@ -140,14 +140,13 @@ pub(super) fn not_recorded(path: &str, failure: &FileFailure) -> Problem {
 }
 
 pub(super) enum NotSaved {
-    /// Someone else's text stands there that the world has not taken in yet.
+    /// The file has someone else's text that the world has not applied yet.
     Held,
     Failed(Problem),
 }
 
 impl Executor {
-    /// Puts a text of the room's into its file, unless someone else's stands there: an order of the room's, written as
-    /// any other.
+    /// Writes a text of the room into its file, unless the file has someone else's text. Written like any other order.
     pub(super) fn save(&mut self, path: &str, save: &SaveOrder) -> Result<(), NotSaved> {
         let failed = |what: String, remedy: &str| NotSaved::Failed(Problem::error(path, what, remedy));
         let (real, ours) = self.place_to_save(path)?;

@@ -91,7 +91,7 @@ enum Command {
         bytes: Vec<u8>,
         reply: Sender<io::Result<NewFile>>,
     },
-    /// Something is done with a file beside the room, in somebody's name.
+    /// A file operation from outside the room, on someone's behalf.
     Change {
         author: Author,
         operation: FileOperation,
@@ -125,7 +125,7 @@ impl FileHandle {
         self.change_as(Author::user(), operation)
     }
 
-    /// The same in somebody else's name.
+    /// Like [`change`](Self::change), on behalf of `author`.
     pub fn change_as(&self, author: Author, operation: FileOperation) -> Result<FileAnswer, String> {
         let (reply, replied) = bounded(1);
         let gone = || "the workspace was closed".to_owned();
@@ -183,7 +183,7 @@ impl FileService {
         Ok(Self { commands: Some(commands), answers, saves: orders, news, feed, problems, thread: Some(thread) })
     }
 
-    /// What a person must be told of how the files were found.
+    /// The problems found with the files, to be shown to a person.
     pub fn take_problems(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.problems)
     }
@@ -287,7 +287,7 @@ impl FileService {
         !self.news.is_empty()
     }
 
-    /// Where a window is told which files changed.
+    /// The feed that tells a window which files changed.
     pub fn feed(&self) -> ChangeFeed {
         self.feed.clone()
     }

@@ -17,7 +17,7 @@ use crate::schedule::Input;
 pub struct SaveReport {
     /// Relative to the workspace, `/` between parts.
     pub path: String,
-    /// The number of the room's last change that stands in it; changes are counted up by the room.
+    /// The number of the room's last change that it includes; the room counts its changes up.
     pub saved: Option<u64>,
     /// Why it could not be written, with what to do; it is tried again.
     pub problem: Option<Problem>,
@@ -27,8 +27,8 @@ impl Input for SaveReport {
     const KIND: &'static str = "file_saved";
 }
 
-/// A file was changed by somebody without an order. An input. Files that matter to a room (agent files, boards, scenes,
-/// settings) are reported as [`FileChanged`] instead.
+/// A file was changed without an order. An input. Files that matter to a room (agent files, boards, scenes, settings)
+/// are reported as [`FileChanged`] instead.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OutsideChange {
     /// Its normalised path.
@@ -40,7 +40,7 @@ pub struct OutsideChange {
     /// Who wrote over it, or took it away, before anyone had seen it: it is that version now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub displaced_by: Option<Id>,
-    /// Who did it, where it was ordered in this program; somebody else, in another one, where absent.
+    /// The author, if the change was ordered in this program; absent if another program made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Id>,
 }
@@ -54,10 +54,10 @@ impl Input for OutsideChange {
 pub struct RecordChanged {
     /// Its normalised path.
     pub path: String,
-    /// What stands in it now.
+    /// The current content.
     pub content: FileContent,
-    /// What the room had written there last, where that is still known: what of it is missing now was written while
-    /// somebody had an older text in their editor.
+    /// The room's last text of the file, if it is still known. Parts of it that are missing now were removed by someone
+    /// who edited an older text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ours: Option<String>,
 }
@@ -143,7 +143,7 @@ impl ServiceEventQueue {
         waiting.in_order.insert(slot, news);
     }
 
-    /// Takes back that someone changed a file: the world is told otherwise what stands in it now.
+    /// Cancels the report of a change: the world learns the current content in another way.
     pub(super) fn forget_change(&self, path: &str) {
         let mut waiting = self.lock();
         if let Some(slot) = waiting.slots.remove(&(ServiceEventKind::Changed, path.to_owned())) {
@@ -151,7 +151,7 @@ impl ServiceEventQueue {
         }
     }
 
-    /// Whether anything is to be told.
+    /// Whether there is nothing to report.
     pub(super) fn is_empty(&self) -> bool {
         self.lock().in_order.is_empty()
     }

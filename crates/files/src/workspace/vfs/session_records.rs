@@ -20,8 +20,8 @@ use crate::base::hash::content_hash;
 use crate::base::ids::ROOM;
 
 impl Executor {
-    /// Writes a session down: over its own text, or over that of a person that it was told of (`over`), of which
-    /// everything stays that is not another now. Any other text stays as it is, and the session goes into a copy.
+    /// Records a session over its own text, or over a person's text that the session knows (`over`), of which
+    /// everything stays that has not changed. Any other text stays as it is, and the session goes into a copy.
     pub(super) fn record_session(
         &mut self,
         path: &WorkspacePath,
@@ -77,7 +77,7 @@ impl Executor {
         Ok(answer)
     }
 
-    /// Keeps what stands in a session file as a version, before something else takes its place.
+    /// Keeps the current content of a session file as a version before it is replaced.
     pub(super) fn keep_record(&mut self, path: &WorkspacePath) -> Result<FileAnswer, FileFailure> {
         let (text, found) = self.root.read(path, SESSION_BYTES_AT_MOST).map_err(|trouble| troubled(path, &trouble))?;
         let hash = content_hash(text.as_bytes());
@@ -89,7 +89,8 @@ impl Executor {
         Ok(FileAnswer::Unchanged { path: path.as_str().to_owned(), version })
     }
 
-    /// A person saves a session in this program's own editor: as in any other, unless somebody wrote it meanwhile.
+    /// A person saves a session in this program's own editor: as in any other editor, unless the file changed in the
+    /// meantime.
     pub(super) fn save_session(
         &mut self,
         path: &WorkspacePath,
@@ -110,8 +111,8 @@ impl Executor {
         Ok(answer)
     }
 
-    /// A person puts an earlier version of a session in its place; what stands there now is a version then, and the room
-    /// is told as if the person had saved it.
+    /// A person restores an earlier version of a session. The current content becomes a version, and the room is
+    /// notified as if the person had saved it.
     pub(super) fn restore_session(
         &mut self,
         path: &WorkspacePath,
@@ -156,7 +157,7 @@ impl Executor {
         Ok(FileAnswer::Changed { done, conflict_with: Vec::new() })
     }
 
-    /// Somebody may have changed a session file: the room is told once the text has been the same for a moment.
+    /// Notes a possible change of a session file: the room is notified once the text has been stable for a moment.
     pub(super) fn notice_session(&mut self, path: &str, text: &str) {
         if self.room.is_none() || !is_session_file(path) || self.ignored.contains(path) {
             return;

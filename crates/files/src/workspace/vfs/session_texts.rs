@@ -10,7 +10,7 @@ pub(super) const SESSION_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 /// No text of a person's is larger that is taken in.
 const TOLD_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
 
-/// A text as the room is told of it: one that is too long is not read there.
+/// The content that is reported to the room; a text that is too long is reported as such.
 pub(super) fn told(text: String) -> FileContent {
     if text.len() <= TOLD_BYTES_AT_MOST {
         return FileContent::Text(text);
@@ -24,13 +24,13 @@ pub(super) fn told(text: String) -> FileContent {
 pub(super) struct SessionRecords {
     /// The texts that the room wrote last, by hash, and whether they are as it writes them where nobody else did.
     pub(super) written: HashMap<String, (u64, bool)>,
-    /// The texts that the room was told of last.
+    /// The texts that were last reported to the room, by path.
     pub(super) told: HashMap<String, u64>,
-    /// Texts that are told once they have been the same for a moment: others may be in the middle of writing them.
+    /// Texts that are reported once they have been stable for a moment, because others may still be writing them.
     pub(super) seen: HashMap<String, u64>,
     /// The texts that the room wrote last, as far as they are kept: the newest at the end.
     texts: VecDeque<(String, String)>,
-    /// Sessions that stand in a copy because their files could not be written.
+    /// Sessions that are kept in a copy because their files could not be written.
     pub(super) copied: HashMap<String, WorkspacePath>,
 }
 

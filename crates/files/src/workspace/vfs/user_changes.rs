@@ -84,7 +84,7 @@ impl Executor {
         self.change_beside_room(Author::user(), operation)
     }
 
-    /// Carries out an order that does not come from the room, in somebody's name, and has the world told of it.
+    /// Carries out an order that does not come from the room, on someone's behalf, and notifies the world.
     pub(super) fn change_beside_room(
         &mut self,
         author: Author,

@@ -56,7 +56,7 @@ impl UserCommandResults {
         self.0.push_back((outcome.key.clone(), result));
     }
 
-    /// What was told since the last call, oldest first.
+    /// The results since the last call, oldest first.
     pub fn take(&mut self) -> VecDeque<(Id, Result<(), String>)> {
         std::mem::take(&mut self.0)
     }

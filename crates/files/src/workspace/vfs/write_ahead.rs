@@ -61,8 +61,8 @@ enum PendingChange {
 }
 
 impl Executor {
-    /// Puts a text into a file: the one that `text_for` makes of what stands there, asked again where somebody else
-    /// changed the file meanwhile.
+    /// Writes a text into a file: the result of `text_for` for the current content, computed again if the file changed
+    /// in the meantime.
     pub(super) fn put(
         &mut self,
         order: &FileOrder,
@@ -322,8 +322,8 @@ impl Executor {
         Ok(Some(with_content(answer, &text)))
     }
 
-    /// What was answered when this order was carried out, be it before a restart. The text for the room is the one
-    /// that stands there now: another may have been written since, and the room must not go back behind it.
+    /// The answer to this order if it was carried out before, even in an earlier run. The text for the room is the
+    /// current one: a newer text may have been written since, and the room must not go back to an older one.
     pub(super) fn recorded_answer(&mut self, order: &FileOrder, what: u64) -> Result<Option<FileAnswer>, StoreError> {
         let Some((asked, answer)) = self.versions.answer(&order.key)? else { return Ok(None) };
         if asked != what {
@@ -481,7 +481,7 @@ impl Executor {
         self.record_version(path, text, found, OUTSIDE)
     }
 
-    /// The text of a file as a version of somebody.
+    /// Records the text of a file as a version by an author.
     pub(super) fn record_version(
         &mut self,
         path: &WorkspacePath,

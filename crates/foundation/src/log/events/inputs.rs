@@ -133,7 +133,7 @@ pub enum AgentInput {
     Carry { agent: Id, position: [f64; 2] },
     /// Put it down.
     PutDown { agent: Id },
-    /// Stopped it where it stands.
+    /// Paused it in place.
     Pause { agent: Id },
     /// Let it go on.
     Resume { agent: Id },

@@ -86,7 +86,7 @@ pub struct RecalledScore {
     /// How alike the meanings are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f32>,
-    /// How much of what was asked stands in it.
+    /// The share of the question that it covers.
     pub coverage: f32,
     /// Both ranks fused.
     pub relevance: f32,

@@ -78,7 +78,7 @@ macro_rules! events {
             /// Every kind that this version knows, in the order of the contract.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// The same, and one that stands for all that this version does not know.
+            /// All kinds, and one that represents every kind that this version does not know.
             pub const ALL_AND_OTHERS: &'static [Self] = &[$(Self::$name,)* Self::Other(Cow::Borrowed("other"))];
 
             /// Its place in that list.
@@ -212,7 +212,7 @@ events! {
     Publish = "publish",
     /// An agent listens to a channel, or does so no more.
     Subscribe = "subscribe",
-    /// An agent was told what was said in a channel.
+    /// An agent received the messages of a channel.
     Deliver = "deliver",
     /// An entry of the blackboard changed.
     Blackboard = "blackboard",

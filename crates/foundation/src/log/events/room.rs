@@ -52,7 +52,7 @@ pub struct AgentAdded {
     pub profile: Id,
     /// What it is called.
     pub name: Id,
-    /// Where it stands, in units of the room.
+    /// Its position, in units of the room.
     pub position: [f32; 2],
     /// What it does when nothing calls.
     pub behaviour: Behaviour,

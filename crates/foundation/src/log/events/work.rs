@@ -12,7 +12,7 @@ use crate::log::narration::{NarrationContext, aside, counted, joined, with};
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Activation {
-    /// What it is to do, or what it was told.
+    /// Its task or instruction.
     pub task: String,
     /// Who asked.
     pub by: Id,

@@ -150,7 +150,7 @@ impl NarrationContext<'_> {
         self.agent.map(|agent| self.called(agent)).unwrap_or_default()
     }
 
-    /// The agent that the record is about, else somebody.
+    /// The name of the agent that the record is about, or “somebody”.
     pub fn who(&self) -> String {
         self.agent_or("")
     }
@@ -160,12 +160,12 @@ impl NarrationContext<'_> {
         self.agent.map_or_else(|| self.called(by), |agent| self.called(agent))
     }
 
-    /// Whoever did it, else the agent that the record is about.
+    /// The name of the one who did it, or of the agent that the record is about.
     pub fn by(&self, by: &str) -> String {
         if by.is_empty() { self.who() } else { self.called(by) }
     }
 
-    /// What somebody is called.
+    /// The display name of an id.
     pub fn called(&self, who: &str) -> String {
         if who.is_empty() { "somebody".to_owned() } else { clip(spoken(self.names.agent(who).as_deref(), who)) }
     }

@@ -47,7 +47,7 @@ impl Names {
         self.note_change(before, name);
     }
 
-    /// Learns what an agent was called, unless its name is known. What was said of it so far is said otherwise now.
+    /// Learns the former name of an agent, unless its name is known. Earlier sentences about it change.
     pub fn learn_former(&mut self, id: &Id, name: Id) {
         if !self.agents.contains_key(id) {
             self.learn_agent(id, &name);
@@ -81,12 +81,12 @@ impl Names {
         self.version
     }
 
-    /// Changes whenever somebody who was known is called something else.
+    /// Changes whenever a known id gets another name.
     pub fn renames(&self) -> u64 {
         self.renames
     }
 
-    /// What somebody is called: the name of an agent, “you” for the person, else the word itself.
+    /// The display name of an id: the name of an agent, “you” for the person, or the id itself.
     pub fn called<'a>(&'a self, who: &'a str) -> &'a str {
         spoken(self.agents.get(who).map(|name| &**name), who)
     }

@@ -8,7 +8,8 @@ use crate::base::text::{one_line, truncate};
 /// So many characters of one memory are shown to the model.
 const SHOWN_CHARS: usize = 400;
 
-/// What a model is asked when a session ends. `transcript` is data: it stands between marks, and nothing in it can end it.
+/// The question that a model gets when a session ends. `transcript` is data: it is placed between marks, and nothing in
+/// it can end it.
 pub fn extraction_question(agent: &str, today: &str, transcript: &str) -> String {
     format!(
         "Today is {today}. Below is what {agent} said, did and saw. What of it is worth remembering? Mistakes and \

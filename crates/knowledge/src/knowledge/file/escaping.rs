@@ -47,7 +47,7 @@ pub(super) fn from_line(line: &str) -> String {
     text
 }
 
-/// A value as one word without `=`, `,`, `:`, `<` and `>`: what may not stand there is written as `%` and its bytes.
+/// A value as one word without `=`, `,`, `:`, `<` and `>`: forbidden characters are written as `%` and their bytes.
 pub(super) fn to_word(value: &str) -> String {
     let mut word = String::with_capacity(value.len());
     for character in value.chars() {

@@ -157,7 +157,7 @@ impl KnowledgeFile {
         numbered.filter_map(|(index, line)| Some((index + 1, &line.memory.as_ref()?.memory)))
     }
 
-    /// The memory by this id: new ones stand at the end.
+    /// The memory with this id; new ones are at the end.
     pub fn memory(&self, id: &str) -> Option<&Memory> {
         let memories = self.lines.iter().rev().filter_map(|line| line.memory.as_ref());
         memories.map(|line| &line.memory).find(|memory| *memory.id == *id)

@@ -69,7 +69,7 @@ impl Owner {
         String::from_utf8(bytes).ok().map(|agent| Self::Agent(agent.into()))
     }
 
-    /// Whose file stands at a path of the workspace; none for one that is nobody's.
+    /// The owner of the file at a path of the workspace; `None` if it belongs to no one.
     pub fn by_place(path: &str) -> Option<Self> {
         let name = path.strip_prefix(KNOWLEDGE_FOLDER)?.strip_prefix('/')?;
         if name.contains('/') { None } else { Self::by_file_name(name) }

@@ -150,6 +150,6 @@ pub(super) struct WordMatch {
     pub(super) place: usize,
     /// By BM25.
     pub(super) score: f32,
-    /// How much of what the question says stands in it, from 0 to 1: each word counts as much as it is rare.
+    /// The share of the question's words that it contains, from 0 to 1: rare words count more.
     pub(super) coverage: f32,
 }

@@ -46,7 +46,7 @@ pub struct Index {
 pub(super) struct Found<'a> {
     pub(super) entry: &'a Entry,
     pub(super) score: f32,
-    /// How much of what the question says stands in it, where words were looked for.
+    /// The share of the question's words that it contains, if words were searched.
     pub(super) coverage: f32,
 }
 

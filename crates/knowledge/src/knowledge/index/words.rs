@@ -6,7 +6,7 @@ use crate::base::text_normalization::folded;
 /// Of a longer word only the beginning counts, in characters.
 const CHARS_AT_MOST: usize = 40;
 
-/// The words of a text, in its order, each as often as it stands there.
+/// The words of a text in order, with repetitions.
 pub(super) fn words_of(text: &str) -> Vec<String> {
     let folded = folded(text);
     let mut words = Vec::new();

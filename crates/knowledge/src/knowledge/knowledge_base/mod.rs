@@ -45,9 +45,9 @@ pub struct FileChange {
 /// How a file changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Write {
-    /// This is written behind what stands there; a file that is not there is made.
+    /// Append this to the file; creates the file if it is missing.
     Append(String),
-    /// This takes the place of what stands there.
+    /// Replace the content with this.
     Replace(String),
 }
 
@@ -212,7 +212,7 @@ impl KnowledgeBase {
         self.files.get(owner)
     }
 
-    /// The line on which a memory stands.
+    /// The file and line of a memory.
     pub fn line_of(&self, memory: &Memory) -> Option<(Owner, usize)> {
         let owner = Owner::of(memory);
         let found = self.files.get(&owner)?.memories().find(|(_, one)| one.id == memory.id);

@@ -79,7 +79,7 @@ pub struct ScoreParts {
     pub word_rank: Option<usize>,
     /// What BM25 gives it.
     pub word_score: Option<f32>,
-    /// How much of what the question says stands in it, from 0 to 1.
+    /// The share of the question's words that it contains, from 0 to 1.
     pub coverage: f32,
     /// Both ranks fused: 1 for one that is first in both and has all the words.
     pub relevance: f32,

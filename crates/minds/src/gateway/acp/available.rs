@@ -11,7 +11,7 @@ use crate::gateway::peers::{Consent, consent_of};
 /// A coding agent that can be chosen.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AvailableAgent {
-    /// What stands behind `acp:` in an agent's file.
+    /// The name after `acp:` in an agent's file.
     pub name: String,
     /// What people call it.
     pub title: String,
@@ -26,7 +26,7 @@ pub struct AvailableAgent {
 }
 
 impl AvailableAgent {
-    /// The one that this name, or this command line, stands for.
+    /// The agent that this name or command line means.
     pub fn of(name: &str, settings: &AcpSettings, environment: &Environment) -> Result<Self, Problem> {
         let agent = agent_of(name, &settings.agents)?;
         let known = KnownAgent::of(&agent).filter(|known| !settings.agents.contains_key(known.name));

@@ -29,7 +29,7 @@ pub(super) struct Question<'a> {
     pub(super) ground: &'a (dyn Fn() -> Ground + Sync),
 }
 
-/// The agent's answer so far.
+/// The agent's answer.
 #[derive(Default)]
 pub(super) struct Answered {
     pub(super) words: String,
@@ -94,7 +94,7 @@ impl Conversation {
         }
     }
 
-    /// What is sent with this question: nothing, where the agent only waits for what came of what it wanted.
+    /// The prompt to send for this question; `None` if the agent is only waiting for the results of its requests.
     pub(super) fn go_on(&mut self, question: &Question<'_>) -> Option<Vec<String>> {
         let request = question.request;
         if !self.wanted.is_empty() {
@@ -124,7 +124,7 @@ impl Conversation {
         Some(news(&request.prompt, has_changed, std::mem::take(&mut self.untold)))
     }
 
-    /// Waits until what the agent was told to stop has stopped; whether it can be asked again.
+    /// Waits until the agent has stopped after a cancellation. Returns whether it can be asked again.
     pub(super) async fn has_stopped(&mut self, patience: Duration) -> bool {
         let until = Instant::now() + patience + Duration::from_secs(1);
         while self.wanted.is_empty() && self.session.turn.is_open() {

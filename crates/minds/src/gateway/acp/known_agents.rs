@@ -13,7 +13,7 @@ use crate::base::{Problem, text};
 /// A coding agent that is known by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KnownAgent {
-    /// What stands behind `acp:`.
+    /// The name after `acp:`.
     pub name: &'static str,
     /// What people call it.
     pub title: &'static str,
@@ -67,8 +67,8 @@ impl KnownAgent {
     }
 }
 
-/// The agent that a model's name stands for: one of the settings, a known one, or a command line. It is written as a
-/// program like any other that a person allows, so that what is allowed is exactly this.
+/// The agent that a model's name means: one from the settings, a known one, or a command line. It is written like any
+/// other program that needs a person's permission, so that exactly this command is permitted.
 pub fn agent_of(model: &str, own: &BTreeMap<String, Value>) -> Result<McpServer, Problem> {
     let model = model.trim();
     let problem = |what: String, remedy: String| Problem::error(format!("{PROVIDER}:{model}"), what, remedy);

@@ -76,7 +76,8 @@ impl Asked {
         }
     }
 
-    /// Answers with what came of the call; gives what of it the agent is to be told with the next words.
+    /// Answers the request with the result of the call; returns a text that the agent must get with the next prompt, if
+    /// there is one.
     pub(super) fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         match self {
             Self::Request(request) => request.answer(result, context),

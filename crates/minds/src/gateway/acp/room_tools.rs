@@ -28,7 +28,7 @@ impl OfferedTools {
         Self { tools: Mutex::new(tools), changes: watch::Sender::new(0) }
     }
 
-    /// All of them, in the order in which any model is told of them.
+    /// All of them, in the order in which every model gets them.
     pub(super) fn all(&self) -> Vec<ToolDeclaration> {
         self.tools.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -90,7 +90,7 @@ impl RoomToolCall {
         ToolCall::new(id, self.name.clone(), self.arguments.clone())
     }
 
-    /// Answers with what came of it. The words for an agent that has stopped waiting for that.
+    /// Answers with the result. Returns a text for an agent that no longer waits for it.
     pub(super) fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         let is_done = result.end == Some(CallEnd::Done);
         let (words, images) = with_images(result, context);

@@ -145,7 +145,7 @@ impl Session {
         });
     }
 
-    /// From now on these of the room's tools are offered; the agent is told where they are others than before.
+    /// Offers these of the room's tools from now on; the agent is notified if they changed.
     pub(super) fn offer_tools(&self, tools: &[ToolDeclaration]) {
         if let Some(door) = &self.door {
             door.offered().set(tools);

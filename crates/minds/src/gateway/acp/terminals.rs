@@ -144,7 +144,7 @@ impl Terminals {
         Ok(id)
     }
 
-    /// What a program said so far, and how it ended if it has.
+    /// The output of a program, and how it ended if it has.
     pub(super) fn output(&self, id: &str) -> Option<TerminalOutputResponse> {
         let terminal = self.state().open.get(id).cloned()?;
         let how = terminal.ended.borrow().clone();

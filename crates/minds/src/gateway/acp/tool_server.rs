@@ -67,7 +67,7 @@ impl ToolServer {
         &self.offered
     }
 
-    /// The server, as an agent is told of it; none where this program cannot be started as one.
+    /// The server as announced to an agent; `None` if this program cannot be started as one.
     pub(super) fn server(&self) -> Option<McpServer> {
         let relay = McpServerStdio::new(SERVER, own_program()?)
             .args(vec![RELAY_WORD.to_owned(), self.address.to_string()])

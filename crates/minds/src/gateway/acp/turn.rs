@@ -103,7 +103,7 @@ enum Phase {
     Running,
     /// It answers to nothing but a prompt that cannot be given to the room's work: what it wants is refused.
     Apart,
-    /// It was told to stop.
+    /// It was asked to stop.
     Stopping,
 }
 
@@ -149,7 +149,8 @@ impl Turn {
         *state = State { phase, cost_usd, number, heard: Some(Instant::now()), ..State::default() };
     }
 
-    /// The agent was told to stop: what it wanted and still wants is refused. Which turn that was.
+    /// Notes that the agent was asked to stop: its current and further requests are refused. Returns the number of the
+    /// turn.
     pub(super) fn stop(&self) -> u64 {
         let mut state = self.state();
         let number = state.number;

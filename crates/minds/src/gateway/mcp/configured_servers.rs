@@ -17,7 +17,7 @@ pub struct ConfiguredServer {
     pub server: McpServer,
     /// Names exactly it.
     pub key: Id,
-    /// The file in which it stands.
+    /// The file that configures it.
     pub place: String,
     /// The agent whose own it is; none where it is the workspace's.
     pub of: Option<Id>,

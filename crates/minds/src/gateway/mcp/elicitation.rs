@@ -47,7 +47,7 @@ pub struct FormField {
     /// Whether it must be filled in.
     #[serde(default)]
     pub required: bool,
-    /// What stands there at first.
+    /// The default value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usual: Option<Value>,
 }
@@ -168,7 +168,7 @@ impl FormField {
         Ok(Self { usual, ..field })
     }
 
-    /// What stands in the field, as the server wants it: what was given, or what stands there at first.
+    /// The value for the server: `given`, or the default.
     pub fn value(&self, given: Option<&Value>) -> Result<Option<Value>, String> {
         let is_empty = |value: &Value| value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
         let given = given.filter(|value| !is_empty(value)).or(self.usual.as_ref());

@@ -38,7 +38,7 @@ pub(super) struct Progress {
 pub(super) struct Tokens(Arc<Mutex<HashMap<NumberOrString, Id>>>);
 
 impl Tokens {
-    /// A call goes by this token from now on.
+    /// Assigns this token to a call.
     pub(super) fn note(&self, token: NumberOrString, id: Id) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token, id);
     }

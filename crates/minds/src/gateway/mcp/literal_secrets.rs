@@ -23,7 +23,7 @@ const SECRET_WORDS: [&str; 12] = [
 /// Shorter values are settings.
 const CHARS_AT_LEAST: usize = 6;
 
-/// What is wrong with a server whose variables or headers hold secrets; `place` is the file in which it stands, and
+/// The problems of a server whose variables or headers contain secrets; `place` is the file that configures it, and
 /// `file` its text.
 pub(super) fn problems(server: &McpServer, place: &str, file: &str) -> Vec<Problem> {
     let (what, values) = match &server.transport {

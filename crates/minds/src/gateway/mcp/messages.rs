@@ -65,7 +65,7 @@ pub enum McpRequest {
         /// With what.
         arguments: Map<String, Value>,
     },
-    /// What stands in a resource.
+    /// The content of a resource.
     Resource {
         /// Its address.
         uri: String,
@@ -82,7 +82,7 @@ pub enum McpRequest {
 /// An event from the pool to the world.
 #[derive(Clone, PartialEq, Debug)]
 pub enum McpEvent {
-    /// How a server stands now.
+    /// The current status of a server.
     Standing {
         /// Its key.
         key: Id,

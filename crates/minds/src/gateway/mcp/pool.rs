@@ -117,7 +117,7 @@ impl Pool {
         Self { handle, says, place, servers, ending, calls, exit }
     }
 
-    /// Does what it is told, without waiting.
+    /// Executes a command without waiting.
     pub fn take(&mut self, command: McpCommand) {
         match command {
             McpCommand::Connect { server, terms } => self.connect(*server, terms),

@@ -29,8 +29,8 @@ pub fn named_paths(server: &McpServer) -> BTreeSet<String> {
     paths
 }
 
-/// What stands in the files of the workspace that the command line names, by hash. A file that is there and cannot be read
-/// has none.
+/// The contents of the workspace files that the command line names, by hash. A file that exists and cannot be read has
+/// none.
 pub(super) fn contents(server: &McpServer, workspace: &Path) -> BTreeMap<String, Option<String>> {
     let McpTransport::Stdio { command, args, .. } = &server.transport else { return BTreeMap::new() };
     let Ok(whole) = workspace.canonicalize() else { return BTreeMap::new() };

@@ -151,7 +151,7 @@ impl Api {
         if base.ends_with('/') { base.to_owned() } else { format!("{base}/") }
     }
 
-    /// How it is called where it is told.
+    /// The name used in messages.
     pub(super) fn place(environment: &Environment) -> String {
         match Self::base(environment) {
             base if base == OWN_BASE_URL => "Slack".to_owned(),

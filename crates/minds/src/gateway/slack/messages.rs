@@ -190,7 +190,7 @@ pub enum SlackCommand {
         /// How.
         terms: Box<SlackTerms>,
     },
-    /// Look what is new in these channels, not sooner than the settings say after the look before.
+    /// Read the new messages of these channels, not more often than the settings allow.
     Look {
         /// By channel, the time of the newest message that is known; empty where none is.
         channels: BTreeMap<String, String>,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::keys::{SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL};
 
-/// What stands in the metadata of messages that were sent from here.
+/// The event type in the metadata of messages sent from here.
 pub(super) const EVENT_TYPE: &str = "agent_workshop_message";
 /// A message that came in is no longer, in characters.
 const TEXT_CHARS_AT_MOST: usize = 16_000;
@@ -83,7 +83,7 @@ fn short(text: &str) -> String {
     crate::base::text::truncate(&crate::base::text::one_line(text), 200)
 }
 
-/// A time by which Slack names a message, for comparing: seconds and what stands behind the point.
+/// A Slack timestamp in comparable form: seconds and the digits after the point.
 pub(super) fn moment(ts: &str) -> Option<(u64, u64)> {
     let (secs, rest) = ts.split_once('.').unwrap_or((ts, "0"));
     let is_number = |text: &str| (1..=18).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -18,7 +18,7 @@ const SEEN_MAIL_AT_MOST: usize = 3;
 /// With less room than this nothing is told of mail.
 const LEAST_ROOM: usize = (headings::MAIL.len() + LEAST_CHARS * 4) / 4;
 
-/// Mail that is unread, and a little of the rest. It has its room before boards have theirs: somebody waits for an answer.
+/// Unread mail, and a little of the rest. It gets its space before boards do, because someone is waiting for an answer.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("mail", "Its mail", headings::MAIL), Slot::Changing, |context, out| {
         if context.mail.is_empty() || out.room() < LEAST_ROOM {

@@ -47,24 +47,25 @@ const MOMENT_LABEL: &str = "What it is asked now";
 pub enum Slot {
     /// The system text: the same from one call to the next.
     System,
-    /// Before the session: what seldom changes.
+    /// Before the session: things that seldom change.
     Known,
-    /// Behind the session: what changes now and then. At work it stands before the session and is told once.
+    /// After the session: things that change now and then. In work prompts it comes before the session and is sent
+    /// once.
     Changing,
-    /// Behind the session: what is otherwise with each call.
+    /// After the session: things that change with every call.
     Now,
 }
 
-/// How many characters a part may have.
+/// The number of characters that a part may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Share {
-    /// It is among the words to be followed, which have their room together before anything else.
+    /// A part of the instructions, which share their own space, allocated before anything else.
     Orders,
-    /// So great a part of the whole prompt, whatever else there is: `Whole(24)` is a 24th.
+    /// A fixed fraction of the whole prompt: `Whole(24)` is a 24th.
     Whole(usize),
-    /// So great a part of what is left, in the order of the prompt.
+    /// A fraction of the remaining space, allocated in the order of the prompt.
     Left(usize),
-    /// The same, but before the others of its kind have theirs: somebody waits for it.
+    /// Like [`Left`](Self::Left), but allocated before others of its kind, because someone is waiting for it.
     LeftFirst(usize),
 }
 
@@ -80,7 +81,7 @@ pub enum Privacy {
 }
 
 impl Privacy {
-    /// Whether this agent is told.
+    /// Whether this agent may see it.
     pub fn allows(self, who: &AgentIdentity) -> bool {
         match self {
             Self::Open => true,
@@ -102,13 +103,13 @@ pub struct PartProvider {
     pub label: Id,
     /// The line above it: `## Your notes`.
     pub heading: String,
-    /// Where it stands.
+    /// Its position in the prompt.
     pub slot: Slot,
-    /// Within the slot, smaller stands first.
+    /// Order within the slot; smaller ranks come first.
     pub rank: u32,
     /// How much it may take.
     pub share: Share,
-    /// Who is told it.
+    /// Who may see it.
     pub privacy: Privacy,
     moments: fn(&CurrentRequest) -> bool,
     write: Write,
@@ -161,7 +162,7 @@ impl PartProvider {
         Self { look_up: Some(Arc::new(look_up)), ..Self::new(names, slot, write) }
     }
 
-    /// The same, where what was looked up is told otherwise than as it came: `tell` writes it.
+    /// The same part, with `tell` as the formatter of the content that was looked up.
     pub(super) fn told(self, tell: fn(&str, &mut PartWriter)) -> Self {
         let id = self.id.clone();
         let write = move |context: &MindContext, out: &mut PartWriter| {

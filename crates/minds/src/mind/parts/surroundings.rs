@@ -10,7 +10,7 @@ use crate::mind::prompts::{TEXTS, filled, push};
 use crate::mind::untrusted_text::name;
 use crate::mind::untrusted_text::push_list;
 
-/// Where it is. One at work is told what is there instead.
+/// The agent's place. A working agent gets the contents of the place instead.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("surroundings", "Where it is and who is near", headings::WHERE), Slot::Now, |context, out| {
         let place = &context.place;

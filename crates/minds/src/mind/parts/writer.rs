@@ -46,7 +46,7 @@ impl<'a> PartWriter<'a> {
         }
     }
 
-    /// What is written next are the words of this element: its label stands behind the heading.
+    /// Marks the text written next as the content of this element; its label follows the heading.
     pub fn of_element(&mut self, element: &str, label: &str) {
         let origin = PromptOrigin { element: Some(element.into()), ..self.provider.origin() };
         self.of = Some((origin, format!("{} {label}", self.provider.heading)));
@@ -67,7 +67,7 @@ impl<'a> PartWriter<'a> {
         self.headed(body, items, |text, room| push_fenced(text, body, room));
     }
 
-    /// A text that brings its heading along in its first line; where in it what is told stands.
+    /// Adds a text whose first line is its own heading; `body` is the range of its content.
     pub fn text(&mut self, text: String, body: Range<usize>, items: Vec<PartItem>) {
         let (text, body) = self.headings.harmless_part(text, body);
         self.left = self.left.saturating_sub(text.chars().count());
@@ -75,7 +75,7 @@ impl<'a> PartWriter<'a> {
         self.parts.push(PromptPart { origin, text, body, items });
     }
 
-    /// Mail that stands in it, so that it counts as seen.
+    /// Records that the part contains this mail, so that it counts as seen.
     pub(super) fn show_mail(&mut self, ids: Vec<Id>) {
         self.mail_shown.extend(ids);
     }

@@ -46,7 +46,7 @@ pub(super) struct OpenModules {
     told: Option<ModulesHeard>,
 }
 
-/// What the world is told.
+/// A message to the world.
 pub(super) enum Say {
     Heard(ModulesHeard),
     Outcome(OrderKey, ToolNews),
@@ -114,7 +114,7 @@ impl OpenModules {
         Some(Ok(()))
     }
 
-    /// Tells a module what came of something that it asked for in a call.
+    /// Sends a module the result of a call that it made.
     pub(super) fn send_answer(&mut self, key: OrderKey, number: u64, answer: &CallAnswer) {
         let Some((module, asked)) = self.asked.remove(&(key, number)) else { return };
         let answer = match answer {

@@ -27,7 +27,7 @@ enum Loaded {
     Reading(Receiver<(String, ModuleFolder, ModuleSet)>),
     /// They run.
     Open(Box<OpenModules>),
-    /// There are none any more; the world has still to be told.
+    /// There are no modules left; the world has not been notified yet.
     Gone,
 }
 

@@ -138,7 +138,7 @@ enum Goal {
     Agent(Id),
 }
 
-/// Takes what is new in the streams.
+/// Reads the new lines of the streams and delivers them.
 pub(in crate::desk) fn deliver_new_lines(
     mut streams: ResMut<Streams>,
     mut taking: Taking,

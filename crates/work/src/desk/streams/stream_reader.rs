@@ -40,9 +40,9 @@ pub struct StreamPlace {
 /// A message that came in.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Arrived {
-    /// Who sent it, as it is told.
+    /// The sender, as given in the message.
     pub from: String,
-    /// For whom it is, where that is told: an agent or an inbox.
+    /// The recipient, if given: an agent or an inbox.
     pub to: Option<String>,
     /// What it is about.
     pub subject: String,
@@ -50,7 +50,7 @@ pub struct Arrived {
     pub text: String,
     /// Where it was said: a channel.
     pub channel: Option<String>,
-    /// When, as it is told.
+    /// The time, as given in the message.
     pub time: Option<String>,
 }
 

@@ -42,7 +42,7 @@ pub struct CommandRules {
 }
 
 impl CommandRules {
-    /// Reads the file; what cannot be read allows nothing, and is told.
+    /// Parses the file; unreadable entries allow nothing and are reported.
     pub fn parse(text: &str) -> (Self, Vec<Problem>) {
         let mut rules = Self::default();
         if text.trim().is_empty() {

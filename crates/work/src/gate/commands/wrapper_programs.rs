@@ -668,7 +668,7 @@ fn is_option(word: &str, option: &str) -> bool {
     word.starts_with(option)
 }
 
-/// Where in the words of a command a program may stand: at their beginning, and behind those that start others.
+/// The indices in a command at which a program name can be: the first word, and after words that start another program.
 pub fn places_of_programs(words: &[String]) -> Vec<usize> {
     let begins = words.iter().position(|word| !word.contains('=') || word.starts_with('=')).unwrap_or(0);
     let Some(program) = words.get(begins) else { return Vec::new() };

@@ -242,7 +242,7 @@ fn state_order(run: &Run, scene: &str, now: u64) -> FileOrder {
     }
 }
 
-/// How far all runs are that go on, as it is to stand on disk when the room is closed.
+/// The progress of all unfinished runs, in the form saved when the room closes.
 pub fn runs_at_rest(world: &World) -> Vec<FileOrder> {
     let (Some(runs), Some(clock)) = (world.get_resource::<WorkflowRuns>(), world.get_resource::<SimClock>()) else {
         return Vec::new();

@@ -36,7 +36,7 @@ pub struct Workflow {
     pub variables: Vec<Variable>,
     /// Its steps, in the order of the file.
     pub steps: Vec<Step>,
-    /// What stands below the front matter.
+    /// The text below the front matter.
     pub body: String,
     /// Keys that are not known here.
     pub extra: Map<String, Value>,
@@ -65,7 +65,7 @@ pub enum Trigger {
     Manual,
     /// When the room is opened.
     Auto,
-    /// When somebody changes a file that this glob names.
+    /// When a file that matches this glob changes.
     Change {
         /// The glob.
         glob: String,
@@ -127,7 +127,7 @@ pub enum Assignee {
         /// What it is asked about.
         with: BTreeMap<String, Template>,
     },
-    /// Nobody: it stands for the end of another workflow, and has what that gave.
+    /// No agent: the step represents the end of a nested workflow and has its outputs.
     Join,
 }
 
@@ -232,7 +232,7 @@ pub struct Step {
     /// It is done again until something holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat_until: Option<Repeat>,
-    /// What stands at keys that could not be understood, as it is written.
+    /// The raw text of keys whose values could not be understood.
     #[serde(skip)]
     pub unread: BTreeMap<String, String>,
     /// The lines of its keys; `id` has that of the step.

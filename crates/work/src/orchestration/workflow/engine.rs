@@ -40,7 +40,7 @@ pub enum WorkflowAction {
         /// Whose result it goes on with, by id: whoever begins goes over there.
         from: Option<Id>,
     },
-    /// The agent is told something more in the same session.
+    /// A further message to the agent in the same session.
     GoOn {
         /// For which piece.
         at: PartAt,
@@ -124,7 +124,7 @@ impl Run {
         }
     }
 
-    /// What is to be told of it since the last call.
+    /// The changes since the last call.
     pub fn take_changes(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.changes)
     }

@@ -86,7 +86,7 @@ pub struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// These, which stand on these lines.
+    /// Creates the keys from these entries and their lines.
     pub fn new(entries: &'a Map<String, Value>, lines: BTreeMap<String, usize>) -> Self {
         Self { entries, lines }
     }
@@ -106,7 +106,7 @@ impl<'a> Keys<'a> {
         self.lines
     }
 
-    /// What stands behind a key, if anything does.
+    /// The value of a key, if there is one.
     pub fn value(&self, key: &str) -> Option<&'a Value> {
         self.entries.get(key).filter(|value| !value.is_null())
     }

@@ -17,7 +17,7 @@ use crate::base::Problem;
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Step>", into = "Vec<Step>")]
 pub struct Plan {
-    /// The steps; those of a workflow within another stand before its end.
+    /// The steps; those of a nested workflow come before its end.
     pub steps: Vec<Step>,
     /// Which comes before which.
     pub graph: Graph,

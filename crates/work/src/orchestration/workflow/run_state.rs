@@ -116,7 +116,7 @@ pub struct Part {
     /// The entry.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub item: Value,
-    /// What it gave so far.
+    /// The outputs given.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub given: BTreeMap<String, Value>,
     /// The work that it is.
@@ -254,7 +254,7 @@ pub struct Run {
     /// Whether that file was written, or could not be.
     #[serde(default)]
     pub(super) is_written: bool,
-    /// What it goes by.
+    /// The plan of the run.
     pub plan: Arc<Plan>,
     /// How far each step is, in the order of the plan.
     pub steps: Vec<StepState>,
@@ -275,7 +275,7 @@ pub struct Run {
     /// How many pieces were begun, each try counted.
     #[serde(default)]
     pub(super) begun: u64,
-    /// What is to be told.
+    /// The changes to report.
     #[serde(skip)]
     pub(super) changes: Vec<Change>,
     /// How often something about it became another, for whoever shows it.
@@ -343,7 +343,7 @@ impl Run {
         self.active.iter().copied().find(is_it)
     }
 
-    /// What stands in a place of a step's texts.
+    /// The value of a placeholder in a step's texts.
     pub(super) fn value(&self, token: &Token, (step, part): PartAt) -> Value {
         match token {
             Token::Variable(name) => self.variables.get(name).map(|text| text.as_str().into()).unwrap_or_default(),
@@ -379,7 +379,7 @@ impl Run {
         self.steps.iter().enumerate().filter(is_it).count()
     }
 
-    /// Whether a step only stands for the end of another workflow.
+    /// Whether a step only represents the end of a nested workflow.
     pub fn is_join(&self, step: usize) -> bool {
         self.plan.steps.get(step).is_some_and(|step| step.doer == Assignee::Join)
     }

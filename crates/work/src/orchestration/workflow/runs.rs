@@ -62,7 +62,7 @@ pub(super) struct Timer {
     pub(super) due: Option<u64>,
     /// When it began by itself lately.
     pub(super) began: VecDeque<u64>,
-    /// Whether it was told that it began too often.
+    /// Whether starting too often was already reported.
     pub(super) is_told: bool,
 }
 

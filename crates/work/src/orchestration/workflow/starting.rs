@@ -152,7 +152,7 @@ fn change_file(room: &mut RunsAccess<'_>, workflows: &mut Workflows, path: &str,
 pub(super) struct Happened {
     /// The room was opened.
     pub(super) is_opened: bool,
-    /// Files that somebody changed.
+    /// Files that changed.
     pub(super) changed: Vec<String>,
 }
 

@@ -68,7 +68,7 @@ fn example(outputs: &[Output]) -> String {
     given.map(example).collect::<Vec<_>>().join("\n")
 }
 
-/// What an agent is told that did not give everything.
+/// The message to an agent that did not give every output.
 pub(super) fn missing(what: &str) -> String {
     format!(
         "This step is not done yet: {what}. Give each missing output now, by name, with {GIVE_OUTPUT} or in a block \

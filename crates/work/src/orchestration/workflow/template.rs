@@ -39,7 +39,7 @@ pub fn is_word(text: &str) -> bool {
 }
 
 impl Token {
-    /// What stands between the braces, if it names something.
+    /// Parses the text between the braces; `None` if it is not a placeholder.
     pub fn parse(inside: &str) -> Option<Self> {
         match (inside, inside.split_once('.')) {
             ("item", _) => Some(Self::Item),
@@ -123,7 +123,7 @@ impl Template {
         Self(pieces)
     }
 
-    /// The places in it, in order, as often as they stand there.
+    /// The placeholders in order, with repetitions.
     pub fn tokens(&self) -> impl Iterator<Item = &Token> {
         self.0.iter().filter_map(|piece| match piece {
             Piece::Token(token) => Some(token),

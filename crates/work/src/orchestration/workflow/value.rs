@@ -17,7 +17,7 @@ pub enum OutputKind {
 }
 
 impl OutputKind {
-    /// As an agent is told.
+    /// The description for an agent.
     pub fn words(self) -> &'static str {
         match self {
             Self::Text => "a text",

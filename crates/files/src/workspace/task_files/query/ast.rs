@@ -60,7 +60,7 @@ pub struct Insert {
     pub into: String,
     /// What the new task is.
     pub changes: Vec<Change>,
-    /// The id of the task that it is to stand below.
+    /// The id of its intended parent.
     pub parent: Option<String>,
 }
 
@@ -83,7 +83,7 @@ pub enum Column {
     Parent,
     /// The ids that it waits for.
     DependsOn,
-    /// How many tasks it stands below.
+    /// The number of ancestors.
     Depth,
     /// Its line in the file.
     Line,
@@ -97,7 +97,7 @@ pub enum Column {
 const FIELD_LEAD: &str = "field.";
 
 impl Column {
-    /// What a word stands for.
+    /// The meaning of a word.
     pub fn of_word(word: &str) -> Self {
         match word.to_ascii_lowercase().as_str() {
             "id" => Self::Id,

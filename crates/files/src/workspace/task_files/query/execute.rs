@@ -31,7 +31,7 @@ pub enum OrderError {
         /// Why not.
         error: EditError,
     },
-    /// A new task was to stand below one that is not there.
+    /// The parent named for a new task does not exist.
     #[error("{path}: there is no parent task {id:?}")]
     NoParent {
         /// The file.

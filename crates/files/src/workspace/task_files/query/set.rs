@@ -13,7 +13,7 @@ use crate::workspace::task_files::model::{Priority, Status, Value};
 pub(super) enum Assignment {
     /// Something of the task itself.
     Change(Change),
-    /// Which task it stands below.
+    /// Its parent.
     Parent { id: String, at: usize },
 }
 

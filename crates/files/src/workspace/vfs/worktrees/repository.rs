@@ -97,7 +97,7 @@ impl Repository {
         }
     }
 
-    /// Keeps what stands in a file.
+    /// Stores the content of a file as a blob.
     pub(super) fn keep(&self, bytes: &[u8]) -> Result<Blob, GitError> {
         blob_of(self.0.blob(bytes)?)
     }

@@ -54,8 +54,8 @@ pub(super) fn is_copied(path: &WorkspacePath) -> bool {
     }
 }
 
-/// The files below a folder that belong into copies. What `.gitignore` files leave out is left out here as well, unless
-/// it is among those that are `known`. What stands in them is kept in the history.
+/// The files below a folder that belong in copies, without those that `.gitignore` files exclude, unless they are
+/// `known`. Their contents are stored in the history.
 pub(super) fn scan(
     root: &Root,
     repository: &Repository,
@@ -152,12 +152,12 @@ impl Scan<'_> {
     }
 }
 
-/// What stands in a file and whether it may be run; none where there is none that is copied.
+/// The content of a file and whether it is executable; `None` if there is no file that is copied.
 pub(super) fn read(root: &Root, path: &str) -> Option<(Vec<u8>, bool)> {
     root.read_bytes(&WorkspacePath::new(path).ok()?, BYTES_AT_MOST).ok()
 }
 
-/// Makes a file of the copy what these bytes are, or takes it away, over whatever stands there.
+/// Gives a file of the copy these bytes, or deletes it, replacing whatever is there.
 pub(super) fn put(root: &Root, path: &str, bytes: Option<(&[u8], bool)>) -> Result<(), ScanError> {
     let told = |trouble: Trouble| ScanError::Disk(trouble.words(path));
     let path = WorkspacePath::new(path).map_err(|why| ScanError::Disk(why.to_string()))?;

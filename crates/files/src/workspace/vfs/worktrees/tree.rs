@@ -9,7 +9,7 @@ pub(super) struct Blob(pub(super) [u8; 20]);
 /// One file of a tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TreeFile {
-    /// What stands in it.
+    /// Its content.
     pub(super) blob: Blob,
     /// Whether it may be run as a program.
     pub(super) is_program: bool,

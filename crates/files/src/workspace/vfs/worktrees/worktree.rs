@@ -138,7 +138,7 @@ impl Worktree {
         Ok(outcome.result)
     }
 
-    /// Whether these changes are news; those that are told are none afterwards. What could not be merged is told once.
+    /// Returns the changes if they are new, and marks them as reported. A merge conflict is reported once.
     pub(super) fn changes_to_report(&mut self, mut changes: WorktreeChanges) -> Option<WorktreeChanges> {
         changes.crossed = std::mem::take(&mut self.crossed);
         let is_news = self.told != Some(changes.hash) || !changes.crossed.is_empty();
@@ -243,13 +243,13 @@ impl Worktree {
         Ok(TextMerge::new(&base, &ours, &theirs).text())
     }
 
-    /// What stands in a file of a tree; none where there is none, or no text.
+    /// The content of a file of a tree; `None` if there is none or it is not text.
     pub(super) fn text(&self, file: Option<&TreeFile>) -> Result<Option<String>, WorktreeError> {
         let Some(file) = file else { return Ok(None) };
         Ok(String::from_utf8(self.repository.bytes(file.blob)?).ok())
     }
 
-    /// What the copy has of its own now, told again even if it was told before.
+    /// Reports the copy's own changes again, even if they were reported before.
     pub(super) fn tell_again(&mut self) {
         self.told = None;
     }
