@@ -3,7 +3,6 @@
 
 use bevy::math::Vec2;
 
-
 use super::components::{Activity, ActivityKind, Walk};
 use super::state::State;
 use crate::navigation::Use;
