@@ -41,7 +41,7 @@ fn server_ui(
         ui.label(RichText::new(name).strong());
         widgets::badge(ui, server_status_text::standing(standing), colour(standing, theme), theme);
     };
-    widgets::line_as_read(ui, name, left, |ui| {
+    widgets::line_as_read(ui, &written.key, left, |ui| {
         if consent == Some(Consent::Given) {
             let forbid = ui.button("Forbid");
             widgets::name(&forbid, format!("Forbid {name}"));
