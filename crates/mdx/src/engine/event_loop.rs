@@ -200,6 +200,11 @@ impl<'a, 'js> Session<'a, 'js> {
         }
     }
 
+    /// Reads everything that code may use of the world, while nobody waits for it.
+    pub(super) fn read_ahead(&self) {
+        self.call_world("readAhead", ());
+    }
+
     /// What a timer or a waiting promise throws is logged: nobody else sees it.
     fn call_world<A: rquickjs::function::IntoArgs<'js>>(&self, name: &str, arguments: A) {
         let function: Option<Function<'js>> = self.world.get(name).ok();

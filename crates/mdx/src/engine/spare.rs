@@ -64,6 +64,9 @@ fn run_next(limits: EngineLimits, link: Link, next: &Receiver<ToolCall>, finish:
     };
     machine.context.with(|ctx| {
         let session = Session::new(&ctx, &machine);
+        if let Ok(session) = &session {
+            session.read_ahead();
+        }
         // Nobody calls it where the process ends.
         let Ok(call) = next.recv() else { return };
         let outcome = call.run(&machine, &ctx, session);

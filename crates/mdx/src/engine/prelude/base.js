@@ -7,7 +7,7 @@
   const define = (name, value) =>
     Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 
-  // Heavier parts are read when they are first used.
+  // Heavier parts are read when they are first used, or ahead.
   const parts = {};
   const part = (name) => parts[name] ??= native.part(name)(native, world);
   const lazy = (name, from) =>
@@ -119,6 +119,8 @@
       if (typeof execute !== "function") throw new TypeError("execute is not a function");
       return rendered(await execute(params, context(given)));
     },
+    // Reads the heavier parts before code asks for them.
+    readAhead() { for (const name of ["url", "text", "fetch"]) part(name); },
     settle(id, isFine, answer) {
       const promise = waiting.get(id);
       waiting.delete(id);
