@@ -223,7 +223,7 @@ fn settle(studio: &mut Studio) {
 fn learning(extract: &str, weigh: &str) -> String {
     let read = call("vfs_read", &json!({ "path": "agents/ada.md" }));
     format!(
-        "    - tools: [ {read} ]\n    - text: The proxy was restarted.\n    - {{ when: {{ kind: learning, contains: \"worth knowing\" }}, {extract} }}\n    - {{ when: {{ kind: learning, contains: \"for each candidate\" }}, {weigh} }}\n"
+        "    - tools: [ {read} ]\n    - text: The proxy was restarted.\n    - {{ when: {{ kind: learning, contains: \"is worth remembering\" }}, {extract} }}\n    - {{ when: {{ kind: learning, contains: \"for each candidate\" }}, {weigh} }}\n"
     )
 }
 

@@ -11,15 +11,15 @@ use super::live_replies::LiveText;
 use super::mcp::McpCommand;
 use super::messages::{GatewayCommand, GatewayEvent, Latency};
 use super::outside_traffic::OutsideTraffic;
-use super::programs::ProgramEnded;
+use super::programs::ProgramCommand;
 use super::provider::ProviderRequest;
 use super::request_queue::InFlight;
 use super::server_traffic::ServerTraffic;
 use super::settings::Terms;
 use super::slack::{SlackCommand, SlackTraffic};
-use super::web::WebAnswered;
+use super::web::WebCommand;
 use super::worker::{SendError, SimulatedFactories, Worker};
-use super::worker_calls::BridgedCall;
+use super::worker_call::{BridgedCall, CallTraffic};
 use crate::base::{Id, Problem, RequestId};
 use crate::log::now_ms;
 use crate::mind::{Effort, FailureKind, ModelFailure, ModelReply};
@@ -61,10 +61,8 @@ pub struct WorkerBridge {
     ticked_at: Option<Instant>,
     /// What was sent to MCP servers and what they said.
     servers: ServerTraffic,
-    /// Programs that agents run.
-    programs: OutsideTraffic<ProgramEnded>,
-    /// Questions of agents to servers of the web.
-    web: OutsideTraffic<WebAnswered>,
+    /// Programs that agents run, and their requests to web servers.
+    calls: CallTraffic,
     /// What was sent towards Slack and what came back.
     slack: SlackTraffic,
     /// Pieces of work that are over and of which the worker does not know that yet.
@@ -103,8 +101,7 @@ impl WorkerBridge {
                 self.known.remove(&id);
             }
             self.servers.lost();
-            self.programs.lost();
-            self.web.lost();
+            self.calls.lost();
             self.slack.lost();
         }
         match Worker::start(environment.clone(), factories.clone()) {
@@ -212,8 +209,8 @@ impl WorkerBridge {
             GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
             GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
             GatewayEvent::Mcp(event) => self.servers.receive(event),
-            GatewayEvent::Program(ended) => self.programs.receive(ended),
-            GatewayEvent::Web(answered) => self.web.receive(answered),
+            GatewayEvent::Program(ended) => self.traffic::<ProgramCommand>().receive(ended),
+            GatewayEvent::Web(answered) => self.traffic::<WebCommand>().receive(answered),
             GatewayEvent::Slack(event) => self.slack.receive(event),
             GatewayEvent::Finished { id, outcome, latency, effort, script } => {
                 live.end(id);
@@ -270,15 +267,13 @@ impl WorkerBridge {
         let owes = || {
             self.is_up()
                 && (self.servers.owes()
-                    || self.programs.owes()
-                    || self.web.owes()
+                    || self.calls.owes()
                     || self.slack.owes()
                     || self.at_worker.values().any(|sent| !sent.is_simulated))
         };
         self.arrived.is_empty()
             && self.servers.is_quiet()
-            && self.programs.is_quiet()
-            && self.web.is_quiet()
+            && self.calls.is_quiet()
             && self.slack.is_quiet()
             && !self.until_next_tick().is_zero()
             && (rests || owes())
@@ -294,14 +289,9 @@ impl WorkerBridge {
         &mut self.servers
     }
 
-    /// What was sent of programs and what became of them.
-    pub(super) fn programs(&mut self) -> &mut OutsideTraffic<ProgramEnded> {
-        &mut self.programs
-    }
-
-    /// What servers of the web were asked and what they answered.
-    pub(super) fn web(&mut self) -> &mut OutsideTraffic<WebAnswered> {
-        &mut self.web
+    /// What was sent of a kind of call and what has come back.
+    pub(super) fn traffic<Call: BridgedCall>(&mut self) -> &mut OutsideTraffic<Call::Answer> {
+        Call::traffic(&mut self.calls)
     }
 
     /// Sends something about a call; gives it back if there is no room for it now.
@@ -310,7 +300,7 @@ impl WorkerBridge {
         match worker.send(command.clone().command()) {
             Ok(()) => {
                 if let Some(id) = command.begins() {
-                    Call::traffic(self).sent(id);
+                    self.traffic::<Call>().sent(id);
                 }
                 Ok(())
             }

@@ -76,6 +76,7 @@ mod vendor_history;
 pub mod vendors;
 pub mod web;
 pub mod worker;
+mod worker_call;
 mod worker_calls;
 
 use std::sync::Arc;
@@ -104,7 +105,8 @@ pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
 pub use user_overrides::{StandIn, TrialUsed};
 pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, web_address};
-pub use worker_calls::{ProgramCalls, WebCalls, WorkerCall, WorkerCalls};
+pub use worker_call::WorkerCall;
+pub use worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
 
 use crate::agent::{AgentRemoved, ProfileChanged, Profiles};
 use crate::base::Problem;

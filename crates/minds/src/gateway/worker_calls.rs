@@ -8,30 +8,10 @@ use bevy::ecs::prelude::*;
 use super::bridge::WorkerBridge;
 use super::dispatch::{GatewayEnvironment, SimulatedProviders};
 use super::live_replies::LiveText;
-use super::messages::GatewayCommand;
-use super::outside_traffic::{OutsideTraffic, Reported};
-use super::programs::{ProgramCommand, ProgramEnded};
-use super::web::{WebAnswered, WebCommand};
-use crate::base::Id;
+use super::programs::ProgramCommand;
+use super::web::WebCommand;
+use super::worker_call::{BridgedCall, WorkerCall};
 use crate::schedule::InputJournal;
-
-/// What the world tells the worker of one kind of call.
-pub trait WorkerCall: Clone + Send + Sync + 'static {
-    /// What came of a call.
-    type Answer: Send + Sync + 'static;
-
-    /// The call that this begins; `None` where it stops one.
-    fn begins(&self) -> Option<&Id>;
-
-    /// What becomes of it without a worker, and why; nobody waits for an answer where it stops a call.
-    fn refused(self, why: &str) -> Option<Self::Answer>;
-}
-
-/// A kind of call as the bridge carries it.
-pub(super) trait BridgedCall: WorkerCall<Answer: Reported> {
-    fn command(self) -> GatewayCommand;
-    fn traffic(bridge: &mut WorkerBridge) -> &mut OutsideTraffic<Self::Answer>;
-}
 
 /// What goes to the worker of one kind of call and comes back. Nothing of it is saved; whoever carries out calls fills and
 /// empties it between the beginning and the end of a tick.
@@ -64,63 +44,13 @@ impl<Call: WorkerCall> WorkerCalls<Call> {
     }
 }
 
-impl WorkerCall for ProgramCommand {
-    type Answer = ProgramEnded;
-
-    fn begins(&self) -> Option<&Id> {
-        match self {
-            Self::Run(order) => Some(&order.id),
-            Self::Stop { .. } => None,
-        }
-    }
-
-    fn refused(self, why: &str) -> Option<ProgramEnded> {
-        self.begins().cloned().map(|id| ProgramEnded::not_started(id, why.to_owned()))
-    }
-}
-
-impl BridgedCall for ProgramCommand {
-    fn command(self) -> GatewayCommand {
-        GatewayCommand::Program(self)
-    }
-
-    fn traffic(bridge: &mut WorkerBridge) -> &mut OutsideTraffic<ProgramEnded> {
-        bridge.programs()
-    }
-}
-
-impl WorkerCall for WebCommand {
-    type Answer = WebAnswered;
-
-    fn begins(&self) -> Option<&Id> {
-        match self {
-            Self::Ask(question) => Some(&question.id),
-            Self::Stop { .. } => None,
-        }
-    }
-
-    fn refused(self, why: &str) -> Option<WebAnswered> {
-        self.begins().cloned().map(|id| WebAnswered { id, result: Err(why.to_owned()) })
-    }
-}
-
-impl BridgedCall for WebCommand {
-    fn command(self) -> GatewayCommand {
-        GatewayCommand::Web(self)
-    }
-
-    fn traffic(bridge: &mut WorkerBridge) -> &mut OutsideTraffic<WebAnswered> {
-        bridge.web()
-    }
-}
-
 /// Takes what was answered from the worker, before inputs are let in.
 pub(super) fn collect<Call: BridgedCall>(
     mut bridge: ResMut<WorkerBridge>,
     mut calls: ResMut<WorkerCalls<Call>>,
     journal: Res<InputJournal>,
 ) {
-    let traffic = Call::traffic(&mut bridge);
+    let traffic = bridge.traffic::<Call>();
     if journal.is_replaying() || traffic.is_quiet() {
         return;
     }

@@ -237,7 +237,7 @@ fn in_other_prompts_stands_mail_that_is_unread_and_a_little_of_the_rest() {
     context.mail = (0..2).map(|n| item(n, false)).chain((2..20).map(|n| item(n, true))).collect();
     let (prompt, shown) = compose(&context);
     assert_eq!(shown, ["m0", "m1", "m2", "m3", "m4"].map(Id::from));
-    assert!(prompt.text().contains("[… 15 more pieces of mail wait for another time]"));
+    assert!(prompt.text().contains("[… 15 more messages are left for later]"));
     assert!(!prompt.text().contains("Subject: "), "the subject is the text");
     context.moment = moments().remove(1);
     assert_eq!(compose(&context).1.len(), 20, "whoever reads its mail reads all of it");

@@ -158,7 +158,7 @@ impl Inbox {
         let open = self.open().count();
         if open >= limits.mail_per_box {
             return Err(format!(
-                "the mail to {to} was not delivered: the inbox is full ({open} open mails); it accepts more when some \
+                "the mail to {to} was not delivered: the inbox is full ({open} open messages); it accepts more when some \
                  are closed"
             ));
         }

@@ -285,7 +285,7 @@ fn closed_mail_makes_room_the_oldest_first_and_open_mail_never_goes() {
     }
     let (open, closed, _) = held(&app);
     assert_eq!((open, closed), (100, 0));
-    assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("full (100 open pieces)"));
+    assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("full (100 open messages)"));
 }
 
 #[test]

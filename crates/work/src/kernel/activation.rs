@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::approval_question::CallQuestion;
 use super::hand_over_result::{Given, Handed};
 use super::message_notes::{Attached, MessageNote, ReplyNote};
-use super::sampling::Sampling;
 use super::thread_file::ThreadFile;
 use super::work_orders::WorkTerms;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
+use crate::gateway::mcp::McpSampling;
 use crate::mind::history_trimming::is_left_out;
 use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
@@ -30,6 +30,17 @@ pub enum Origin {
     Signal,
     /// An agent that handed the task over.
     HandOver,
+}
+
+/// The questions of a server to models during one call.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Sampling {
+    /// How many there were: names them.
+    pub asked: u32,
+    /// The question that has no answer yet.
+    pub open: Option<Box<McpSampling>>,
+    /// Whether a model was already asked it.
+    pub is_sent: bool,
 }
 
 /// A tool call of the turn that goes on.

@@ -316,7 +316,7 @@ fn an_unknown_tool_is_answered_with_the_one_that_is_meant() {
     for (name, words) in [
         ("vfs_raed", "Did you mean 'vfs_read'? Your tools: vfs_read, vfs_write."),
         ("write_file", "Did you mean 'vfs_write'?"),
-        ("vfs_delete", "is not among yours. Your tools: vfs_read, vfs_write."),
+        ("vfs_delete", "you do not have the tool 'vfs_delete'. Your tools: vfs_read, vfs_write."),
         ("delete_file", "there is no tool 'delete_file'."),
         ("zzz", "there is no tool 'zzz'. Your tools:"),
         ("", "there is no tool ''."),

@@ -340,7 +340,8 @@ impl Taking<'_, '_> {
         let open = mail.iter().filter(|mail| mail.status != MailStatus::Closed).count();
         let open = open + self.sent.get(&element.id).copied().unwrap_or(0);
         if open >= self.limits.mail_per_box {
-            let what = format!("the inbox {} is full ({open} open mails); new messages wait in this file", element.id);
+            let what =
+                format!("the inbox {} is full ({open} open messages); new messages wait in this file", element.id);
             return Some(Err((what, "close finished mail, then save this file again".to_owned())));
         }
         Some(Ok(Goal::Box { element: element.id.clone(), owner }))

@@ -1,0 +1,101 @@
+//! The kinds of calls that the worker makes outside for agents: programs, and requests to web servers. What begins one, what
+//! becomes of it without a worker, and how it travels.
+
+use super::messages::GatewayCommand;
+use super::outside_traffic::{OutsideTraffic, Reported};
+use super::programs::{ProgramCommand, ProgramEnded};
+use super::web::{WebAnswered, WebCommand};
+use crate::base::Id;
+
+/// What the world tells the worker of one kind of call.
+pub trait WorkerCall: Clone + Send + Sync + 'static {
+    /// What came of a call.
+    type Answer: Send + Sync + 'static;
+
+    /// The call that this begins; `None` where it stops one.
+    fn begins(&self) -> Option<&Id>;
+
+    /// What becomes of it without a worker, and why; nobody waits for an answer where it stops a call.
+    fn refused(self, why: &str) -> Option<Self::Answer>;
+}
+
+/// A kind of call as the bridge carries it.
+pub(super) trait BridgedCall: WorkerCall<Answer: Reported> {
+    fn command(self) -> GatewayCommand;
+    fn traffic(all: &mut CallTraffic) -> &mut OutsideTraffic<Self::Answer>;
+}
+
+/// What was sent of every kind of call, and what has come back.
+#[derive(Default)]
+pub(super) struct CallTraffic {
+    programs: OutsideTraffic<ProgramEnded>,
+    web: OutsideTraffic<WebAnswered>,
+}
+
+impl CallTraffic {
+    /// The worker is gone with all that went on.
+    pub(super) fn lost(&mut self) {
+        self.programs.lost();
+        self.web.lost();
+    }
+
+    /// Whether anything is still to come back.
+    pub(super) fn owes(&self) -> bool {
+        self.programs.owes() || self.web.owes()
+    }
+
+    /// Whether nothing has come back that was not let in yet.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.programs.is_quiet() && self.web.is_quiet()
+    }
+}
+
+impl WorkerCall for ProgramCommand {
+    type Answer = ProgramEnded;
+
+    fn begins(&self) -> Option<&Id> {
+        match self {
+            Self::Run(order) => Some(&order.id),
+            Self::Stop { .. } => None,
+        }
+    }
+
+    fn refused(self, why: &str) -> Option<ProgramEnded> {
+        self.begins().cloned().map(|id| ProgramEnded::not_started(id, why.to_owned()))
+    }
+}
+
+impl BridgedCall for ProgramCommand {
+    fn command(self) -> GatewayCommand {
+        GatewayCommand::Program(self)
+    }
+
+    fn traffic(all: &mut CallTraffic) -> &mut OutsideTraffic<ProgramEnded> {
+        &mut all.programs
+    }
+}
+
+impl WorkerCall for WebCommand {
+    type Answer = WebAnswered;
+
+    fn begins(&self) -> Option<&Id> {
+        match self {
+            Self::Ask(question) => Some(&question.id),
+            Self::Stop { .. } => None,
+        }
+    }
+
+    fn refused(self, why: &str) -> Option<WebAnswered> {
+        self.begins().cloned().map(|id| WebAnswered { id, result: Err(why.to_owned()) })
+    }
+}
+
+impl BridgedCall for WebCommand {
+    fn command(self) -> GatewayCommand {
+        GatewayCommand::Web(self)
+    }
+
+    fn traffic(all: &mut CallTraffic) -> &mut OutsideTraffic<WebAnswered> {
+        &mut all.web
+    }
+}
