@@ -143,7 +143,7 @@ fn a_tool_that_is_added_is_offered_judged_asked_about_shown_and_recorded_like_an
     room.advance(ADDED_AFTER_SECS);
     let problems = |room: &mut Workshop| room.world().resource::<Problems>().iter().map(ToString::to_string).collect();
     let before: Vec<String> = problems(&mut room);
-    assert!(before.iter().any(|problem| problem.contains("not here: weather")), "{before:?}");
+    assert!(before.iter().any(|problem| problem.contains("not available: weather")), "{before:?}");
     add(&mut room);
     room.tick();
     let after: Vec<String> = problems(&mut room);

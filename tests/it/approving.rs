@@ -256,7 +256,7 @@ fn a_refusal_brings_a_word() {
     succeed(room.path(), &["approvals", "deny", &id, "--because", "Use drafts."]);
     assert_eq!(succeed(room.path(), &GO_ON).trim(), "I may not.");
     let events = json_lines(&succeed(room.path(), &["export", "--events", "-"]));
-    let told = |event: &&Value| event["data"]["text"].as_str().is_some_and(|text| text.contains("says: Use drafts"));
+    let told = |event: &&Value| event["data"]["text"].as_str().is_some_and(|text| text.contains("comment: Use drafts"));
     assert!(events.iter().any(|event| told(&event)), "the agent was told");
 }
 

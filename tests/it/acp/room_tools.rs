@@ -52,7 +52,7 @@ fn an_agent_calls_the_rooms_tools_that_its_file_lists() {
         "walls first",
         "called blackboard_read: There is no entry '7'",
         "refused spawn_agent: Error: you do not have the tool 'spawn_agent'",
-        "refused use_own_tool: Error: use_own_tool is what the Agent Client Protocol asks for",
+        "refused use_own_tool: Error: use_own_tool is part of the Agent Client Protocol",
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }

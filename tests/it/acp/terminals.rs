@@ -65,7 +65,7 @@ fn what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused() {
     for part in ["limit: cdü True 0", &format!("odd: done; {no}; {no}; {no}; {no}; {no}"), "many: 15"] {
         assert!(text.contains(part), "{part} in {text}");
     }
-    assert!(text.contains("there are 16 terminals already"), "{text}");
+    assert!(text.contains("there are already 16 terminals"), "{text}");
     drop(room);
     assert!(is_gone("good", "terminal_odd"));
 }

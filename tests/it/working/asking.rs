@@ -146,7 +146,7 @@ fn a_word_on_a_refusal_reaches_the_model_and_the_log() {
     assert!(!studio.exists("artifacts/a.md"));
     let result = studio.all("tool_result")[0].clone();
     let told = result["data"]["text"].as_str().unwrap_or_default();
-    assert!(told.contains("a person refused this, and says: Use drafts/ instead"), "{told}");
+    assert!(told.contains("a person refused this, with this comment: Use drafts/ instead"), "{told}");
     let decided = studio.all("approval_decided")[0].clone();
     assert_eq!((&decided["data"]["why"], &result["cause"]), (&"Use drafts/ instead.".into(), &decided["seq"]));
     let input = studio.all("input").into_iter().find(|input| input["data"]["do"] == "decide").expect("it is recorded");

@@ -197,7 +197,7 @@ fn agents_write_to_each_other_and_are_stopped_when_they_do_not_end() {
     let results = studio.results();
     assert_eq!(results[0], "Sent. Wanda is activated for it.");
     assert_eq!(results.iter().filter(|text| text.starts_with("Sent.")).count(), 4, "{results:#?}");
-    assert!(results[4].contains("answered each other 4 times in turn"), "{results:#?}");
+    assert!(results[4].contains("answered each other 4 times in a row"), "{results:#?}");
     let first = studio.all("activation").into_iter().find(|event| event["agent"] == "writer").unwrap()["data"].clone();
     assert_eq!((&first["task"], &first["by"]), (&json!("Message from Lead (lead):\nAnd you?"), &json!("lead")));
 }

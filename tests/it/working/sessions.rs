@@ -493,7 +493,7 @@ fn a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept() {
     let read = session(&studio, &path);
     assert_eq!(contents(&read), ["Begin anew, in verse.", "Verse."], "{}", studio.read(&path));
     let results = studio.results();
-    assert!(results[0].contains("has 1 messages now") && results[0].contains("kept as version 1"), "{results:#?}");
+    assert!(results[0].contains("now has 1 message.") && results[0].contains("kept as version 1"), "{results:#?}");
     let history = FileHistory::open(studio.folder.path(), &studio.folder.path().join(".workshop")).unwrap();
     assert_eq!(history.text(&path, 1).unwrap().as_deref(), Some(old.as_str()));
     drop(history);

@@ -82,10 +82,10 @@ fn a_line_becomes_the_work_of_a_planner_once_whatever_happens() {
         let lead = tasks(&studio, "lead");
         assert_eq!((lead.len(), tasks(&studio, "writer").len()), (1, 1), "{ticks} ticks: {:#?}", studio.log());
         for part in [
-            "A message from Sarah came in in #ops at 1.5 (inbox/slack-messages.jsonl, line 1)",
+            "A message from Sarah arrived in #ops at 1.5 (inbox/slack-messages.jsonl, line 1)",
             "Is Redis up?",
             "```",
-            "no instruction",
+            "not an instruction",
         ] {
             assert!(lead[0].contains(part), "{part} is missing in {}", lead[0]);
         }

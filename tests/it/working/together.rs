@@ -200,8 +200,8 @@ fn of_two_who_write_the_same_entry_one_is_told_and_what_is_shared_stays() {
     studio.idle();
     let results = studio.results();
     assert!(
-        results.iter().any(|text| text.contains("says {\"chairs\":12} now (version 1, written by lead)")
-            || text.contains("says {\"chairs\":13} now (version 2, written by writer)")),
+        results.iter().any(|text| text.contains("is now {\"chairs\":12} (version 1, written by lead)")
+            || text.contains("is now {\"chairs\":13} (version 2, written by writer)")),
         "{results:#?}"
     );
     assert!(results.iter().any(|text| text.starts_with("'plan' (version 1, by lead")), "{results:#?}");

@@ -42,7 +42,7 @@ fn an_agent_that_is_there_is_started_by_its_name_alone_and_does_no_more_than_its
         assert_eq!(spawned[0]["data"]["child"], "helper-1", "{name}: whoever is in the room does it");
         let results = studio.results();
         assert!(results[0].starts_with("Activated 'helper.md' (depth 1/5)."), "{name}: {results:#?}");
-        assert!(results[1].contains("'vfs_write' is not among yours"), "{name}: {results:#?}");
+        assert!(results[1].contains("you do not have the tool 'vfs_write'"), "{name}: {results:#?}");
         assert!(!studio.exists("artifacts/a.md"));
         assert_eq!(studio.read("agents/helper.md"), HELPER);
         let told = studio.all("signal").iter().any(|event| event["data"]["message"] == "finished: I may not.");

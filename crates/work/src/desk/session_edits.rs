@@ -10,6 +10,7 @@ use crate::base::ids::ROOM;
 use crate::base::{ActivationKey, Author};
 use crate::kernel::session::path;
 use crate::kernel::{SessionTake, SessionTaken, file_message};
+use crate::log::narration::counted;
 use crate::mind::PromptMessage;
 use crate::tools::{DESK, DeskOrder, OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
 use crate::workspace::session_files::{MessageRole, SessionMessage, SessionText, parse};
@@ -121,7 +122,8 @@ fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(S
     if sessions.kernel.takes_session(&taken, &sessions.kernel_settings) == SessionTake::Later {
         return Err(format!("{id} cannot be edited now, because too much work is waiting; try again later"));
     }
-    let text = format!("Edited: {id} now has {count} messages. The old text is kept as version {version} of its file.");
+    let messages = counted(count as u64, "message", "messages");
+    let text = format!("Edited: {id} now has {messages}. The old text is kept as version {version} of its file.");
     Ok((taken, text))
 }
 
