@@ -167,10 +167,8 @@ impl BlackboardPane {
             ui.label(widgets::small(texts::NO_RESULTS, theme));
         }
         let left = found.len().saturating_sub(most);
-        if left > 0 {
-            if ui.button(texts::show_more(left.min(SHOWN_AT_ONCE), left)).clicked() {
-                self.shown.insert(place, most + SHOWN_AT_ONCE);
-            }
+        if left > 0 && ui.button(texts::show_more(left.min(SHOWN_AT_ONCE), left)).clicked() {
+            self.shown.insert(place, most + SHOWN_AT_ONCE);
         }
     }
 

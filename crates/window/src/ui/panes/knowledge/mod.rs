@@ -215,10 +215,8 @@ impl KnowledgePane {
             ui.label(widgets::small(words, cx.theme));
         }
         let left = count.saturating_sub(rows.len());
-        if left > 0 {
-            if ui.button(texts::show_more(left.min(SHOWN_AT_ONCE), left)).clicked() {
-                self.shown = Some(self.shown.unwrap_or(SHOWN_AT_ONCE) + SHOWN_AT_ONCE);
-            }
+        if left > 0 && ui.button(texts::show_more(left.min(SHOWN_AT_ONCE), left)).clicked() {
+            self.shown = Some(self.shown.unwrap_or(SHOWN_AT_ONCE) + SHOWN_AT_ONCE);
         }
     }
 }
