@@ -5,7 +5,7 @@ use crate::ui::widgets::text_format;
 // The pane
 
 pub(super) const KNOWLEDGE: &str = "Knowledge";
-pub(super) const SHOW_KNOWLEDGE: &str = "Show what agents know";
+pub(super) const SHOW_KNOWLEDGE: &str = "Show knowledge";
 pub(super) const LOADING: &str = "Loading memories…";
 pub(super) const NO_MEMORIES: &str = "No memories yet";
 pub(super) const HOW_MEMORIES_COME: &str = "Agents learn from work and conversations, or add memories with \
