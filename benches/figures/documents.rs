@@ -50,14 +50,18 @@ pub fn all() -> Vec<Figure> {
 fn calls() -> Vec<Figure> {
     let document = document::parse(DOCUMENT);
     let cache = Arc::new(ProgramCache::default());
-    let at_once = Times::of(20, CALLS, || call(&document, &cache));
+    let checked = checker(&document);
+    let at_once = Times::of(20, CALLS, || call(&document, &checked, &cache));
     // Between two calls of an agent a model thinks; meanwhile the next runtime is made.
     let paused = (0..CALLS).map(|_| {
         std::thread::sleep(BETWEEN_CALLS);
-        timed(|| call(&document, &cache))
+        timed(|| call(&document, &checked, &cache))
     });
     let warm = Times::from_each(paused);
-    let first = Times::of(5, CALLS, || call(&document::parse(DOCUMENT), &Arc::new(ProgramCache::default())));
+    let first = Times::of(5, CALLS, || {
+        let document = document::parse(DOCUMENT);
+        call(&document, &checker(&document), &Arc::new(ProgramCache::default()));
+    });
     let against =
         started("node").map_or_else(|| "node is not here".to_owned(), |times| format!("node started: {times}"));
     let bun = started("bun").map(|times| format!("; bun started: {times}")).unwrap_or_default();
@@ -68,9 +72,13 @@ fn calls() -> Vec<Figure> {
     ]
 }
 
-fn call(document: &AgentDocument, programs: &Arc<ProgramCache>) {
+/// What checks the arguments of the document's tool, made once, as where tools are registered.
+fn checker(document: &AgentDocument) -> Checker {
+    Checker::new(document.tools[0].schema()).expect("the schema can be used")
+}
+
+fn call(document: &AgentDocument, checker: &Checker, programs: &Arc<ProgramCache>) {
     let tool = &document.tools[0];
-    let checker = Checker::new(tool.schema()).expect("the schema can be used");
     let arguments = checker.check(&json!({ "city": "Zürich", "days": 2 }), &[]).expect("they fit");
     let call = ToolCall {
         code: ToolCode::Written { text: tool.code.text.as_str().into(), programs: programs.clone() },

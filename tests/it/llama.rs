@@ -1,6 +1,6 @@
 //! A real model, a tiny one, behind a real server: llama.cpp.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::settings::GatewaySettings;
 use agent_workshop::gateway::{self, LiveText, RequestQueue};
 use agent_workshop::kernel::KernelCommand;
+use agent_workshop::learning::Lessons;
 use agent_workshop::mind::{FailureKind, Finish};
 use agent_workshop::orchestration::workflow::{RunStatus, WorkflowCommand, WorkflowRuns};
 use agent_workshop::schedule::InputQueue;
@@ -166,7 +167,7 @@ fn a_workflow_done() {
 }
 
 /// Two agents talk with a real model, and look back at it: both questions are asked of it, and whatever it says to them
-/// becomes memories in their files, or is told to be no use.
+/// becomes memories in their files, is told to be no use, or is nothing.
 fn learned_from() {
     let (_turn, peer) = start_model();
     let settings = format!(
@@ -186,15 +187,16 @@ fn learned_from() {
     let topic = "Port 8080 is taken by the proxy, so the preview starts on port 8199.".to_owned();
     let talk = ConversationCommand::Start { participants: vec!["ada".into(), "bob".into()], topic };
     studio.world().resource_mut::<InputQueue<ConversationCommand>>().push(talk);
-    let looked_back = |studio: &Studio| {
-        let over = |event: &&&serde_json::Value| {
-            ["learned", "failed"].contains(&event["data"]["change"].as_str().unwrap_or(""))
-        };
-        studio.all("knowledge").iter().filter(over).count()
+    let asked = |studio: &Studio| -> BTreeSet<String> {
+        let calls = studio.all("model_call");
+        let calls = calls.iter().filter(|event| event["data"]["kind"] == "learning");
+        calls.map(|event| event["agent"].as_str().unwrap_or("").to_owned()).collect()
     };
-    studio.until("both have looked back", |studio| looked_back(studio) == 2);
-    let asked = studio.all("model_call").iter().filter(|event| event["data"]["kind"] == "learning").count();
-    assert!(asked >= 2, "{asked} questions");
+    // One after the other, for a busy machine takes its time for each.
+    studio.until("one was asked", |studio| !asked(studio).is_empty());
+    studio.until("the other was asked, too", |studio| asked(studio).len() == 2);
+    // Nothing at all is logged where a model finds nothing worth remembering, which so small a one may.
+    studio.until("both have looked back", |studio| studio.world().resource::<Lessons>().is_empty());
     let added: Vec<(String, String)> = studio
         .all("knowledge")
         .iter()

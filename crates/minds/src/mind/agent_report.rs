@@ -59,13 +59,12 @@ const COMMON_KINDS: [(&str, &str); 4] =
     [("image/png", "iVBORw0KGgo"), ("image/jpeg", "/9j/"), ("image/gif", "R0lGOD"), ("image/webp", "UklGR")];
 
 impl AgentImage {
-    /// Whether models can be sent it: one of the kinds that every vendor takes, and bytes that can be of that kind. A
-    /// question with another one would be refused as a whole.
-    pub fn is_common(&self) -> bool {
-        let begins = |(kind, begin): &(&str, &str)| self.media_type == *kind && self.base64.starts_with(begin);
+    /// Whether models accept an image of this kind with these bytes in base64: a kind that every vendor takes, and bytes
+    /// that can be of that kind. A request with another one would be refused as a whole.
+    pub fn is_common(media_type: &str, base64: &str) -> bool {
+        let begins = |(kind, begin): &(&str, &str)| media_type == *kind && base64.starts_with(begin);
         let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-        let is_whole = self.base64.len().is_multiple_of(4) && self.base64.bytes().all(is_base64);
-        is_whole && COMMON_KINDS.iter().any(begins)
+        COMMON_KINDS.iter().any(begins) && base64.len().is_multiple_of(4) && base64.bytes().all(is_base64)
     }
 }
 
@@ -239,10 +238,7 @@ mod tests {
 
     #[test]
     fn models_are_sent_only_what_every_vendor_takes_for_an_image() {
-        let image = |media_type: &str, base64: &str| {
-            let (media_type, base64) = (media_type.to_owned(), base64.to_owned());
-            AgentImage { media_type, base64 }.is_common()
-        };
+        let image = AgentImage::is_common;
         assert!(image("image/png", "iVBORw0KGgo=") && image("image/jpeg", "/9j/4AAQ"));
         assert!(!image("image/jpeg", "iVBORw0KGgo="), "it is of another kind than it says");
         assert!(!image("image/svg+xml", "PHN2Zz4=") && !image("image/png", "aGk="));

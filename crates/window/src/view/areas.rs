@@ -188,7 +188,7 @@ mod tests {
         RoomModel { agents: agents.collect(), elements: vec![board(0, 0.0), board(1, 300.0)], ..RoomModel::default() }
     }
 
-    fn told(room: &RoomModel, zoom: f32) -> Vec<(AreaPlace, String)> {
+    fn words_of(room: &RoomModel, zoom: f32) -> Vec<(AreaPlace, String)> {
         areas(room, zoom).iter().map(|area| (area.place, area.words())).collect()
     }
 
@@ -204,14 +204,14 @@ mod tests {
         ]);
         let [left, right] = [0, 1].map(|key| AreaPlace::Element(ElementKey(key)));
         let expected = [(left, "2 · 1 working"), (right, "2 · 2 need you"), (AreaPlace::Square(8, 8), "1")];
-        assert_eq!(told(&room, 0.3), expected.map(|(place, words)| (place, words.to_owned())));
+        assert_eq!(words_of(&room, 0.3), expected.map(|(place, words)| (place, words.to_owned())));
         assert_eq!(areas(&room, 0.3).iter().map(|area| area.count).sum::<usize>(), room.agents.len());
     }
 
     #[test]
     fn from_very_far_boards_are_no_places_of_their_own() {
         let room = room(&[(10.0, 10.0, State::Waiting), (300.0, 10.0, State::Working), (200.0, 90.0, State::Idle)]);
-        assert_eq!(told(&room, 0.1), [(AreaPlace::Square(0, 0), "3 · 1 working · 1 needs you".to_owned())]);
+        assert_eq!(words_of(&room, 0.1), [(AreaPlace::Square(0, 0), "3 · 1 working · 1 needs you".to_owned())]);
     }
 
     #[test]

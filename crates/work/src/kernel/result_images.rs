@@ -57,16 +57,13 @@ fn with_images(messages: &[PromptMessage], notes: &[MessageNote], takes_images: 
     let mut left = SENT_AT_MOST;
     for (message, note) in sent.iter_mut().zip(notes).rev().filter(|(message, _)| message.role == Role::Tool) {
         for image in images(note).iter().rev() {
-            let shown = Some(of_tool(image)).filter(|image| takes_images && image.is_common());
-            let why = match shown {
-                Some(shown) if left > 0 => {
-                    left -= 1;
-                    message.images.insert(0, shown);
-                    continue;
-                }
-                Some(_) => OLDER,
-                None => NOT_TAKEN,
-            };
+            let is_taken = takes_images && AgentImage::is_common(&image.media_type, &image.base64);
+            if is_taken && left > 0 {
+                left -= 1;
+                message.images.insert(0, of_tool(image));
+                continue;
+            }
+            let why = if is_taken { OLDER } else { NOT_TAKEN };
             let (named, unshown) = (result_text::image(image, ""), result_text::image(image, why));
             message.text = message.text.replacen(&named, &unshown, 1);
         }
@@ -105,7 +102,7 @@ mod tests {
         (messages, notes)
     }
 
-    fn told(sent: &[PromptMessage]) -> Vec<(usize, &str)> {
+    fn results_of(sent: &[PromptMessage]) -> Vec<(usize, &str)> {
         let results = sent.iter().filter(|message| message.role == Role::Tool);
         results.map(|message| (message.images.len(), message.text.as_str())).collect()
     }
@@ -116,21 +113,21 @@ mod tests {
         let sent = with_images(&messages, &notes, true);
         let line = "[image: image/png, 1 KB]";
         let lines = [line; 4].join("\n");
-        assert_eq!(told(&sent), [(0, "[image: image/png, 1 KB, no longer shown]"), (4, lines.as_str())]);
+        assert_eq!(results_of(&sent), [(0, "[image: image/png, 1 KB, no longer shown]"), (4, lines.as_str())]);
         assert_eq!(messages[2].text, line, "the session itself stays as it is");
     }
 
     #[test]
-    fn a_model_that_takes_none_is_told_so_and_so_is_who_gets_another_kind() {
+    fn a_model_that_takes_none_gets_a_line_and_so_does_one_for_another_kind() {
         let (messages, notes) = session(&[vec![image("image/png")]]);
         assert_eq!(
-            told(&with_images(&messages, &notes, false)),
+            results_of(&with_images(&messages, &notes, false)),
             [(0, "[image: image/png, 1 KB, not shown to this model]")]
         );
         let (messages, notes) = session(&[vec![image("image/svg+xml"), image("image/png")]]);
         let sent = with_images(&messages, &notes, true);
         let text = "[image: image/svg+xml, 1 KB, not shown to this model]\n[image: image/png, 1 KB]";
-        assert_eq!(told(&sent), [(1, text)]);
+        assert_eq!(results_of(&sent), [(1, text)]);
     }
 
     #[test]

@@ -149,12 +149,12 @@ impl RoomAccess<'_, '_> {
                 self.refuse_sample(&one, key, (why, why), cause);
             }
             Ok(answer) => {
-                let reply = McpReply::Sampled { sampled: told(answer) };
+                let reply = McpReply::Sampled { sampled: sampled_of(answer) };
                 self.order_answers.write(OrderAnswered { key: order, number: question.number, reply });
                 self.explain(&one, "a model answered the server".to_owned(), false, cause);
             }
             // What exactly was wrong is nothing for a server.
-            Err(failure) => self.refuse_sample(&one, key, (&failure.sentence(), in_short(failure)), cause),
+            Err(failure) => self.refuse_sample(&one, key, (&failure.sentence(), reason_in_short(failure)), cause),
         }
     }
 
@@ -163,16 +163,16 @@ impl RoomAccess<'_, '_> {
         &mut self,
         one: &Activation,
         (key, number): (OrderKey, u64),
-        (why, told): (&str, &str),
+        (why, in_short): (&str, &str),
         cause: Seq,
     ) {
         self.record(one, cause, &Warning::new(format!("the MCP server's question to a model was not answered: {why}")));
-        self.order_answers.write(OrderAnswered { key, number, reply: McpReply::Refused { why: told.to_owned() } });
+        self.order_answers.write(OrderAnswered { key, number, reply: McpReply::Refused { why: in_short.to_owned() } });
     }
 }
 
-/// Why a model did not answer, as a server is told it.
-fn in_short(failure: &ModelFailure) -> &'static str {
+/// Why a model did not answer, as the server gets it.
+fn reason_in_short(failure: &ModelFailure) -> &'static str {
     match failure.kind {
         FailureKind::OverBudget => "the budget for models is used up",
         _ if failure.is_too_long => "the question is longer than the model takes",
@@ -180,8 +180,8 @@ fn in_short(failure: &ModelFailure) -> &'static str {
     }
 }
 
-/// An answer as a server is told it.
-fn told(answer: &SideAnswer) -> McpSampled {
+/// An answer as the server gets it.
+fn sampled_of(answer: &SideAnswer) -> McpSampled {
     let SideAnswer { text, provider, model, finish } = answer.clone();
     let choice = Choice { provider, model };
     // The model of one that is simulated is a script: a file on this computer.
@@ -303,11 +303,11 @@ mod tests {
             model: "/home/me/script.yaml".into(),
             finish,
         };
-        let scripted = told(&answer("scripted", Finish::Stop));
+        let scripted = sampled_of(&answer("scripted", Finish::Stop));
         assert_eq!((scripted.model.as_str(), scripted.stop_reason.as_str()), ("scripted", "endTurn"));
-        assert_eq!(told(&answer("openai", Finish::Length)).stop_reason, "maxTokens");
+        assert_eq!(sampled_of(&answer("openai", Finish::Length)).stop_reason, "maxTokens");
         let failure =
             ModelFailure::new(FailureKind::OverBudget, "the limit of 2 calls for ada-1 is reached", "raise it");
-        assert_eq!(in_short(&failure), "the budget for models is used up");
+        assert_eq!(reason_in_short(&failure), "the budget for models is used up");
     }
 }

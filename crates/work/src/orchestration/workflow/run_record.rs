@@ -232,6 +232,10 @@ mod tests {
         let record = from_yaml(&text).expect("it is read as it was written");
         assert_eq!((record.scene.as_str(), record.state), ("scenes/a.yaml", run.clone()));
         assert_eq!(run_of_path(&path(&run)), Some(run.key));
+        let (estimated, bytes) = (estimated_bytes(&run), text.len() as u64);
+        assert!((bytes / 3..=bytes * 3).contains(&estimated), "{estimated} of {bytes}");
+        run.steps[0].outputs.insert("found".to_owned(), json!("x".repeat(10_000)));
+        assert_eq!(estimated_bytes(&run), estimated + 10_000, "what a step gave counts");
         for odd in ["", "run: x", "state: { }", "- a"] {
             assert!(from_yaml(odd).is_err(), "{odd}");
         }
