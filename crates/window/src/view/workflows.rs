@@ -7,7 +7,7 @@ use bevy::ecs::change_detection::Tick;
 use bevy::ecs::prelude::*;
 
 use crate::base::{Id, Problem, Severity};
-use crate::orchestration::workflow::definition::{Assignee, PersonWants, Step};
+use crate::orchestration::workflow::definition::{Assignee, Output, PersonWants, Step};
 use crate::orchestration::workflow::edit::StepAssignee;
 use crate::orchestration::workflow::format::{NO_STEPS, WorkflowFile};
 use crate::orchestration::workflow::{Run, RunKey, RunStatus, StepStatus, WorkflowRuns, Workflows};
@@ -90,7 +90,7 @@ pub struct AskedView {
     /// What.
     pub question: String,
     /// The fields of a form; none where yes or no is asked.
-    pub fields: Vec<String>,
+    pub fields: Vec<Output>,
 }
 
 impl RunView {
@@ -243,7 +243,7 @@ fn run_view(run: &Run) -> RunView {
         (step.id.clone(), status, state.why.clone(), agent)
     });
     let asked = run.questions().map(|question| AskedView {
-        fields: question.fields.iter().map(|field| field.name.clone()).collect(),
+        fields: question.fields,
         step: question.step,
         question: question.asks,
     });

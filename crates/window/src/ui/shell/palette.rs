@@ -1,4 +1,4 @@
-//! The command palette: every command, agent, element, profile, file and scene, found by a few letters.
+//! The command palette: every command, agent, element, profile, workflow, file and scene, found by a few letters.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -13,6 +13,7 @@ use crate::ui::commands::{WindowCommand, create, keys};
 use crate::ui::shell::texts::palette as texts;
 use crate::ui::slash_commands;
 use crate::ui::state::FrontPanel;
+use crate::ui::state::dock::Tab;
 use crate::ui::widgets::{self, fuzzy_search, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::pick::Thing;
@@ -111,6 +112,7 @@ fn made_from(cx: &ViewerContext<'_>, files: &[FileInfo]) -> MadeFrom {
     room.elements.iter().for_each(|element| put(&element.label));
     room.profiles.iter().for_each(|profile| put(&profile.name));
     room.scenes.iter().for_each(|scene| put(scene));
+    room.workflows.files.iter().filter(|file| file.problems.is_empty()).for_each(|file| put(&file.name));
     room.files.iter().for_each(|file| put(file));
     files.iter().filter(|file| file.is_there).for_each(|file| put(&file.path));
     (room.scene.clone(), names.digest())
@@ -137,6 +139,14 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
             texts::open_scene(scene),
             texts::SCENE,
             Does::Commands(vec![Command::OpenScene(scene.clone())]),
+        ));
+    }
+    for workflow in room.workflows.files.iter().filter(|workflow| workflow.problems.is_empty()) {
+        let runs = WindowCommand::ShowWorkflow { path: Some(workflow.path.clone()), runs: true };
+        lines.push(line(
+            texts::run_workflow(&workflow.name),
+            texts::WORKFLOW,
+            Does::Commands(vec![Command::Show(Tab::Graph), runs.into()]),
         ));
     }
     for element in &room.elements {
@@ -275,6 +285,7 @@ mod tests {
     use crate::ui::UiState;
     use crate::ui::testing::{Stage, pane_of, sample_room};
     use crate::view::model::RoomModel;
+    use crate::view::workflows::{WorkflowView, WorkflowsView};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
@@ -312,6 +323,26 @@ mod tests {
         let state = &window.state().state;
         assert_eq!(*state.selection.things(), [Thing::Agent("bram-1".into())].into());
         assert_eq!(state.view.camera.middle, window.state().room.agents[1].position);
+    }
+
+    #[test]
+    fn a_workflow_is_run_by_its_name() {
+        let mut room = sample_room();
+        let named = |name: &str, problems: &[&str]| WorkflowView {
+            path: format!("workflows/{name}.md"),
+            name: name.to_owned(),
+            problems: problems.iter().map(|&problem| problem.to_owned()).collect(),
+            ..WorkflowView::default()
+        };
+        let files = vec![named("Tea time", &[]), named("Tea break", &["there are no steps"])].into();
+        room.workflows = WorkflowsView { files, ..WorkflowsView::default() }.into();
+        let mut window = palette_in(room, "tea");
+        assert!(window.query_by_label("Do: Run workflow Tea break").is_none(), "it cannot run");
+        window.get_by_label("Do: Run workflow Tea time").click();
+        window.run_steps(3);
+        let runs = WindowCommand::ShowWorkflow { path: Some("workflows/Tea time.md".into()), runs: true };
+        let asked = &window.state().asked;
+        assert!(asked.contains(&runs.into()) && asked.contains(&Command::Show(Tab::Graph)), "{asked:?}");
     }
 
     #[test]

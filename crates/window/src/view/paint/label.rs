@@ -40,6 +40,8 @@ pub struct Labels {
     pub(super) places: Places,
     /// Who is where, while that is told from afar.
     pub(super) areas: AreaCache,
+    /// Where on the screen labels are.
+    pub(super) shown: Vec<Rect>,
     /// How large texts are at one point.
     measured: HashMap<String, Vec2>,
     /// With which fonts that was measured.
@@ -47,6 +49,11 @@ pub struct Labels {
 }
 
 impl Labels {
+    /// Where on the screen the labels of the last frame are.
+    pub fn shown(&self) -> &[Rect] {
+        &self.shown
+    }
+
     /// Forgets what was measured with other fonts than those of this frame.
     pub(in crate::view) fn begin_frame(&mut self, context: &Context) {
         let fonts = fonts::times_installed(context);

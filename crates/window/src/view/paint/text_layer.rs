@@ -63,6 +63,8 @@ pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &
     labels.places.remember(&first.wishes, &placed);
     labels.places.remember(&later.wishes, &placed_later);
     let all = [(&later, &placed_later), (&first, &placed), (&about, &placed_about)];
+    labels.shown.clear();
+    labels.shown.extend(all.iter().flat_map(|(_, placed)| placed.iter().map(|label| label.rect)));
     for (wanted, placed) in all {
         placed.iter().for_each(|place| label::paint_leader(painter, place, &wanted.labels[place.wish], theme));
     }

@@ -32,9 +32,6 @@ const BADGE_LETTERS: usize = 12;
 /// The part of a figure that no card of another covers, in world units.
 const FIGURE_UNITS: egui::Vec2 = vec2(22.0, 46.0);
 
-/// About the room that a name takes under its figure.
-const NAME_POINTS: egui::Vec2 = vec2(36.0, 16.0);
-
 /// One agent in the overlay, as laid out.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Placed {
@@ -73,12 +70,12 @@ pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused:
 }
 
 /// Who is shown and where: the hovered first, then the selected, then from the middle of the view outwards; whoever
-/// finds no room is folded to its badge, and whose badge finds none is left out. `size` is how large the whole card
-/// of an agent is.
+/// finds no room is folded to its badge, and whose badge finds none is left out. `names` are where labels are on the
+/// screen, which no card covers where it can avoid it; `size` is how large the whole card of an agent is.
 pub fn place(
     room: &RoomModel,
     camera: &Camera,
-    (seen_from, selected): (&RoomView, &BTreeSet<Thing>),
+    (seen_from, selected, names): (&RoomView, &BTreeSet<Thing>, &[Rect]),
     mut size: impl FnMut(usize) -> egui::Vec2,
 ) -> Vec<Placed> {
     let view = camera.viewport;
@@ -98,11 +95,8 @@ pub fn place(
     let mut bodies = Occupancy::new(view);
     for (_, _, _, point) in &seen {
         bodies.claim(Rect::from_center_size(*point - vec2(0.0, 28.0) * camera.zoom, FIGURE_UNITS * camera.zoom));
-        if seen.len() <= CARDS_AT_MOST {
-            let name = *point + vec2(0.0, 9.0 * camera.zoom + 0.5 * NAME_POINTS.y);
-            bodies.claim(Rect::from_center_size(name, NAME_POINTS));
-        }
     }
+    names.iter().for_each(|name| bodies.claim(*name));
     let mut taken = Occupancy::new(view);
     let beside = BESIDE_POINTS.max(16.0 * camera.zoom);
     let mut placed: Vec<Placed> = Vec::new();
@@ -162,7 +156,7 @@ pub fn debug_overlay_ui(
     room: &RoomModel,
     recent: &Recent,
     theme: &Theme,
-    (view, selected): (&RoomView, &BTreeSet<Thing>),
+    (view, selected, names): (&RoomView, &BTreeSet<Thing>, &[Rect]),
 ) {
     let camera = &view.camera;
     if !view.debug_overlay {
@@ -180,7 +174,7 @@ pub fn debug_overlay_ui(
         });
         galley.size() + vec2(26.0, 14.0)
     };
-    let places = place(room, camera, (view, selected), size);
+    let places = place(room, camera, (view, selected, names), size);
     for place in places {
         let agent = &room.agents[place.agent];
         let colour = state_colour(agent.state);
@@ -243,7 +237,7 @@ mod tests {
     }
 
     fn placed(room: &RoomModel, view: &RoomView, selected: &BTreeSet<Thing>) -> Vec<Placed> {
-        place(room, &Camera::default(), (view, selected), |_| vec2(180.0, 90.0))
+        place(room, &Camera::default(), (view, selected, &[]), |_| vec2(180.0, 90.0))
     }
 
     #[test]
@@ -278,6 +272,22 @@ mod tests {
         room.agents[2].position = Vec2::ZERO;
         let placed = placed(&room, &RoomView::default(), &BTreeSet::new());
         assert_eq!(placed.iter().map(|placed| placed.agent).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn no_card_covers_a_name_wherever_that_is() {
+        let mut room = crowd(1, 100.0);
+        room.agents[0].position = Vec2::ZERO;
+        let (view, nobody) = (RoomView::default(), BTreeSet::new());
+        let card = |names: &[Rect]| {
+            let placed = place(&room, &Camera::default(), (&view, &nobody, names), |_| vec2(180.0, 90.0));
+            (placed[0].whole, placed[0].rect)
+        };
+        let (whole, first) = card(&[]);
+        assert!(whole);
+        let name = Rect::from_center_size(first.center(), vec2(36.0, 16.0));
+        let (whole, second) = card(&[name]);
+        assert!(whole && !second.intersects(name) && second != first);
     }
 
     #[test]

@@ -232,7 +232,8 @@ impl Canvas {
         self.paint_box(&painter, pointer, theme, view);
         drop_target::paint_ghost(ui, &painter, cx, view.camera);
         if view.debug_overlay {
-            debug_overlay::debug_overlay_ui(&painter, room, recent, theme, (view, state.selection.things()));
+            let seen_from = (&*view, state.selection.things(), self.labels.shown());
+            debug_overlay::debug_overlay_ui(&painter, room, recent, theme, seen_from);
         }
         if rect.width() > MINIMAP_FITS_POINTS.x && rect.height() > MINIMAP_FITS_POINTS.y {
             minimap(ui, rect, cx, view);

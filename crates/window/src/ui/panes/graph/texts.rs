@@ -168,10 +168,16 @@ pub(super) const RUN_WITH_THESE_VALUES: &str = "Run with these values";
 pub(super) const CANCEL: &str = "Cancel";
 pub(super) const APPROVE: &str = "Approve";
 pub(super) const DO_NOT_APPROVE: &str = "Do not approve";
+pub(super) const COMMENT: &str = "Comment (optional)";
 pub(super) const SEND_ANSWER: &str = "Send answer";
+pub(super) const DECLINE: &str = "Decline";
+pub(super) const DECLINE_HINT: &str = "The step fails, and so do the steps that need its answer";
+pub(super) const YES: &str = "Yes";
+pub(super) const NO: &str = "No";
+pub(super) const ONE_ENTRY_PER_LINE: &str = "One entry per line";
 
-pub(super) fn run_is(run: impl std::fmt::Display, status: &str, why: &str) -> String {
-    format!("{run} is {}", with_reason(status, why))
+pub(super) fn run_is(number: u64, status: &str, why: &str) -> String {
+    format!("Run {number} is {}", with_reason(status, why))
 }
 
 pub(super) fn with_reason(status: &str, why: &str) -> String {

@@ -7,6 +7,7 @@ pub(crate) const NO_RESULTS: &str = "No results.";
 // What a line is about
 pub(crate) const ELEMENT: &str = "Element";
 pub(crate) const SCENE: &str = "Scene";
+pub(crate) const WORKFLOW: &str = "Workflow";
 pub(crate) const AGENT: &str = "Agent";
 pub(crate) const FILE: &str = "File";
 
@@ -17,6 +18,10 @@ pub(crate) fn new_element(kind: &str) -> String {
 
 pub(crate) fn open_scene(scene: &str) -> String {
     format!("Open scene {scene}")
+}
+
+pub(crate) fn run_workflow(name: &str) -> String {
+    format!("Run workflow {name}")
 }
 
 pub(crate) fn open_element(label: &str) -> String {

@@ -16,9 +16,10 @@ use egui::{Frame, Margin, ScrollArea, Ui, UiBuilder};
 use super::layer::Layer;
 use super::texts;
 use super::view::View;
-use crate::orchestration::workflow::definition::PersonWants;
+use crate::orchestration::workflow::definition::{COMMENT, Output, PersonWants};
 use crate::orchestration::workflow::edit::{StepAssignee, WorkflowEdit};
 use crate::orchestration::workflow::format::stem;
+use crate::orchestration::workflow::value::OutputKind;
 use crate::orchestration::workflow::{PersonAnswer, RunStatus, WorkflowCommand};
 use crate::ui::Command;
 use crate::ui::commands::{RoomAct, WindowCommand};
@@ -31,6 +32,8 @@ use crate::ui::widgets::menu;
 use crate::view::theme::{DIALOG, LINE, MENU, RADIUS, SPACE, TYPE, Theme};
 use crate::view::workflows::{AskedView, RunView, WorkflowView};
 
+/// A list is filled in in so many rows.
+const LIST_ROWS: usize = 4;
 /// The words above the drawing take no more of the height.
 const WORDS_SHARE: f32 = 0.45;
 
@@ -64,7 +67,7 @@ pub struct WorkflowLayer {
     /// What is being written about the workflow itself.
     details: details::Details,
     /// What is being answered, by step and field.
-    answers: BTreeMap<(String, String), String>,
+    answers: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// What is done here.
@@ -298,7 +301,7 @@ impl WorkflowLayer {
     /// What is to be said of it: how the newest run is, what it asks, what is wrong, and what a new one is to be about.
     fn told(&mut self, ui: &mut Ui, theme: &Theme, (file, run): (&WorkflowView, Option<&RunView>), done: &mut Done) {
         if let Some(run) = run {
-            ui.label(widgets::small(texts::run_is(run.key, run.status.word(), &run.why), theme));
+            ui.label(widgets::small(texts::run_is(run.key.number(), run.status.word(), &run.why), theme));
             for asked in &run.asked {
                 self.answer(ui, theme, run, asked, done);
             }
@@ -345,45 +348,47 @@ impl WorkflowLayer {
         done.acts.push(WorkflowCommand::Start { workflow: file.path.clone(), variables });
     }
 
-    /// A step that is the person's.
+    /// What a step asks the person, with what is to be filled in.
     fn answer(&mut self, ui: &mut Ui, theme: &Theme, run: &RunView, asked: &AskedView, done: &mut Done) {
         let mut said = None;
         widgets::in_card(ui, theme, |ui| {
             ui.label(texts::question_of_step(&asked.step, &asked.question));
-            let fields: Vec<&str> = match asked.fields.is_empty() {
-                true => vec!["comment"],
-                false => asked.fields.iter().map(String::as_str).collect(),
-            };
-            for field in &fields {
-                let draft = self.answers.entry((asked.step.clone(), (*field).to_owned())).or_default();
-                widgets::field(ui, draft, &texts::field_of_step(field, &asked.step), field);
-            }
-            let value = |field: &str| {
-                self.answers
-                    .get(&(asked.step.clone(), field.to_owned()))
-                    .map(|text| text.trim().to_owned())
-                    .unwrap_or_default()
-            };
-            ui.horizontal(|ui| {
-                if asked.fields.is_empty() {
+            let drafts = self.answers.entry(asked.step.clone()).or_default();
+            if asked.fields.is_empty() {
+                let comment = drafts.entry(COMMENT.to_owned()).or_default();
+                widgets::field(ui, comment, &texts::field_of_step(COMMENT, &asked.step), texts::COMMENT);
+                let comment = comment.trim();
+                ui.horizontal(|ui| {
                     if widgets::primary(ui, true, texts::APPROVE, theme).clicked() {
-                        said = Some(PersonAnswer::approval(true, &value("comment")));
+                        said = Some(PersonAnswer::approval(true, comment));
                     }
                     if widgets::danger(ui, texts::DO_NOT_APPROVE, theme).clicked() {
-                        said = Some(PersonAnswer::approval(false, &value("comment")));
+                        said = Some(PersonAnswer::approval(false, comment));
                     }
-                } else {
-                    let given: BTreeMap<String, String> =
-                        asked.fields.iter().map(|field| (field.clone(), value(field))).collect();
-                    let is_whole = given.values().all(|value| !value.is_empty());
-                    if widgets::primary(ui, is_whole, texts::SEND_ANSWER, theme).clicked() {
-                        said = Some(PersonAnswer { fields: given, ..PersonAnswer::default() });
-                    }
+                });
+                return;
+            }
+            for field in &asked.fields {
+                let draft = drafts.entry(field.name.clone()).or_default();
+                form_field(ui, theme, (field, &asked.step), draft);
+            }
+            let fields = asked.fields.iter().map(|field| {
+                let given = drafts.get(&field.name).map(|text| text.trim().to_owned());
+                (field.name.clone(), given.unwrap_or_default())
+            });
+            let fields: BTreeMap<String, String> = fields.collect();
+            let is_whole = fields.values().all(|value| !value.is_empty());
+            ui.horizontal(|ui| {
+                if widgets::primary(ui, is_whole, texts::SEND_ANSWER, theme).clicked() {
+                    said = Some(PersonAnswer { fields, ..PersonAnswer::default() });
+                }
+                if widgets::danger(ui, texts::DECLINE, theme).on_hover_text(texts::DECLINE_HINT).clicked() {
+                    said = Some(PersonAnswer::approval(false, ""));
                 }
             });
         });
         if let Some(answer) = said {
-            self.answers.retain(|(step, _), _| *step != asked.step);
+            self.answers.remove(&asked.step);
             done.acts.push(WorkflowCommand::Answer { run: run.key, step: asked.step.clone(), answer });
         }
     }
@@ -407,6 +412,28 @@ impl WorkflowLayer {
         painter.rect_stroke(card, RADIUS[1], stroke, egui::StrokeKind::Inside);
         let font = egui::FontId::proportional(TYPE[0]);
         painter.text(card.center(), egui::Align2::CENTER_CENTER, texts::step_for(profile), font, cx.theme.text);
+    }
+}
+
+/// A field of a form: what it is, and a control that fits its kind.
+fn form_field(ui: &mut Ui, theme: &Theme, (field, step): (&Output, &str), draft: &mut String) {
+    ui.label(widgets::small(texts::variable(&field.name, &field.description), theme));
+    let label = texts::field_of_step(&field.name, step);
+    match field.kind {
+        OutputKind::Text => {
+            widgets::field(ui, draft, &label, "");
+        }
+        OutputKind::List => {
+            widgets::area(ui, draft, &label, texts::ONE_ENTRY_PER_LINE, LIST_ROWS);
+        }
+        OutputKind::YesNo => {
+            let choices = [("yes", texts::YES), ("no", texts::NO)];
+            let shown = choices.map(|(_, word)| (word.to_owned(), texts::variable(&field.name, word)));
+            let chosen = choices.iter().position(|(value, _)| *value == *draft);
+            if let Some(index) = widgets::segments(ui, &shown, chosen, theme) {
+                choices[index].0.clone_into(draft);
+            }
+        }
     }
 }
 

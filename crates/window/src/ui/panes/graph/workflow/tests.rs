@@ -123,6 +123,49 @@ fn a_step_that_asks_is_answered() {
 }
 
 #[test]
+fn a_form_says_what_each_field_is_and_is_filled_in_or_declined() {
+    let field = |name: &str, description: &str, kind: OutputKind| Output {
+        name: name.into(),
+        description: description.into(),
+        kind,
+        ..Output::default()
+    };
+    let fields = vec![
+        field("audience", "Who it is for", OutputKind::Text),
+        field("wide", "Announce it widely", OutputKind::YesNo),
+        field("parts", "", OutputKind::List),
+    ];
+    let question = AskedView { step: "basics".into(), question: "What is it?".into(), fields };
+    let mut window = stage(Some(run(RunStatus::Running, vec![question])));
+    window.run();
+    for label in ["audience: Who it is for", "wide: Announce it widely", "parts:"] {
+        assert!(window.query_by_label(label).is_some(), "{label}");
+    }
+    window.get_by_label("Send answer").click();
+    window.run();
+    assert_eq!(asked(&window), [], "nothing is filled in yet");
+    for (label, text) in [("audience of basics", "Readers"), ("parts of basics", "one\ntwo")] {
+        window.get_by_label(label).focus();
+        window.run();
+        window.get_by_label(label).type_text(text);
+        window.run();
+    }
+    window.get_by_label("wide: No").click();
+    window.run();
+    window.get_by_label("Send answer").click();
+    window.run();
+    let fields = [("audience", "Readers"), ("wide", "no"), ("parts", "one\ntwo")];
+    let fields = fields.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+    let answer = PersonAnswer { fields, ..PersonAnswer::default() };
+    let given = WorkflowCommand::Answer { run: key(), step: "basics".into(), answer };
+    assert_eq!(asked(&window), std::slice::from_ref(&given));
+    window.get_by_label("Decline").click();
+    window.run();
+    let answer = PersonAnswer::approval(false, "");
+    assert_eq!(asked(&window), [given, WorkflowCommand::Answer { run: key(), step: "basics".into(), answer }]);
+}
+
+#[test]
 fn a_step_is_changed_beside_the_drawing() {
     let mut window = stage(None);
     window.run();
