@@ -4,10 +4,11 @@ use std::sync::OnceLock;
 
 use egui::{Event, Key};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::*;
 use crate::ui::commands::table::KeyContext;
+use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, Purpose};
 use crate::ui::testing::{Stage, asking_piece, pane_of, sample_recent, sample_room};
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
@@ -142,6 +143,56 @@ fn tab_leads_through_the_top_bar_as_it_is_read() {
         let among = ["Workspace menu", "Provider menu"];
         assert!(among.iter().all(|name| stops.iter().any(|stop| stop.name == *name)), "{width}: {stops:?}");
     }
+}
+
+#[test]
+fn tab_leads_through_the_whole_window_as_it_is_read() {
+    let mut window = whole();
+    // The card of the first minute stands in front of the room, and comes behind everything.
+    window.state_mut().state.notices.is_hint_closed = true;
+    window.run_steps(4);
+    let focused = window.ctx.memory(|memory| memory.focused());
+    window.ctx.memory_mut(|memory| focused.into_iter().for_each(|focused| memory.surrender_focus(focused)));
+    let mut stops: Vec<(String, f32)> = Vec::new();
+    for _ in 0..300 {
+        window.key_press(Key::Tab);
+        // The room takes several presses, and another frame to let the keyboard go on.
+        window.run_steps(2);
+        let node = window.root().children_recursive().find(|node| node.is_focused());
+        let Some(node) = node.filter(|node| node.accesskit_node().label().is_some()) else { continue };
+        let stop = (node.accesskit_node().label().unwrap_or_default(), node.rect().top());
+        if stops.len() > 1 && stops[0] == stop {
+            break;
+        }
+        if stops.last().is_none_or(|last| last.0 != stop.0) {
+            stops.push(stop);
+        }
+    }
+    let names: Vec<&str> = stops.iter().map(|(name, _)| name.as_str()).collect();
+    let mut rest = names.iter();
+    for wanted in ["Scene menu", "Files", "Shelf", "Room", "The room", "Inspector", "Who does it", "Task to run"] {
+        assert!(rest.any(|name| *name == wanted), "{wanted} has not its turn in {names:?}");
+    }
+    let bar = names.iter().position(|name| *name == "Who does it").expect("it was found above");
+    let below = window.state().state.dock.rect(&Tab::Room).expect("the room is seen").bottom();
+    assert!(stops[bar..].iter().all(|(_, top)| *top >= below), "the bar below comes last: {names:?}");
+    assert!(stops[..bar].iter().all(|(name, _)| name != "Pause work"), "and is come to once: {names:?}");
+}
+
+#[test]
+fn the_bar_below_takes_what_it_needs_and_the_panes_have_the_rest() {
+    let mut window = whole();
+    let room = |window: &Harness<'static, Whole>| window.state().state.dock.rect(&Tab::Room).expect("it is seen");
+    let task = |window: &Harness<'static, Whole>| window.get_by_label("Task to run").rect();
+    let before = room(&window);
+    assert!(before.bottom() <= task(&window).top() && task(&window).bottom() <= 800.0, "{before:?}");
+    window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
+    window.run_steps(4);
+    assert!(room(&window).bottom() < before.bottom() - 40.0, "the card of a question has its place there");
+    assert!(task(&window).bottom() <= 800.0, "and pushes nothing out of the window");
+    window.state_mut().room.work.pieces.clear();
+    window.run_steps(4);
+    assert_eq!(room(&window), before);
 }
 
 #[test]
