@@ -2,6 +2,7 @@
 //! place in the room and to its cause.
 
 mod card;
+mod gone;
 pub mod story_model;
 #[cfg(test)]
 mod tests;
