@@ -2,11 +2,14 @@
 
 use std::sync::OnceLock;
 
-use egui::{Event, Key};
+use bevy::math::Vec2;
+use egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::*;
+use crate::kernel::KernelCommand;
+use crate::ui::commands::RoomAct;
 use crate::ui::commands::table::KeyContext;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, Purpose};
@@ -193,6 +196,44 @@ fn the_bar_below_takes_what_it_needs_and_the_panes_have_the_rest() {
     window.state_mut().room.work.pieces.clear();
     window.run_steps(4);
     assert_eq!(room(&window), before);
+}
+
+#[test]
+fn the_view_comes_to_whoever_begins_to_ask_once_the_hands_are_free() {
+    let mut window = whole();
+    window.run_steps(4);
+    assert!(window.state().state.view.is_framed, "everything was shown once");
+    window.state_mut().state.appearance.look.calm = true;
+    window.state_mut().state.view.camera.middle = Vec2::new(9_000.0, 0.0);
+    window.run_steps(2);
+    let is_seen = |window: &Harness<'static, Whole>| {
+        let Whole { room, state, .. } = window.state();
+        let camera = &state.view.camera;
+        camera.viewport.contains(camera.to_screen(room.agents[0].position))
+    };
+    let press = |window: &mut Harness<'static, Whole>, pressed: bool| {
+        let pos = window.state().state.view.camera.viewport.center();
+        let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+        window.event(Event::PointerMoved(pos));
+        window.event(Event::PointerButton { pos, button, pressed, modifiers });
+        window.run_steps(3);
+    };
+    press(&mut window, true);
+    window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
+    window.run_steps(3);
+    assert!(!is_seen(&window), "nobody is led away from what they hold");
+    press(&mut window, false);
+    assert!(is_seen(&window));
+}
+
+#[test]
+fn the_two_pauses_are_called_apart_and_each_pauses_its_own() {
+    let mut window = whole();
+    click(&mut window, "Pause work");
+    click(&mut window, "Pause the room");
+    let asked: Vec<&Command> = window.state().asked.iter().filter(|command| is_of_the_room(command)).collect();
+    let work = Command::Act(RoomAct::Work(KernelCommand::Pause), None);
+    assert_eq!(asked, [&work, &Command::SetPaused(true)]);
 }
 
 #[test]
