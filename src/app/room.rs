@@ -263,8 +263,8 @@ impl Room {
     }
 }
 
-/// Begins to look for what keeps programs in, which starts one: so that nobody waits for it while files are read. It is
-/// looked for once; where no thread can be had, that is when the room asks for it.
+/// Begins to look for what keeps programs in, which starts one, while files are read. It is looked for once; where no
+/// thread can be had, that is when the room asks for it.
 fn look_for_confinement() {
     // Kept where it was found: the room asks for it again.
     let look = || {

@@ -114,8 +114,8 @@ impl SystemFonts {
     }
 }
 
-/// The bytes of a font's file, in memory once for as long as the program runs, whoever shows text and however many faces
-/// the file has: of bytes that can be given free, `egui` keeps a copy of its own.
+/// The bytes of a font's file, in memory once for as long as the program runs, whoever shows text and however many
+/// faces the file has: of bytes that can be given free, `egui` keeps a copy of its own.
 fn kept(path: &Path, data: &[u8]) -> &'static [u8] {
     static KEPT: Mutex<BTreeMap<PathBuf, &'static [u8]>> = Mutex::new(BTreeMap::new());
     let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

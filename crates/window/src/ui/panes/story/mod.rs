@@ -108,8 +108,8 @@ fn words(step: &Step, names: &Names, before: &mut BTreeMap<Seq, Told>) -> Told {
     }
 }
 
-/// What the strip leaves to the room, which is drawn before it: Tab leads through widgets in the order in which they are
-/// drawn, and comes to the strip where it is read.
+/// What the strip leaves to the room, which is drawn before it: Tab leads through widgets in the order in which they
+/// are drawn, and comes to the strip where it is read.
 pub fn above_strip(ui: &mut Ui, cx: &ViewerContext<'_>) -> Ui {
     let left = ui.available_rect_before_wrap();
     let strip = POINTS[usize::from(cx.ui.view.is_story_folded)].min(left.height().max(0.0));
