@@ -100,6 +100,7 @@ impl Room {
 
     /// Like [`open`](Self::open), for a caller that watches the progress and can cancel it.
     pub fn open_watched(options: &OpenOptions, control: &JobControl) -> Result<(Self, Vec<Problem>), OpenError> {
+        look_for_confinement();
         let dir = state_folder(&options.folder);
         match Self::try_open(options, None, control) {
             Err(error) if error.is_damage() => {
@@ -259,6 +260,18 @@ impl Room {
             answers.finish();
         }
         Ok(unsaved)
+    }
+}
+
+/// Begins to look for what keeps programs in, which starts one, while files are read. It is looked for once; where no
+/// thread can be had, that is when the room asks for it.
+fn look_for_confinement() {
+    // Kept where it was found: the room asks for it again.
+    let look = || {
+        ConfinementFound::on_this_computer();
+    };
+    if let Err(error) = std::thread::Builder::new().name("confinement".into()).spawn(look) {
+        tracing::debug!("what keeps programs in is looked for later: {error}");
     }
 }
 

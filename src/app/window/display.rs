@@ -8,8 +8,10 @@ use bevy::app::{App, Plugin, PostUpdate, PreStartup};
 use bevy::asset::{AssetEventSystems, Assets};
 use bevy::camera::{Camera2d, ClearColor, CompositingSpace};
 use bevy::color::Color;
+use bevy::core_pipeline::core_2d::{AlphaMask2d, Opaque2d, Transparent2d, extract_core_2d_camera_phases};
 use bevy::ecs::prelude::*;
 use bevy::render::camera::ExtractedCamera;
+use bevy::render::render_phase::{ViewBinnedRenderPhases, ViewSortedRenderPhases};
 use bevy::render::render_resource::{PipelineCache, SpecializedRenderPipelines, TextureFormat};
 use bevy::render::sync_world::MainEntity;
 use bevy::render::view::{ExtractedView, Msaa};
@@ -48,6 +50,7 @@ impl Plugin for EguiDisplayPlugin {
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
         render_app
             .add_systems(ExtractSchedule, draw_into_gamma.after(extract_egui_camera_view_system))
+            .add_systems(ExtractSchedule, draw_nothing_else.after(extract_core_2d_camera_phases))
             .add_systems(Render, queue_pipelines.in_set(RenderSystems::Queue).after(queue_pipelines_system));
     }
 }
@@ -85,5 +88,42 @@ fn queue_pipelines(
     let key = EguiPipelineKey { target_format: FORMAT };
     for camera in views.iter().filter_map(|view| cameras.get(view.0).ok()) {
         pipelines.0.insert(*camera, specialized.specialize(&cache, &pipeline, key));
+    }
+}
+
+/// All that is seen is `egui`'s. Without lists of sprites and meshes to draw, the camera has no pass for them and no
+/// texture of their depths, which would be as large as the window; the pass of `egui` clears what it draws into.
+fn draw_nothing_else(
+    mut opaque: ResMut<ViewBinnedRenderPhases<Opaque2d>>,
+    mut masked: ResMut<ViewBinnedRenderPhases<AlphaMask2d>>,
+    mut transparent: ResMut<ViewSortedRenderPhases<Transparent2d>>,
+) {
+    opaque.clear();
+    masked.clear();
+    transparent.clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::ecs::system::RunSystemOnce;
+    use bevy::render::batching::gpu_preprocessing::GpuPreprocessingMode;
+    use bevy::render::view::RetainedViewEntity;
+
+    use super::*;
+
+    #[test]
+    fn the_camera_has_neither_a_pass_nor_a_texture_for_what_is_never_drawn() {
+        let mut world = World::new();
+        let view = RetainedViewEntity::new(Entity::PLACEHOLDER.into(), None, 0);
+        world.init_resource::<ViewBinnedRenderPhases<Opaque2d>>();
+        world.init_resource::<ViewBinnedRenderPhases<AlphaMask2d>>();
+        world.init_resource::<ViewSortedRenderPhases<Transparent2d>>();
+        let mut opaque = world.resource_mut::<ViewBinnedRenderPhases<Opaque2d>>();
+        opaque.prepare_for_new_frame(view, GpuPreprocessingMode::None);
+        world.resource_mut::<ViewSortedRenderPhases<Transparent2d>>().prepare_for_new_frame(view);
+        world.run_system_once(draw_nothing_else).expect("it runs");
+        // Bevy makes a texture of depths for a camera that has both.
+        assert!(!world.resource::<ViewBinnedRenderPhases<Opaque2d>>().contains_key(&view));
+        assert!(!world.resource::<ViewSortedRenderPhases<Transparent2d>>().contains_key(&view));
     }
 }

@@ -478,7 +478,7 @@ fn arrive_at_agent(
         cause,
         origin: news.origin.handed_on(),
     };
-    body.activity.doing = ActivityKind::Gathering { proposal: proposal.id, to: body.agent.key };
+    body.activity.doing = ActivityKind::Gathering { proposal: proposal.id, to: body.agent.key, tells: true };
     if !talks.switched_on()
         || conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.waiting_at_most).is_err()
     {

@@ -205,6 +205,40 @@ fn whoever_goes_to_tell_something_turns_back_for_what_must_be_read_and_tells_it_
 }
 
 #[test]
+fn what_is_to_be_told_is_in_the_hand_until_the_talk_begins() {
+    let mut room = Room::furnished();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+    let news = place(&mut room, "news", "messageboard", json!({ "position": [0, 9000] }));
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.agent("ben", (380.0, 0.0), Behaviour::Stationary);
+    room.run(1);
+    room.say(NewsHeard { version: 0, ..news_of(ada, news, "the bridge is closed") });
+    // She comes to him and waits, because a person holds him.
+    room.say(AgentCommand::PickUp { agent: "ben".into() });
+    room.run(2);
+    let held = |room: &Room, activity: &Activity| {
+        let state = room.state(ada);
+        Held::of(Posture::of(state, &room.get::<Walk>(ada), activity), state, activity, None)
+    };
+    let mut waited = 0;
+    for tick in 0..ticks(20.0) {
+        if tick == ticks(8.0) {
+            room.say(AgentCommand::PutDown { agent: "ben".into() });
+        }
+        let activity = room.get::<Activity>(ada);
+        if room.state(ada) == State::Conversing {
+            break;
+        }
+        assert_eq!(held(&room, &activity), Some(Held::Letter), "{:?}", activity.doing);
+        waited += u64::from(matches!(activity.doing, ActivityKind::Gathering { .. }));
+        room.run(1);
+    }
+    assert!(waited > 0, "she had to wait for him");
+    let activity = room.get::<Activity>(ada);
+    assert_eq!((room.state(ada), held(&room, &activity)), (State::Conversing, None));
+}
+
+#[test]
 fn a_room_at_rest_is_alive_to_look_at_in_every_minute() {
     use bevy::ecs::message::{MessageCursor, Messages};
     for behaviour in [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol] {

@@ -130,6 +130,9 @@ pub enum ActivityKind {
         proposal: u32,
         /// Whom it goes to; itself where it waits.
         to: AgentKey,
+        /// Whether it has come to tell something there.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        tells: bool,
     },
     /// It takes part in a conversation.
     Talking {

@@ -382,7 +382,7 @@ fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
                 sim.shift(&mut body, StateEvent::Done, proposal.cause);
             }
             if body.state.0.is_at_leisure() {
-                body.activity.doing = ActivityKind::Gathering { proposal: proposal.id, to: anchor };
+                body.activity.doing = ActivityKind::Gathering { proposal: proposal.id, to: anchor, tells: false };
                 let why = if *agent == anchor { "waiting for the others" } else { "going to a conversation" };
                 sim.shift(&mut body, StateEvent::SetOut { why: why.into() }, proposal.cause);
             }

@@ -62,9 +62,11 @@ impl Held {
     /// What an agent has in its hands; `reads` is the kind of the element that it reads.
     pub fn of(posture: Posture, state: State, activity: &Activity, reads: Option<&str>) -> Option<Self> {
         match (posture, &activity.doing) {
-            (Posture::Walking | Posture::Standing, ActivityKind::Telling { .. }) if !is_held_up(state) => {
-                Some(Self::Letter)
-            }
+            // Until whoever is to be told has time for it.
+            (
+                Posture::Walking | Posture::Standing,
+                ActivityKind::Telling { .. } | ActivityKind::Gathering { tells: true, .. },
+            ) if !is_held_up(state) => Some(Self::Letter),
             // Once it was where its work is found, it has it with it.
             (Posture::Walking, ActivityKind::Working { from: None, at: None, .. }) => Some(Self::Letter),
             (Posture::Reading, _) => {

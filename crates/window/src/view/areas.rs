@@ -9,6 +9,7 @@ use bevy::platform::collections::HashMap;
 use super::activity_text::Importance;
 use super::model::{ElementView, RoomModel};
 use crate::base::ElementKey;
+use crate::simulation::State;
 
 /// Who is no farther from a board than this is about it, in world units: those who read it and those who wait for that.
 const REACH_UNITS: f32 = 220.0;
@@ -127,7 +128,8 @@ impl Boards {
     }
 }
 
-/// The areas of the last frame: worked out anew once a tick, and where the view came so much nearer that others are told.
+/// The areas of the last frame: worked out anew once a tick, where a hand moves something, and where the view came so
+/// much nearer that others are told.
 #[derive(Clone, Debug, Default)]
 pub struct AreaCache {
     seen: Option<Seen>,
@@ -137,7 +139,7 @@ pub struct AreaCache {
 }
 
 /// What areas follow from, as far as it changes between two ticks.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 struct Seen {
     tick: u64,
     side: f32,
@@ -145,6 +147,16 @@ struct Seen {
     count: (usize, usize),
     /// Tells the room apart from another one.
     decor: usize,
+    /// Where that is which a person moves about in a room that stands still: there, no tick tells of it.
+    moved: Vec<[u32; 2]>,
+}
+
+/// Where those are whom a person holds, and all elements.
+fn moved_by_hand(room: &RoomModel) -> Vec<[u32; 2]> {
+    let held = room.agents.iter().filter(|agent| agent.state == State::Dragged).map(|agent| agent.position);
+    held.chain(room.elements.iter().map(|element| element.position))
+        .map(|at| [at.x.to_bits(), at.y.to_bits()])
+        .collect()
 }
 
 impl AreaCache {
@@ -156,9 +168,9 @@ impl AreaCache {
             has_boards: zoom >= BOARDS_FROM,
             count: (room.agents.len(), room.elements.len()),
             decor: Arc::as_ptr(&room.decor).addr(),
+            moved: if room.paused { moved_by_hand(room) } else { Vec::new() },
         };
-        // In a room that stands still, a person moves things about without a tick.
-        if self.seen != Some(seen) || room.paused {
+        if self.seen.as_ref() != Some(&seen) {
             self.seen = Some(seen);
             self.areas = Arc::new(areas(room, zoom));
             #[cfg(test)]
@@ -173,7 +185,6 @@ impl AreaCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulation::State;
     use crate::view::model::ContentView;
     use crate::view::paint::tests::{agent, element};
 
@@ -234,9 +245,27 @@ mod tests {
             }
         }
         assert_eq!(cache.worked_out, 3);
+    }
+
+    #[test]
+    fn in_a_room_that_stands_still_they_are_worked_out_only_where_a_hand_moves_something() {
+        let mut room = room(&[(0.0, 0.0, State::Idle), (40.0, 0.0, State::Idle)]);
         room.paused = true;
-        room.agents[0].position = Vec2::new(5_000.0, 0.0);
-        assert!(matches!(cache.of(&room, 0.3)[0].place, AreaPlace::Square(..)), "it was carried away meanwhile");
+        let mut cache = AreaCache::default();
+        let first = cache.of(&room, 0.3);
+        for _ in 0..10 {
+            assert!(Arc::ptr_eq(&first, &cache.of(&room, 0.3)), "nothing has moved");
+        }
+        (room.agents[0].position, room.agents[0].state) = (Vec2::new(5_000.0, 0.0), State::Dragged);
+        let carried = cache.of(&room, 0.3);
+        assert_eq!(carried.iter().map(|area| area.count).collect::<Vec<_>>(), [1, 1], "it was carried away meanwhile");
+        // It is put down there, and the board is put elsewhere.
+        room.agents[0].state = State::Idle;
+        room.elements[0].position = Vec2::new(-5_000.0, 0.0);
+        let put = cache.of(&room, 0.3);
+        assert!(put.iter().all(|area| area.place != AreaPlace::Element(ElementKey(0))), "{put:?}");
+        assert!(Arc::ptr_eq(&put, &cache.of(&room, 0.3)));
+        assert_eq!(cache.worked_out, 3);
     }
 
     #[test]

@@ -24,7 +24,9 @@ pub mod window_commands;
 
 use std::collections::BTreeSet;
 
-use egui::{Frame, Margin, Panel, Ui};
+use egui::containers::panel::PanelState;
+use egui::emath::GuiRounding;
+use egui::{Frame, Id as WidgetId, Margin, Panel, Ui, UiBuilder};
 
 use self::file_dialogs::FileAsking;
 use self::pane_area::Panes;
@@ -101,9 +103,13 @@ impl Shell {
         let (dock, view) = {
             let Self { panes, table, .. } = &mut *self;
             let look = Look { recent, theme: &theme, art, ui: state, unsaved: &unsaved, files: &files, table };
-            commands.extend(bars_ui(root, &look.at(room), panes));
-            let done = Panes::new(panes, room, look).show(root);
+            commands.extend(top_ui(root, &look.at(room), panes));
+            let mut above = above_run_bar(root);
+            let done = Panes::new(panes, room, look).show(&mut above);
             commands.extend(done.commands);
+            commands.extend(run_ui(root, &look.at(room), panes));
+            // All of the window is taken now.
+            root.advance_cursor_after_rect(above.max_rect());
             commands.extend(front_ui(root, &look.at(room), panes));
             (done.dock, done.view)
         };
@@ -203,17 +209,36 @@ impl<'a> Look<'a> {
     }
 }
 
-/// The bars above and below the panes.
-fn bars_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
+/// The bar below the panes.
+const RUN_BAR: &str = "run";
+/// What it is taken for at first, until it was drawn: one row.
+const RUN_BAR_POINTS: f32 = 53.0;
+
+/// The bar above the panes.
+fn top_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
     let mut commands = editor::update_tabs(cx, &mut panes.editors);
-    let panel = || Frame::NONE.fill(cx.theme.panel).inner_margin(Margin::same(SPACE[2] as i8));
-    Panel::top("top").frame(panel()).show(root, |ui| {
+    Panel::top("top").frame(bar_frame(cx.theme)).show(root, |ui| {
         commands.extend(top_bar::top_bar_ui(ui, cx, &mut panes.provider));
     });
-    Panel::bottom("run").frame(panel()).show(root, |ui| {
-        commands.extend(run_bar::run_bar_ui(ui, cx, &mut panes.run_bar));
-    });
     commands
+}
+
+/// The bar below the panes, drawn after them: Tab leads through widgets in the order in which they are drawn.
+fn run_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
+    let panel = Panel::bottom(RUN_BAR).default_size(RUN_BAR_POINTS).frame(bar_frame(cx.theme));
+    panel.show(root, |ui| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar)).inner
+}
+
+fn bar_frame(theme: &Theme) -> Frame {
+    Frame::NONE.fill(theme.panel).inner_margin(Margin::same(SPACE[2] as i8))
+}
+
+/// What is left for the panes above the bar below, which is as high as it was in the last frame: it takes that itself.
+fn above_run_bar(root: &mut Ui) -> Ui {
+    let left = root.available_rect_before_wrap();
+    let bar = PanelState::load(root.ctx(), WidgetId::new(RUN_BAR)).map_or(RUN_BAR_POINTS, |bar| bar.size().y);
+    let bottom = (left.bottom() - bar.clamp(0.0, left.height().max(0.0))).round_ui();
+    root.new_child(UiBuilder::new().id_salt("above the run bar").max_rect(left.with_max_y(bottom)))
 }
 
 /// What stands in front of the panes, the topmost last.

@@ -130,12 +130,13 @@ impl Panes<'_> {
     fn room_pane(&mut self, ui: &mut Ui) {
         let Self { panes, room, look, view, commands } = self;
         egui::CentralPanel::default().frame(Frame::NONE).show(ui, |ui| {
-            commands.extend(story::story_ui(ui, &look.at(room), &mut panes.story, &mut panes.log));
-            panes.canvas.spread_out(ui, &look.at(room), view).apply(room);
-            let response = panes.canvas.take_input(ui, &look.at(room), view, commands);
+            let mut above = story::above_strip(ui, &look.at(room));
+            panes.canvas.spread_out(&above, &look.at(room), view).apply(room);
+            let response = panes.canvas.take_input(&mut above, &look.at(room), view, commands);
             let pointer = ui.input(|input| input.pointer.latest_pos());
             panes.canvas.show_held(pointer.map(|pointer| view.camera.to_world(pointer)), room);
-            panes.canvas.paint(ui, &response, &look.at(room), view, commands);
+            panes.canvas.paint(&mut above, &response, &look.at(room), view, commands);
+            commands.extend(story::story_ui(ui, &look.at(room), &mut panes.story, &mut panes.log));
         });
     }
 }

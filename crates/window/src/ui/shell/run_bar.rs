@@ -389,6 +389,21 @@ mod tests {
     }
 
     #[test]
+    fn the_task_has_room_in_narrow_windows_and_limits_are_behind_a_gear() {
+        for width in [900.0, 960.0, 1280.0] {
+            let mut window = bar();
+            window.set_size(egui::vec2(width, 800.0));
+            window.run_steps(3);
+            let field = window.get_by_label("Task to run").rect().width();
+            assert!(field >= TASK_POINTS - 1.0, "{width}: {field}");
+            assert!(window.query_all_by_label("In parallel").next().is_none());
+        }
+        let mut window = bar();
+        click(&mut window, "Limits of work");
+        assert!(window.query_all_by_label("In parallel").next().is_some());
+    }
+
+    #[test]
     fn nothing_to_do_is_not_given() {
         let mut window = bar();
         click(&mut window, "Run");

@@ -2,12 +2,16 @@
 
 use std::sync::OnceLock;
 
-use egui::{Event, Key};
+use bevy::math::Vec2;
+use egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::*;
+use crate::kernel::KernelCommand;
+use crate::ui::commands::RoomAct;
 use crate::ui::commands::table::KeyContext;
+use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, Purpose};
 use crate::ui::testing::{Stage, asking_piece, pane_of, sample_recent, sample_room};
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
@@ -142,6 +146,95 @@ fn tab_leads_through_the_top_bar_as_it_is_read() {
         let among = ["Workspace menu", "Provider menu"];
         assert!(among.iter().all(|name| stops.iter().any(|stop| stop.name == *name)), "{width}: {stops:?}");
     }
+}
+
+#[test]
+fn tab_leads_through_the_whole_window_as_it_is_read() {
+    let mut window = whole();
+    // The card of the first minute stands in front of the room, and comes behind everything.
+    window.state_mut().state.notices.is_hint_closed = true;
+    window.run_steps(4);
+    let focused = window.ctx.memory(|memory| memory.focused());
+    window.ctx.memory_mut(|memory| focused.into_iter().for_each(|focused| memory.surrender_focus(focused)));
+    let mut stops: Vec<(String, f32)> = Vec::new();
+    for _ in 0..300 {
+        window.key_press(Key::Tab);
+        // The room takes several presses, and another frame to let the keyboard go on.
+        window.run_steps(2);
+        let node = window.root().children_recursive().find(|node| node.is_focused());
+        let Some(node) = node.filter(|node| node.accesskit_node().label().is_some()) else { continue };
+        let stop = (node.accesskit_node().label().unwrap_or_default(), node.rect().top());
+        if stops.len() > 1 && stops[0] == stop {
+            break;
+        }
+        if stops.last().is_none_or(|last| last.0 != stop.0) {
+            stops.push(stop);
+        }
+    }
+    let names: Vec<&str> = stops.iter().map(|(name, _)| name.as_str()).collect();
+    let mut rest = names.iter();
+    let read = ["Scene menu", "Files", "Shelf", "Room", "The room", "Story strip", "Inspector", "Who does it"];
+    for wanted in read {
+        assert!(rest.any(|name| *name == wanted), "{wanted} has not its turn in {names:?}");
+    }
+    let bar = names.iter().position(|name| *name == "Who does it").expect("it was found above");
+    let below = window.state().state.dock.rect(&Tab::Room).expect("the room is seen").bottom();
+    assert!(stops[bar..].iter().all(|(_, top)| *top >= below), "the bar below comes last: {names:?}");
+    assert!(stops[..bar].iter().all(|(name, _)| name != "Pause work"), "and is come to once: {names:?}");
+}
+
+#[test]
+fn the_bar_below_takes_what_it_needs_and_the_panes_have_the_rest() {
+    let mut window = whole();
+    let room = |window: &Harness<'static, Whole>| window.state().state.dock.rect(&Tab::Room).expect("it is seen");
+    let task = |window: &Harness<'static, Whole>| window.get_by_label("Task to run").rect();
+    let before = room(&window);
+    assert!(before.bottom() <= task(&window).top() && task(&window).bottom() <= 800.0, "{before:?}");
+    window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
+    window.run_steps(4);
+    assert!(room(&window).bottom() < before.bottom() - 40.0, "the card of a question has its place there");
+    assert!(task(&window).bottom() <= 800.0, "and pushes nothing out of the window");
+    window.state_mut().room.work.pieces.clear();
+    window.run_steps(4);
+    assert_eq!(room(&window), before);
+}
+
+#[test]
+fn the_view_comes_to_whoever_begins_to_ask_once_the_hands_are_free() {
+    let mut window = whole();
+    window.run_steps(4);
+    assert!(window.state().state.view.is_framed, "everything was shown once");
+    window.state_mut().state.appearance.look.calm = true;
+    window.state_mut().state.view.camera.middle = Vec2::new(9_000.0, 0.0);
+    window.run_steps(2);
+    let is_seen = |window: &Harness<'static, Whole>| {
+        let Whole { room, state, .. } = window.state();
+        let camera = &state.view.camera;
+        camera.viewport.contains(camera.to_screen(room.agents[0].position))
+    };
+    let press = |window: &mut Harness<'static, Whole>, pressed: bool| {
+        let pos = window.state().state.view.camera.viewport.center();
+        let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+        window.event(Event::PointerMoved(pos));
+        window.event(Event::PointerButton { pos, button, pressed, modifiers });
+        window.run_steps(3);
+    };
+    press(&mut window, true);
+    window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
+    window.run_steps(3);
+    assert!(!is_seen(&window), "nobody is led away from what they hold");
+    press(&mut window, false);
+    assert!(is_seen(&window));
+}
+
+#[test]
+fn the_two_pauses_are_called_apart_and_each_pauses_its_own() {
+    let mut window = whole();
+    click(&mut window, "Pause work");
+    click(&mut window, "Pause the room");
+    let asked: Vec<&Command> = window.state().asked.iter().filter(|command| is_of_the_room(command)).collect();
+    let work = Command::Act(RoomAct::Work(KernelCommand::Pause), None);
+    assert_eq!(asked, [&work, &Command::SetPaused(true)]);
 }
 
 #[test]

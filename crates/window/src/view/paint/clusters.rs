@@ -13,13 +13,15 @@ use crate::view::model::AgentView;
 const HEAP_POINTS: f32 = 26.0;
 /// A badge is as wide as twice this, in points.
 const BADGE_RADIUS: f32 = 8.0;
+/// A number stands so far from the edges of its square at least, in points: so that it never lies on the next one.
+const NUMBER_INSET: f32 = 9.0;
 
 /// Agents that stand close together.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Cluster {
     /// The square of the room that they stand in.
     pub(super) square: (i32, i32),
-    /// The middle of them all.
+    /// The middle of them all, as far as their number has room there.
     pub(super) middle: World,
     /// How many.
     pub(super) count: usize,
@@ -53,8 +55,14 @@ pub(super) fn heaps<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom
         }
     }
     heaps.sort_unstable_by_key(|heap| heap.square);
+    let inset = World::splat(NUMBER_INSET / zoom);
     for heap in &mut heaps {
         heap.middle /= heap.count as f32;
+        // Who stands alone is where it is.
+        if heap.count > 1 {
+            let corner = World::new(heap.square.1 as f32, heap.square.0 as f32) * side;
+            heap.middle = heap.middle.clamp(corner + inset, corner + World::splat(side) - inset);
+        }
     }
     heaps
 }
@@ -74,4 +82,38 @@ pub(super) fn radius(heap: &Cluster, have_faces: bool) -> f32 {
 pub(super) fn place(heap: &Cluster, camera: Camera) -> (Rect, bool) {
     let size = Vec2::splat(2.0 * radius(heap, true));
     (Rect::from_center_size(camera.to_screen(heap.middle), size), heap.importance.stands_out())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::view::paint::tests::agent;
+
+    proptest! {
+        #[test]
+        fn no_number_lies_on_another_however_a_crowd_stands(
+            places in prop::collection::vec((-900.0_f32..900.0, -900.0_f32..900.0), 2..300),
+            zoom in 0.1_f32..0.25,
+        ) {
+            let agents = (0..).zip(&places).map(|(key, (x, y))| {
+                let mut agent = agent(key, "Ada", State::Idle);
+                agent.position = World::new(*x, *y);
+                agent
+            });
+            let agents: Vec<AgentView> = agents.collect();
+            let heaps = heaps((0..).zip(&agents), zoom);
+            prop_assert_eq!(heaps.iter().map(|heap| heap.count).sum::<usize>(), agents.len());
+            let numbered = heaps.iter().filter(|heap| heap.count > 1);
+            let numbers: Vec<World> = numbered.map(|heap| heap.middle * zoom).collect();
+            for (index, one) in numbers.iter().enumerate() {
+                for other in &numbers[index + 1..] {
+                    let apart = (*one - *other).abs().max_element();
+                    // Three digits are less than 18 points wide.
+                    prop_assert!(apart >= 2.0 * NUMBER_INSET - 0.1, "{} and {}", one, other);
+                }
+            }
+        }
+    }
 }

@@ -77,16 +77,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
         let colour = mixed(element_colour(&element.kind), Color32::WHITE, ground);
         plain(&mut mesh, Rect::from_center_size(small.to_screen(element.position), size), colour);
     }
-    for agent in &room.agents {
-        let at = small.to_screen(agent.position);
-        if room.agents.len() <= 400 {
-            plain(&mut mesh, Rect::from_center_size(at, Vec2::splat(5.0)), theme.bubble);
-        }
-        let importance = Importance::of(agent);
-        let colour = if importance == Importance::Rest { theme.at_rest() } else { state_colour(told_as(agent)) };
-        let side = if importance.stands_out() { 5.0 } else { 3.5 };
-        plain(&mut mesh, Rect::from_center_size(at, Vec2::splat(side)), colour);
-    }
+    everybody(&mut mesh, room, small, theme);
     painter.add(Shape::mesh(mesh));
     let (low, high) = camera.visible(0.0);
     let seen = frame(Rect::from_two_pos(small.to_screen(low), small.to_screen(high)), rect);
@@ -102,6 +93,22 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
     }
     painter.rect_stroke(rect, corners, Stroke::new(1.0, theme.line), StrokeKind::Inside);
     painter.rect_stroke(seen, 2.0, Stroke::new(1.5, theme.accent), StrokeKind::Inside);
+}
+
+/// A square for everybody. Those at rest come first: in a crowd they would cover whoever matters.
+fn everybody(mesh: &mut Mesh, room: &RoomModel, small: Small, theme: Theme) {
+    for stands_out in [false, true] {
+        let all = room.agents.iter().map(|agent| (agent, Importance::of(agent)));
+        for (agent, importance) in all.filter(|(_, importance)| importance.stands_out() == stands_out) {
+            let at = small.to_screen(agent.position);
+            if room.agents.len() <= 400 {
+                plain(mesh, Rect::from_center_size(at, Vec2::splat(5.0)), theme.bubble);
+            }
+            let colour = if importance == Importance::Rest { theme.at_rest() } else { state_colour(told_as(agent)) };
+            let side = if stands_out { 5.0 } else { 3.5 };
+            plain(mesh, Rect::from_center_size(at, Vec2::splat(side)), colour);
+        }
+    }
 }
 
 /// The frame around what is seen: never so small that it is lost, and within the map.
@@ -133,6 +140,17 @@ mod tests {
             let frame = frame(around(size), map);
             assert!(map.contains_rect(frame) && frame.width() >= FRAME_POINTS, "{size}: {frame}");
         }
+    }
+
+    #[test]
+    fn nobody_at_rest_covers_who_matters_in_a_crowd() {
+        let agents = (0..500).map(|key| agent(key, "Ada", if key == 0 { State::Waiting } else { State::Idle }));
+        let room = RoomModel { agents: agents.collect(), ..RoomModel::default() };
+        let small = Small::of(Rect::from_min_size(pos2(0.0, 0.0), vec2(150.0, 100.0)), &room, Camera::default());
+        let mut mesh = Mesh::default();
+        everybody(&mut mesh, &room, small, Theme::of(false));
+        assert_eq!(mesh.vertices.len(), 4 * room.agents.len());
+        assert_eq!(mesh.vertices.last().map(|vertex| vertex.color), Some(state_colour(State::Waiting)));
     }
 
     #[test]

@@ -2,12 +2,12 @@
 //!
 //! Finding them reads many files; it is done in a job, and only once such a letter is to be shown.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use egui::FontData;
-use fontdb::{Database, FaceInfo, Stretch, Style};
+use fontdb::{Database, FaceInfo, Source, Stretch, Style};
 use skrifa::raw::TableProvider;
 use skrifa::{FontRef, MetadataProvider};
 
@@ -102,9 +102,31 @@ impl SystemFonts {
     }
 
     fn load(&self, id: fontdb::ID) -> Option<FoundFont> {
-        let name = self.database.face(id).map(|face| format!("system: {}", face.post_script_name))?;
-        let (bytes, index) = self.database.with_face_data(id, |data, index| (data.to_vec(), index))?;
-        Some(FoundFont { name, data: Arc::new(FontData { index, ..FontData::from_owned(bytes) }) })
+        let face = self.database.face(id)?;
+        let read = |data: &[u8], index| match &face.source {
+            Source::File(path) | Source::SharedFile(path, _) => {
+                FontData { index, ..FontData::from_static(kept(path, data)) }
+            }
+            Source::Binary(_) => FontData { index, ..FontData::from_owned(data.to_vec()) },
+        };
+        let data = self.database.with_face_data(id, read)?;
+        Some(FoundFont { name: format!("system: {}", face.post_script_name), data: Arc::new(data) })
+    }
+}
+
+/// The bytes of a font's file, in memory once for as long as the program runs, whoever shows text and however many
+/// faces the file has: of bytes that can be given free, `egui` keeps a copy of its own.
+fn kept(path: &Path, data: &[u8]) -> &'static [u8] {
+    static KEPT: Mutex<BTreeMap<PathBuf, &'static [u8]>> = Mutex::new(BTreeMap::new());
+    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    match all.get(path) {
+        Some(known) if *known == data => known,
+        // A font that was updated meanwhile is another one.
+        _ => {
+            let bytes: &'static [u8] = data.to_vec().leak();
+            all.insert(path.to_owned(), bytes);
+            bytes
+        }
     }
 }
 

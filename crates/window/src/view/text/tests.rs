@@ -1,5 +1,6 @@
 //! Every script as it is read, beside pictures that another program drew of the same fonts.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::bidi::in_reading_order;
 use super::emoji::decode;
 use super::fonts::{self, Fallbacks};
 use super::post_layout::ShownText;
-use super::system_fonts::{SystemFonts, Wanted};
+use super::system_fonts::{FoundFont, SystemFonts, Wanted};
 use crate::view::paint::{Labels, in_rows};
 use crate::view::raster::{Rasteriser, write_png};
 
@@ -90,6 +91,22 @@ fn every_script_is_written_as_another_program_writes_it() {
         let mirrored: Vec<f32> = ours.iter().rev().copied().collect();
         assert!(likeness(&mirrored, &theirs) < 0.6, "{name} the other way round would not do");
     }
+}
+
+#[test]
+fn a_font_of_the_system_is_in_memory_once_whoever_shows_text_with_it() {
+    let wanted = Wanted { letters: "工م".chars().collect(), emoji: true };
+    let places = || -> Vec<*const u8> {
+        let found = system_fonts().find(&wanted);
+        let bytes = |font: &FoundFont| match &font.data.font {
+            Cow::Borrowed(bytes) => bytes.as_ptr(),
+            Cow::Owned(_) => panic!("{} is copied by every context", font.name),
+        };
+        found.fonts.iter().chain(&found.emoji).map(bytes).collect()
+    };
+    let first = places();
+    assert!(first.len() > 2, "two scripts and emoji");
+    assert_eq!(first, places());
 }
 
 /// Runs `ask` in a context that has all fonts of the folder.

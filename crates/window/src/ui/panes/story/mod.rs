@@ -2,6 +2,7 @@
 //! place in the room and to its cause.
 
 mod card;
+mod gone;
 pub mod story_model;
 #[cfg(test)]
 mod tests;
@@ -10,10 +11,11 @@ mod texts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use egui::emath::GuiRounding;
 use egui::text::LayoutJob;
 use egui::{
     Align, CornerRadius, FontId, Frame, Galley, Layout, Margin, Panel, Popup, PopupCloseBehavior, Rect, Response,
-    ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
+    ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, pos2, vec2,
 };
 
 use self::story_model::{Step, Story, StoryEntry};
@@ -104,6 +106,15 @@ fn words(step: &Step, names: &Names, before: &mut BTreeMap<Seq, Told>) -> Told {
         Some(told) => told,
         None => Told { by, words: step.describe(names).into() },
     }
+}
+
+/// What the strip leaves to the room, which is drawn before it: Tab leads through widgets in the order in which they
+/// are drawn, and comes to the strip where it is read.
+pub fn above_strip(ui: &mut Ui, cx: &ViewerContext<'_>) -> Ui {
+    let left = ui.available_rect_before_wrap();
+    let strip = POINTS[usize::from(cx.ui.view.is_story_folded)].min(left.height().max(0.0));
+    let above = left.with_max_y((left.bottom() - strip).round_ui());
+    ui.new_child(UiBuilder::new().id_salt("above the story").max_rect(above))
 }
 
 /// Draws the strip along the lower edge of the room.

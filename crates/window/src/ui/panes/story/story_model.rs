@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use super::gone::Left;
 use super::texts;
 use crate::base::{Id, Seq};
 use crate::log::events::{
@@ -27,8 +28,6 @@ const HOMES_KEPT: usize = 20_000;
 pub const BUDGET: usize = 4_000;
 /// Of a log that is already long, so much is looked at.
 const BACKLOG: u64 = 8_000;
-/// So many of those who left are remembered by name.
-const LEFT_KEPT: usize = 1_000;
 /// What comes of a tale that has been quiet for so many ticks begins a tale of its own.
 const QUIET_TICKS: u64 = 3_600;
 /// The same once more, without a cause, belongs to what happened within so many ticks.
@@ -149,47 +148,6 @@ impl Story {
     fn index(&self, number: u64) -> Option<usize> {
         // What happened last is looked for most.
         self.tales.iter().rposition(|tale| tale.number == number)
-    }
-}
-
-/// Who and what left in this run, by id: agents with their profiles, elements with their kinds.
-#[derive(Clone, Debug, Default)]
-struct Left {
-    agents: BTreeMap<Id, Id>,
-    elements: BTreeMap<Id, Id>,
-}
-
-impl Left {
-    /// Takes in a record. Whether it says that somebody or something is back.
-    fn note(&mut self, row: &EventRow) -> bool {
-        match &row.kind {
-            // What comes in with another run is no news.
-            EventKind::RunStart => *self = Self::default(),
-            EventKind::AgentRemoved => {
-                let gone = row.agent.clone().zip(row.read::<AgentRemoved>());
-                self.agents.extend(gone.map(|(agent, gone)| (agent, gone.profile)));
-            }
-            EventKind::AgentAdded => {
-                let back = row.agent.as_ref().zip(row.read::<AgentAdded>());
-                return back.is_some_and(|(agent, back)| self.agents.remove(agent).as_ref() == Some(&back.profile));
-            }
-            EventKind::ElementChanged => match row.read::<ElementChanged>() {
-                Some(change) if change.change == ElementDeed::Removed => {
-                    self.elements.insert(change.element, change.kind);
-                }
-                Some(change) if change.change == ElementDeed::Added => {
-                    return self.elements.remove(&change.element) == Some(change.kind);
-                }
-                _ => {}
-            },
-            _ => {}
-        }
-        for known in [&mut self.agents, &mut self.elements] {
-            if known.len() > LEFT_KEPT {
-                known.pop_first();
-            }
-        }
-        false
     }
 }
 
