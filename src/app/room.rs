@@ -347,7 +347,7 @@ fn push_edits_while_closed(
     for (path, text) in on_disk {
         if known.get(path) != Some(text) {
             let by = history.writer(path, text).unwrap_or_else(|error| {
-                tracing::warn!("who wrote {path} is not known, so that it counts as a person's: {error}");
+                tracing::warn!("the author of {path} is unknown, so it is treated as a person's: {error}");
                 None
             });
             let change = FileChanged::new(path.clone(), FileContent::Text(text.clone()));

@@ -89,7 +89,7 @@ pub(super) struct Arguments {
     /// Write the final scene to this file
     #[arg(long, value_name = "FILE")]
     pub(super) scene_out: Option<PathBuf>,
-    /// Start as the scene file says: forget where agents were and what they remember
+    /// Start over from the scene file: forget where agents were and what they remember
     #[arg(long)]
     pub(super) fresh: bool,
     /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, approvals

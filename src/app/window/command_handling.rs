@@ -194,7 +194,7 @@ pub fn handle_command(
 fn coding_agent_file(name: &str, model: &str) -> String {
     let (name, model) = (yaml::word(name), yaml::word(model));
     format!(
-        "---\nname: {name}\ndescription: A coding agent that lives outside of the workshop.\nmodel: {model}\n---\n\
+        "---\nname: {name}\ndescription: A coding agent that runs outside the workshop.\nmodel: {model}\n---\n\
          You work in the folder of this workspace, together with the others in the room.\n"
     )
 }
@@ -261,7 +261,7 @@ fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, 
     let told = match (&opening.scene, opening.fresh) {
         (_, true) => "The scene was restarted from its file".to_owned(),
         (Some(scene), false) => format!("The scene {scene} is open"),
-        (None, false) => "The scene was opened again".to_owned(),
+        (None, false) => "The scene was reopened".to_owned(),
     };
     room.reopen(opening.scene, opening.fresh);
     state.forget_room();

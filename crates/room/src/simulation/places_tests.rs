@@ -120,7 +120,7 @@ fn a_board_that_no_way_leads_to_is_not_read_and_the_log_says_why() {
     furnish(&mut room, walls.into_iter().chain(ends).map(|(at, size)| decor("wall", at, size)).collect());
     room.enqueue(ada, read(board));
     room.run(3);
-    assert_eq!(room.events::<events::ActionDropped>()[0].why, "there is no way to it");
+    assert_eq!(room.events::<events::ActionDropped>()[0].why, "it cannot be reached");
     assert_eq!(room.state(ada), State::Idle);
     // Once it is walled in on its way, it gives up in time.
     furnish(&mut room, Vec::new());

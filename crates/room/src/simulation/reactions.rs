@@ -159,7 +159,7 @@ pub(super) fn wake(mut sim: SimContext, mut bodies: Query<AgentQuery>, mut wakes
         let pending = PendingInterest { interest: interest.clone().bounded(), origin };
         let action = QueuedAction::new(Action::Attend(Box::new(pending)), *cause);
         if origin.hops > sim.attention.hops_at_most {
-            sim.dropped(&mut body, &action, "agents have handed it on often enough");
+            sim.dropped(&mut body, &action, "agents have already passed it on often enough");
             continue;
         }
         sim.enqueue_later(&mut body, action);
@@ -299,7 +299,7 @@ pub(super) fn apply_news_and_compactions(
             continue;
         }
         if body.activity.news.is_some() {
-            let (action, why) = (Some(action.action.word()), "it has something else to tell already".into());
+            let (action, why) = (Some(action.action.word()), "it already has something else to tell".into());
             let dropped = events::ActionDropped { action, why, ..events::ActionDropped::default() };
             sim.write(&body, heard.cause, &dropped);
             continue;
