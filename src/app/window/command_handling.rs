@@ -6,7 +6,7 @@ use super::file_jobs::FileJob;
 use super::file_results::{self, new_scene, order};
 use super::inverse_commands;
 use super::open_room::{OpenRoom, Opening};
-use super::room_acts::{act_all, do_again, open_soon};
+use super::room_commands::{act_all, do_again, open_soon};
 use super::workspace_opening::{Arrival, OpeningWorkspace};
 use crate::base::{Problem, Severity, text};
 use crate::log::EventLog;

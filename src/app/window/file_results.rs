@@ -5,7 +5,7 @@ use bevy::math::Vec2;
 
 use super::file_jobs::{FileJob, FileJobDone};
 use super::open_room::OpenRoom;
-use super::room_acts::{act_all, do_again, open_soon};
+use super::room_commands::{act_all, do_again, open_soon};
 use crate::agent::agent_file::longer_ids_of_path;
 use crate::agent::formats::format_of;
 use crate::agent::spawn_position::{self, tenths};
