@@ -46,7 +46,7 @@ fn file(operation: FileOperation) -> Result<Work, String> {
     Ok(Work::File { operation, excerpt: None })
 }
 
-/// The tools of the house, as a model is told of them that may use them all.
+/// The built-in tools, as a model is told of them that may use them all.
 fn built_in_tools() -> Vec<ToolDeclaration> {
     builtin().declarations(ADA, &free())
 }
