@@ -169,7 +169,7 @@ pub fn handle_command(
         | Command::TestProvider(_)
         | Command::KeepKey(..)
         | Command::StopTrial
-        | Command::EndStandIn
+        | Command::EndProviderOverride
         | Command::SetSettings(_)
         | Command::TestServer(_)
         | Command::AllowServer(_)

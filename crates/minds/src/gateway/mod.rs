@@ -103,7 +103,7 @@ pub use request_queue::RequestQueue;
 pub use servers::{McpCalls, McpHeard, McpSeen, McpServerStatus, McpServers, McpTry, McpWanted, ServersHeard};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
-pub use user_overrides::{StandIn, TrialUsed};
+pub use user_overrides::{ProviderOverride, TrialUsed};
 pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, web_address};
 pub use worker_call::WorkerCall;
 pub use worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
@@ -159,7 +159,7 @@ pub fn plugin(app: &mut App) {
         app.insert_resource(GatewayEnvironment(Environment::of_process()));
     }
     app.add_input::<MinutePassed>()
-        .add_input::<StandIn>()
+        .add_input::<ProviderOverride>()
         .add_input::<TrialUsed>()
         .add_input::<embedding::EmbeddingUsed>()
         .add_input::<AccessChanged>()
@@ -241,12 +241,12 @@ pub fn add_simulated_provider(
 /// A new run of the workspace begins: what is capped by the run begins at nothing. Called once after a saved
 /// world was loaded to go on with it, by live runs and replays alike.
 pub fn start_run(world: &mut World) {
-    let stand_in = world.get_resource::<RoomStart>().and_then(|start| start.provider.clone());
+    let provider_override = world.get_resource::<RoomStart>().and_then(|start| start.provider.clone());
     let mut questions = world.resource_mut::<RequestQueue>();
     questions.ledger.start_run();
     questions.run_cap_reached = None;
     questions.reached = None;
-    questions.stand_in = stand_in;
+    questions.provider_override = provider_override;
     world.resource_mut::<ProviderHealth>().start_run();
 }
 

@@ -86,13 +86,13 @@ impl RoomAccess<'_, '_> {
         let wanted = lent.or_else(|| self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref()));
         let messages = match has_own_tools {
             true => one.messages.clone(),
-            false => kernel.sent_messages(one, self.gateway.takes_images(self.questions.stand_in(), wanted)),
+            false => kernel.sent_messages(one, self.gateway.takes_images(self.questions.provider_override(), wanted)),
         };
         let sends_images = messages.iter().any(|message| !message.images.is_empty());
         let most = self.settings.session_chars_at_most;
         let room = SessionRoom {
             chars_at_most: one.session_chars_at_most.map_or(most, |shorter| shorter.min(most)),
-            window_tokens: self.gateway.window_tokens(self.questions.stand_in(), wanted),
+            window_tokens: self.gateway.window_tokens(self.questions.provider_override(), wanted),
             place: kernel.session_path(one),
         };
         self.due.write(WorkDue {

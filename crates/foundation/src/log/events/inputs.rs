@@ -35,9 +35,9 @@ pub enum Input {
         remedy: String,
     },
     /// A person lets a provider answer for everyone; null where agents and settings choose again.
-    StandIn {
+    ProviderOverride {
         /// `stand-in provider`.
-        what: StandIn,
+        what: ProviderOverride,
         /// Which.
         provider: Option<String>,
     },
@@ -57,7 +57,7 @@ pub enum Furnishing {
 
 /// The name in an input that sets a provider for everyone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum StandIn {
+pub enum ProviderOverride {
     /// The only ones.
     #[default]
     #[serde(rename = "stand-in provider")]
@@ -183,8 +183,8 @@ pub struct Tie {
 
 impl Input {
     /// A person lets a provider answer for everyone.
-    pub fn stand_in(provider: Option<String>) -> Self {
-        Self::StandIn { what: StandIn::Provider, provider }
+    pub fn provider_override(provider: Option<String>) -> Self {
+        Self::ProviderOverride { what: ProviderOverride::Provider, provider }
     }
 }
 
@@ -217,8 +217,12 @@ impl EventData for Input {
                 format!("you removed furniture from the room: {furniture}")
             }
             Self::Dropped { what, .. } => with("", "", what),
-            Self::StandIn { provider: None, .. } => "you reset the provider to the settings and agents".to_owned(),
-            Self::StandIn { provider: Some(provider), .. } => with("you let", " ", provider) + " answer for everyone",
+            Self::ProviderOverride { provider: None, .. } => {
+                "you reset the provider to the settings and agents".to_owned()
+            }
+            Self::ProviderOverride { provider: Some(provider), .. } => {
+                with("you let", " ", provider) + " answer for everyone"
+            }
         }
     }
 }

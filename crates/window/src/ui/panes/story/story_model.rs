@@ -376,7 +376,9 @@ fn input(row: &EventRow) -> Option<String> {
             | AgentInput::PutDown { .. } => return None,
         },
         Input::Talk(TalkInput::Speak { .. }) => session(row),
-        Input::Work(_) | Input::Relationship(_) | Input::Talk(_) | Input::StandIn { .. } => row.seq.to_string(),
+        Input::Work(_) | Input::Relationship(_) | Input::Talk(_) | Input::ProviderOverride { .. } => {
+            row.seq.to_string()
+        }
         // Furniture that is moved about is no news.
         Input::Furnished { .. } | Input::Dropped { .. } => return None,
     };

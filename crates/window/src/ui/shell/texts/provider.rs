@@ -12,7 +12,7 @@ pub(crate) fn needs_key(key: &str) -> String {
 // A model that the command line chose for everyone
 pub(crate) const USE_SETTINGS: &str = "Use settings";
 
-pub(crate) fn stand_in(provider: &str) -> String {
+pub(crate) fn provider_override(provider: &str) -> String {
     format!(
         "{provider} answers for everyone in this run, overriding settings and agents. Choosing another one here \
          replaces it until the workshop is closed."
