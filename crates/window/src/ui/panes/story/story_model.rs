@@ -324,7 +324,7 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
         | EventKind::Spawn
         | EventKind::Signal
         | EventKind::HandOver
-        | EventKind::HandBack
+        | EventKind::TaskResultReturned
         | EventKind::Publish
         | EventKind::Blackboard
         | EventKind::ApprovalRequested
