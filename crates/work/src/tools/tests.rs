@@ -11,7 +11,7 @@ use super::*;
 use crate::agent::markdown;
 use crate::base::ActivationKey;
 use crate::gate::{Authority, Bounds, Decision, GatePolicy, decide, inherit};
-use crate::log::events::Haste;
+use crate::log::events::TaskPriority;
 use crate::mind::{ToolCall, ToolDeclaration};
 use crate::workspace::vfs::FileOperation;
 
@@ -172,7 +172,7 @@ fn calls_become_orders() {
                 task: "Count.".into(),
                 terms: Terms {
                     context: "The hall is open.".into(),
-                    haste: Haste::High,
+                    haste: TaskPriority::High,
                     deadline_turns: Some(3),
                     expected: Some(Expected::Fields(vec!["chairs".into(), "tables".into()])),
                 },

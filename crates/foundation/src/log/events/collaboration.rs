@@ -138,13 +138,13 @@ pub struct HandOver {
     pub deadline_turns: Option<u32>,
     /// How soon, where it is not the usual.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub priority: Option<Haste>,
+    pub priority: Option<TaskPriority>,
 }
 
 /// The urgency of a task that was handed over.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Haste {
+pub enum TaskPriority {
     /// Before what is usual.
     High,
     /// In its turn.

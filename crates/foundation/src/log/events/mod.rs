@@ -23,7 +23,7 @@ mod models;
 mod room;
 mod work;
 
-pub use collaboration::{Blackboard, Deliver, HandOver, Haste, Publish, Subscribe, TaskResultReturned};
+pub use collaboration::{Blackboard, Deliver, HandOver, Publish, Subscribe, TaskPriority, TaskResultReturned};
 pub use conversations::{Compaction, ConversationEnd, ConversationStart, Memory, Message};
 pub use errors::{Error, RequestFailed, Warning};
 pub use files::FileChange;
