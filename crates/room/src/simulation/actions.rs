@@ -10,7 +10,7 @@ use super::conversation::ConversationKind;
 use super::conversation_rules::{self, Proposal};
 use super::conversation_state::ConversationState;
 use super::interest::PendingInterest;
-use super::mind_messages::{ActivityId, CameToWork, Think, ThinkDue, ThinkOutcome, ThinkPutOff};
+use super::mind_messages::{ActivityId, ArrivedForWork, Think, ThinkDue, ThinkOutcome, ThinkPutOff};
 use super::motion::Walked;
 use super::provenance::Provenance;
 use super::queue::{Action, QueuedAction};
@@ -30,7 +30,7 @@ pub(super) fn start_next_actions(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
     mut talks: ResMut<ConversationState>,
-    (mut due, mut at_work): (MessageWriter<ThinkDue>, MessageWriter<CameToWork>),
+    (mut due, mut at_work): (MessageWriter<ThinkDue>, MessageWriter<ArrivedForWork>),
     mut put_off: MessageWriter<ThinkPutOff>,
 ) {
     let mut awake = std::mem::take(&mut sim.calendar.awake);
@@ -82,7 +82,7 @@ fn take_up(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
     listener: Option<&Listener>,
-    (due, at_work): (&mut MessageWriter<ThinkDue>, &mut MessageWriter<CameToWork>),
+    (due, at_work): (&mut MessageWriter<ThinkDue>, &mut MessageWriter<ArrivedForWork>),
 ) -> bool {
     let now = sim.now();
     let compacts =
@@ -97,7 +97,7 @@ fn take_up(
         body.activity.doing = ActivityKind::Working { activation, cause, from, at };
         sim.shift(body, StateEvent::WorkStarted { why }, cause);
         body.activity.origin = Provenance::outside(cause, now);
-        at_work.write(CameToWork { agent: body.agent.key, activity: begin_activity(body), activation, cause });
+        at_work.write(ArrivedForWork { agent: body.agent.key, activity: begin_activity(body), activation, cause });
         return true;
     }
     if sim.rest.holds() {

@@ -13,7 +13,7 @@ use super::conversation_state::ConversationState;
 use super::conversations::apply_turn;
 use super::interest::{PendingInterest, Place, WakeAgent};
 use super::mind_messages::CompactionWanted;
-use super::mind_messages::{Explain, NewsHeard, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
+use super::mind_messages::{Explain, NewsHeard, Think, ThinkDone, ThinkOutcome, WorkRequestWithdrawn, WorkRequested};
 use super::provenance::Provenance;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
@@ -74,21 +74,21 @@ pub(super) fn apply_think_results(
 }
 
 /// Tells agents that work waits for them, or does so no more.
-pub(super) fn apply_summons(
+pub(super) fn apply_work_requests(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
-    mut summons: MessageReader<Summons>,
-    mut withdrawn: MessageReader<SummonsWithdrawn>,
+    mut requests: MessageReader<WorkRequested>,
+    mut withdrawn: MessageReader<WorkRequestWithdrawn>,
 ) {
-    for summons in summons.read() {
-        let Some(Ok(mut body)) = sim.roster.entity(summons.agent).map(|entity| bodies.get_mut(entity)) else {
+    for request in requests.read() {
+        let Some(Ok(mut body)) = sim.roster.entity(request.agent).map(|entity| bodies.get_mut(entity)) else {
             continue;
         };
         body.activity.work.push_back(PendingWork {
-            activation: summons.activation,
-            cause: summons.cause,
-            from: summons.from,
-            at: summons.at.clone(),
+            activation: request.activation,
+            cause: request.cause,
+            from: request.from,
+            at: request.at.clone(),
         });
         sim.wake(&body);
     }

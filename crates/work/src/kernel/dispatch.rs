@@ -19,7 +19,7 @@ use crate::gateway::mcp::{McpElicitation, McpReply};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
-use crate::simulation::Summons;
+use crate::simulation::WorkRequested;
 use crate::tools::{
     CallAnswer, FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome,
     ToolPlan, Work, result_text, wants,
@@ -45,7 +45,7 @@ impl RoomAccess<'_, '_> {
                 if let Some(agent) = one.agent_key {
                     let giver = kernel.giver(one.thread).and_then(|giver| self.roster.key(giver));
                     let at = kernel.terms(one.thread).and_then(|terms| terms.at.clone());
-                    self.summons.write(Summons { agent, activation, from: giver, at, cause: one.cause });
+                    self.summons.write(WorkRequested { agent, activation, from: giver, at, cause: one.cause });
                 }
             }
             KernelAction::Ask { activation, turn } => self.ask(kernel, activation, turn),
