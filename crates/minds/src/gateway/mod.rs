@@ -13,7 +13,6 @@ pub mod anthropic;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
-mod confinement_found;
 pub mod consent;
 mod context_windows;
 mod cooldowns;
@@ -55,6 +54,7 @@ pub mod redaction;
 mod request_queue;
 pub mod retry;
 pub mod sandbox;
+mod sandbox_detection;
 mod sandbox_root;
 mod saved;
 pub mod scripted;
@@ -89,7 +89,6 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
-pub use confinement_found::{ConfinementFound, KeepsProgramsIn};
 pub use dispatch::{AddressesNamed, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
 pub use health_monitor::AccessChanged;
@@ -100,6 +99,7 @@ pub use process::{USUAL_VARIABLES, end_group, found as found_program};
 pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
 pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
+pub use sandbox_detection::{KeepsProgramsIn, SandboxDetected};
 pub use servers::{McpCalls, McpHeard, McpSeen, McpServerStatus, McpServers, McpTry, McpWanted, ServersHeard};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
@@ -134,7 +134,7 @@ pub fn plugin(app: &mut App) {
     // Owned by the floor below; registered here as well, so that this floor runs without its systems.
     app.init_resource::<SpokenSentences>();
     app.init_resource::<WebCalls>();
-    app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<ConfinementFound>();
+    app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<SandboxDetected>();
     app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkOver>();
     app.init_resource::<AddedEvents>();
     let mut added = app.world_mut().resource_mut::<AddedEvents>();
@@ -199,7 +199,7 @@ pub fn plugin(app: &mut App) {
             health_monitor::judge,
             servers::read,
             servers::apply_server_events,
-            confinement_found::apply_confinement,
+            sandbox_detection::apply_sandbox_detection,
             slack_systems::apply_slack_access,
         )
             .chain()
