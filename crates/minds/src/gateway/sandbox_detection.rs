@@ -1,5 +1,5 @@
-//! Whether programs that agents run can be sandboxed on this computer: detected once, and an input, since the gate decides
-//! by it.
+//! Whether programs that agents run can be sandboxed on this computer: detected once, and an input, since the gate
+//! decides by it.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -11,7 +11,7 @@ use crate::schedule::Input;
 /// Whether this computer has a sandbox for programs. An input, since the gate decides by it.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SandboxDetected {
-    /// Whether anything does.
+    /// Whether it has one.
     pub keeps_in: bool,
 }
 
