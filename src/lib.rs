@@ -8,7 +8,7 @@
 //! ```text
 //!   a person's files     a model's reply     a person's command
 //!          └───────────────────┼───────────────────┘
-//!                    the one door (schedule::door)           Ingest
+//!                    the one door (schedule::inputs)         Ingest
 //!                              │  recorded, stamped
 //!     element ── ElementChanged ──► simulation               Simulate
 //!                                      │ ThinkDue

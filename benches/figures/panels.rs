@@ -244,7 +244,7 @@ pub fn large_file() -> Vec<Figure> {
     vec![
         Figure::at_most_ms("a file of 1 MB in the editor, until it is seen", 200.0, &opening),
         Figure::at_most_ms("a key in a file of 1 MB, to the triangles", 16.0, &typing).against(if is_written {
-            "60 letters"
+            "60 messages"
         } else {
             "no letter arrived"
         }),

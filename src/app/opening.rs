@@ -74,9 +74,7 @@ impl OpenError {
             Self::NoSuchScene { .. } => {
                 "name one of those with --scene, or write the starter kit with: workshop init DIR"
             }
-            Self::Saved(_) => {
-                "run with --fresh to begin as the scene file says; work that is not finished is dropped then"
-            }
+            Self::Saved(_) => "start over from the scene file with --fresh; this drops unfinished work",
         }
     }
 }

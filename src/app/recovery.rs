@@ -89,7 +89,7 @@ pub(super) fn recover(
     let is_lost = aside.is_some_and(|aside| !aside.is_whole());
     let problem = match unusable.first() {
         Some(why) => Some(nothing_left(why)),
-        None => is_lost.then(|| nothing_left("none is among what could be read of the history")),
+        None => is_lost.then(|| nothing_left("none could be read from the history")),
     };
     Ok((None, problem.into_iter().collect()))
 }
@@ -178,7 +178,7 @@ fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(Option<B
     let room = BroughtBack { saved: SavedRoom { sections, files }, tick: last_tick, missing };
     let mut problems = cut_off(room.tick, room.missing);
     problems.extend(differs_at.map(|tick| {
-        let what = format!("played again, the room is not what it was recorded to be from tick {tick} on");
+        let what = format!("the replayed room differs from the recording from tick {tick} on");
         let remedy = "check the agents' positions and memories; if this happens again without a program update, \
          report it";
         Problem::warning(PLACE, what, remedy)
@@ -240,9 +240,9 @@ fn was_used(room: &BroughtBack) -> Problem {
 
 fn nothing_left(why: &str) -> Problem {
     let what = format!(
-        "no saved state of the room can be read ({why}): agents begin as the scene file says, and where they stood, \
-         what they remembered and work that was not finished are lost"
+        "no saved state of the room can be read ({why}): agents start from the scene file; their positions, \
+         memories and unfinished work are lost"
     );
-    let remedy = "give unfinished tasks again; files of the workspace, sessions among them, are as they were written";
+    let remedy = "assign unfinished tasks again; workspace files, including sessions, are not affected";
     Problem::error(PLACE, what, remedy)
 }

@@ -13,7 +13,7 @@ use super::recovery;
 use super::unfinished_work::{Before, drop_unknown};
 use crate::base::{Author, Id, JobControl, Problem, Seq};
 use crate::desk::session_files::is_news;
-use crate::gateway::{self, ConfinementFound, GatewayEnvironment};
+use crate::gateway::{self, GatewayEnvironment, SandboxDetected};
 use crate::kernel::{self, Kernel};
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
 use crate::learning::{KnowledgeBridge, KnowledgeService, KnowledgeServiceOptions, count_memories};
@@ -183,7 +183,7 @@ impl Room {
         surroundings.0 = std::mem::take(&mut surroundings.0).in_workspace(&options.folder);
         push_edits_while_closed(world, &files, &on_disk, &history);
         world.resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: local_secs() });
-        world.resource_mut::<InputQueue<ConfinementFound>>().push(ConfinementFound::on_this_computer());
+        world.resource_mut::<InputQueue<SandboxDetected>>().push(SandboxDetected::on_this_computer());
         problems.extend(drop_unknown(world, (&options.folder, &records), &scene, before));
         let edited = records_edited_while_closed(&options.folder).into_iter();
         for edited in edited.filter(|edited| is_news(world.resource::<Kernel>(), edited)).collect::<Vec<_>>() {
@@ -360,7 +360,7 @@ fn push_edits_while_closed(
     for (path, text) in on_disk {
         if known.get(path) != Some(text) {
             let by = history.writer(path, text).unwrap_or_else(|error| {
-                tracing::warn!("who wrote {path} is not known, so that it counts as a person's: {error}");
+                tracing::warn!("the author of {path} is unknown, so it is treated as a person's: {error}");
                 None
             });
             let change = FileChanged::new(path.clone(), FileContent::Text(text.clone()));

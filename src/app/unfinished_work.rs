@@ -31,8 +31,8 @@ pub(super) enum Before {
 impl Before {
     fn why_dropped(self) -> &'static str {
         match self {
-            Self::Fresh => "--fresh begins as the scene file says",
-            Self::Nothing => "what was known of it stood in .workshop/, which is gone or could not be used",
+            Self::Fresh => "--fresh starts over from the scene file",
+            Self::Nothing => "its state was in .workshop/, which is missing or unusable",
             Self::Carried => "the room was cut off before it was acknowledged",
         }
     }
@@ -65,11 +65,11 @@ pub(super) fn drop_unknown(
         }
         let task = truncate(&first_paragraph(&head.task), TASK_CHARS);
         let since = record.modified.map(|time| humantime::format_rfc3339_seconds(time).to_string());
-        let since = since.map(|time| format!(", last at work {time}")).unwrap_or_default();
+        let since = since.map(|time| format!(", last active {time}")).unwrap_or_default();
         let why = before.why_dropped();
         let what =
-            format!("unfinished work is dropped: {} at “{task}” ({}{since}); {why}", head.agent, head.activation);
-        let remedy = format!("give the task again; what was done is in {}", record.path);
+            format!("unfinished work was dropped: {} on “{task}” ({}{since}); {why}", head.agent, head.activation);
+        let remedy = format!("assign the task again; its progress so far is in {}", record.path);
         change(workspace, record, |text| dropped(text, why));
         let told = WorkDropped { agent: head.agent.as_str().into(), what: what.clone(), remedy: remedy.clone() };
         world.resource_mut::<InputQueue<WorkDropped>>().push(told);

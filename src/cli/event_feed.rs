@@ -93,7 +93,7 @@ fn is_news(event: &EventRecord, narrator: &Narrator<'_>) -> bool {
         Event::Compaction(_) | Event::Warning(_) | Event::Error(_) | Event::Budget(_) | Event::FileChange(_) => true,
         Event::Activation(work) => *work.by == *USER,
         Event::Spawn(_) | Event::Signal(_) | Event::ApprovalRequested(_) => true,
-        Event::HandOver(_) | Event::HandBack(_) | Event::Publish(_) | Event::Blackboard(_) => true,
+        Event::HandOver(_) | Event::TaskResultReturned(_) | Event::Publish(_) | Event::Blackboard(_) => true,
         Event::ToolResult(result) => !result.ok,
         Event::Complete(_) | Event::Abort(_) | Event::WorkflowStep(_) => true,
         Event::Unknown(unknown) => matches!(unknown.kind(), EventKind::Other(_)) && narrator.knows(unknown.kind()),

@@ -89,7 +89,7 @@ pub(super) struct Arguments {
     /// Write the final scene to this file
     #[arg(long, value_name = "FILE")]
     pub(super) scene_out: Option<PathBuf>,
-    /// Start as the scene file says: forget where agents were and what they remember
+    /// Start over from the scene file: forget where agents were and what they remember
     #[arg(long)]
     pub(super) fresh: bool,
     /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, approvals
@@ -399,7 +399,8 @@ impl Run<'_> {
     fn tell_others(&mut self) {
         let Some(task) = &self.task else { return };
         let world = self.room.app.world();
-        let choice = world.resource::<GatewaySettings>().choose(world.resource::<RequestQueue>().stand_in(), None);
+        let choice =
+            world.resource::<GatewaySettings>().choose(world.resource::<RequestQueue>().provider_override(), None);
         let scene = &world.resource::<SceneState>().doc;
         let others = scene.agents.iter().filter(|other| *other.id != *task.agent()).count();
         if others == 0 || choice.is_ok_and(|choice| choice.is_simulated()) {

@@ -200,7 +200,7 @@ fn back(folder: &Path, state: &Path, arguments: &Arguments) -> Outcome {
     if arguments.place.json {
         output::json(&json!({ "number": undone.number, "agent": undone.agent, "not_done": not_done_json(&not_done) }))?;
     }
-    output::note(&format!("reverted: {count} {} are as {} left them again", files(count), undone.agent));
+    output::note(&format!("reverted the undo: {count} {} are back to the version by {}", files(count), undone.agent));
     Ok(if not_done.is_empty() { Ending::Done } else { Ending::Failed })
 }
 

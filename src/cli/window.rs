@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     /// Override every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
     #[arg(long)]
     provider: Option<String>,
-    /// Start as the scene file says: forget where agents were and what they remember
+    /// Start over from the scene file: forget where agents were and what they remember
     #[arg(long)]
     fresh: bool,
     /// Width and height of the window, in points; defaults to its last size, or 1280x800

@@ -59,7 +59,7 @@ impl EventData for TeaBreak {
     }
 }
 
-const SAID: &str = "Ada had tea with some milk and 3 biscuits. To do: buy more";
+const SAID: &str = "Ada had tea with some milk and 3 biscuits. What to do: buy more";
 const UNKNOWN: &str = "Tea break (this version cannot read its data: {\"biscuits\":3,\"milk\":\"some\"})";
 
 fn tea() -> TeaBreak {

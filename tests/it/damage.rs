@@ -140,7 +140,7 @@ fn what_of_a_damaged_history_can_be_read_is_used_and_told() {
     let told = all(&problems);
     assert!(told.contains("set aside as workshop.db.broken-1"), "{told}");
     assert!(told.contains("were copied into a new history; the rest is lost"), "{told}");
-    assert!(told.contains("continues from tick") || told.contains("agents begin as the scene file says"), "{told}");
+    assert!(told.contains("continues from tick") || told.contains("agents start from the scene file"), "{told}");
     assert!(folder.path().join(".workshop/workshop.db.broken-1").exists());
     let first = room.app.world().resource::<agent_workshop::log::EventLog>().next_seq().0;
     assert!(first > 100, "numbers go on above those of the damaged history: {first}");
@@ -150,7 +150,7 @@ fn what_of_a_damaged_history_can_be_read_is_used_and_told() {
     fs::write(&path, "no database at all, and longer than its header ".repeat(100)).unwrap();
     let (room, problems) = Room::open(&options(folder.path())).unwrap();
     let told = all(&problems);
-    assert!(told.contains("not finished are lost"), "{told}");
+    assert!(told.contains("unfinished work are lost"), "{told}");
     assert_eq!(tick(&room), 0);
     assert!(room.app.world().resource::<KnownFiles>().all().len() > 3, "the files are what they were");
 }

@@ -2,7 +2,7 @@
 
 use agent_workshop::app;
 use agent_workshop::base::{JobControl, Seq};
-use agent_workshop::gateway::{self, StandIn};
+use agent_workshop::gateway::{self, ProviderOverride};
 use agent_workshop::schedule::{InputJournal, Tick};
 use agent_workshop::workspace::SettingsEdit;
 use bevy::ecs::schedule::{LogLevel, ScheduleBuildSettings};
@@ -68,18 +68,18 @@ fn two_newsrooms_with_a_script_stay_the_same_for_ten_minutes() {
 fn a_run_that_a_person_steers_replays_and_goes_on_after_a_restart() {
     let mut live = Setup::starter_kit().provider("offline").open_scene("newsroom");
     live.advance(20.0);
-    live.push(StandIn { provider: Some(format!("scripted:{}", script_file(SCRIPT).display())) });
+    live.push(ProviderOverride { provider: Some(format!("scripted:{}", script_file(SCRIPT).display())) });
     live.advance(40.0);
     let tried = gateway::ProviderTrial::of(live.world(), "offline").unwrap_or_else(|problem| panic!("{problem}"));
     tried.run(&JobControl::default()).book(live.world());
     live.push(SettingsEdit::set("budget", "tokens_per_agent_per_run", json!(4_000)));
     live.push(SettingsEdit::set("gateway", "max_concurrent", json!(1)));
     // A script begins anew with its program; the offline brain has nothing to begin.
-    live.push(StandIn { provider: Some("offline".into()) });
+    live.push(ProviderOverride { provider: Some("offline".into()) });
     live.advance(20.0);
     let mut restarted = live.reopened();
-    live.push(StandIn { provider: None });
-    restarted.push(StandIn { provider: None });
+    live.push(ProviderOverride { provider: None });
+    restarted.push(ProviderOverride { provider: None });
     live.advance(40.0);
     restarted.advance(40.0);
     restarted.assert_same_world(&mut live);

@@ -156,7 +156,7 @@ fn a_server_that_asks_a_model_is_told_why_none_answers() {
     let mut told = Vec::new();
     let answer = client.call(tool(TOOL, json!({ "prompt": "Say yes." })), |step| told.push(step.to_owned()));
     let failure = answer.expect_err("nobody is here to be asked");
-    assert!(failure.what.contains("no agent is at work here"), "{failure:?}");
+    assert!(failure.what.contains("no agent is working here"), "{failure:?}");
     assert!(told.iter().any(|step| step.contains("question to a model was refused")), "{told:?}");
 }
 

@@ -118,7 +118,7 @@ fn an_agent_goes_to_the_board_that_shows_its_task() {
     let on_its_way = |studio: &Studio| {
         studio.all("state").iter().any(|state| {
             let why = state["data"]["why"].as_str().unwrap_or_default();
-            state["agent"] == "writer" && why == "going to Work to take up its task"
+            state["agent"] == "writer" && why == "going to Work to start its task"
         })
     };
     studio.until("the writer sets out", |studio| on_its_way(studio));

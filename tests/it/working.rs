@@ -400,7 +400,7 @@ fn a_profile_that_nobody_runs_comes_back_with_no_more_than_it_had() {
     asked(&mut studio);
     assert!(!studio.exists("agents/jos\u{e9}.md"));
     let why = studio.all("approval_requested")[0]["data"]["why"].to_string();
-    assert!(why.contains("more than it has"), "{why}");
+    assert!(why.contains("that it does not have"), "{why}");
     let targets: Vec<&Value> = studio.all("tool_call").iter().map(|call| &call["data"]["target"]).collect();
     assert!(targets.iter().all(|target| *target == "agents/jos\u{e9}.md"), "{targets:?}");
 }

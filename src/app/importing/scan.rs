@@ -86,7 +86,7 @@ impl Place {
             }
         };
         if metadata.is_symlink() {
-            return self.leave_out(path, "links are not followed", "import what it leads to");
+            return self.leave_out(path, "links are not followed", "import the file that it points to");
         }
         let below: Vec<String> = below.iter().cloned().chain([name.clone()]).collect();
         if metadata.is_dir() {

@@ -37,7 +37,7 @@ impl Plan {
         lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
         if self.items.iter().any(|item| item.kind == Kind::Rules) {
             let example = self.items.iter().find(|item| item.kind == Kind::Rules).map_or("", |item| item.to.as_str());
-            lines.push(format!("note: rules count once a rulebook of a scene shows them: file: {example}"));
+            lines.push(format!("note: rules apply once a rulebook in a scene shows them: file: {example}"));
         }
         if self.beside > 0 {
             let files = if self.beside == 1 { "1 other file" } else { &*format!("{} other files", self.beside) };
@@ -52,7 +52,7 @@ fn incoming_words(kind: Kind, items: &[&Item]) -> String {
     let (one, many) = match kind {
         Kind::Agent => ("agent", "agents"),
         Kind::Skill => ("skill", "skills"),
-        Kind::Rules => ("text of rules", "texts of rules"),
+        Kind::Rules => ("rule file", "rule files"),
         Kind::Scene => ("scene", "scenes"),
         Kind::File => ("file", "files"),
     };

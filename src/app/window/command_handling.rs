@@ -6,7 +6,7 @@ use super::file_jobs::FileJob;
 use super::file_results::{self, new_scene, order};
 use super::inverse_commands;
 use super::open_room::{OpenRoom, Opening};
-use super::room_acts::{act_all, do_again, open_soon};
+use super::room_commands::{act_all, do_again, open_soon};
 use super::workspace_opening::{Arrival, OpeningWorkspace};
 use crate::base::{Problem, Severity, text};
 use crate::log::EventLog;
@@ -169,7 +169,7 @@ pub fn handle_command(
         | Command::TestProvider(_)
         | Command::KeepKey(..)
         | Command::StopTrial
-        | Command::EndStandIn
+        | Command::EndProviderOverride
         | Command::SetSettings(_)
         | Command::TestServer(_)
         | Command::AllowServer(_)
@@ -194,7 +194,7 @@ pub fn handle_command(
 fn coding_agent_file(name: &str, model: &str) -> String {
     let (name, model) = (yaml::word(name), yaml::word(model));
     format!(
-        "---\nname: {name}\ndescription: A coding agent that lives outside of the workshop.\nmodel: {model}\n---\n\
+        "---\nname: {name}\ndescription: A coding agent that runs outside the workshop.\nmodel: {model}\n---\n\
          You work in the folder of this workspace, together with the others in the room.\n"
     )
 }
@@ -261,7 +261,7 @@ fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, 
     let told = match (&opening.scene, opening.fresh) {
         (_, true) => "The scene was restarted from its file".to_owned(),
         (Some(scene), false) => format!("The scene {scene} is open"),
-        (None, false) => "The scene was opened again".to_owned(),
+        (None, false) => "The scene was reopened".to_owned(),
     };
     room.reopen(opening.scene, opening.fresh);
     state.forget_room();

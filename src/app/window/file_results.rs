@@ -5,7 +5,7 @@ use bevy::math::Vec2;
 
 use super::file_jobs::{FileJob, FileJobDone};
 use super::open_room::OpenRoom;
-use super::room_acts::{act_all, do_again, open_soon};
+use super::room_commands::{act_all, do_again, open_soon};
 use crate::agent::agent_file::longer_ids_of_path;
 use crate::agent::formats::format_of;
 use crate::agent::spawn_position::{self, tenths};
@@ -61,8 +61,9 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
         FileJobDone::WorkUndone { undone, kept, is_new } => {
             let count = undone.files.len().saturating_sub(kept.len());
             let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-            let words = if undone.is_taken_back { "as the agent left them" } else { "as before the agent's work" };
-            state.notify(format!("{files} put back {words}"), true);
+            let words =
+                if undone.is_taken_back { "to the agent's version" } else { "to the version before the agent's work" };
+            state.notify(format!("{files} restored {words}"), true);
             for why in kept.iter().take(NAMED_AT_MOST) {
                 state.notify(why.clone(), false);
             }
@@ -90,7 +91,7 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
         }
         FileJobDone::Exported { file, what, left_out } => {
             let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();
-            state.notify(format!("{what} went to {shown}"), true);
+            state.notify(format!("{what}: exported to {shown}"), true);
             if !left_out.is_empty() {
                 let what = format!("Left out: {}", left_out.join("; "));
                 state.notify(what, false);

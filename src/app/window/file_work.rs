@@ -171,7 +171,7 @@ fn put_back(workspace: &Path, files: &dyn NewFiles, file: &NewFile) -> Result<()
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match history.read(path) {
             Ok(there) if there == text => Ok(()),
-            _ => Err(format!("another '{path}' exists by now and was kept.")),
+            _ => Err(format!("a new '{path}' exists already and was kept.")),
         },
         Err(error) => Err(format!("'{path}' cannot be written: {error}.")),
     }

@@ -32,12 +32,12 @@ impl WindowError {
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::Display(_) => {
-                "see that the display can be reached, let the room live in the terminal with: workshop run, or draw \
+                "check that the display is available, run the room in the terminal with: workshop run, or draw \
                  it with: workshop --screenshot room.png"
             }
             Self::Graphics => {
                 "install a Vulkan or OpenGL driver (Mesa's works without a graphics card: mesa-vulkan-drivers on \
-                 Debian), let the room live in the terminal with: workshop run, or draw it with: workshop \
+                 Debian), run the room in the terminal with: workshop run, or draw it with: workshop \
                  --screenshot room.png"
             }
             Self::Driver(_) => "restart the workshop: it continues where it stopped",

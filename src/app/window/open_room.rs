@@ -92,7 +92,7 @@ impl OpenRoom {
     fn of(mut room: Room, notices: Vec<Problem>, options: OpenOptions) -> Result<Self, OpenError> {
         room.app.world_mut().insert_resource(EventTap::default());
         put_down_everyone(room.app.world_mut());
-        let closed = || std::io::Error::other("the thread that has the files has stopped");
+        let closed = || std::io::Error::other("the file thread has stopped");
         let service = room.app.world().resource::<FileBridge>().service().ok_or_else(closed)?;
         let (handle, feed) = (service.handle().ok_or_else(closed)?, service.feed());
         let file_jobs = FileJobs::start(options.folder.clone(), handle)?;

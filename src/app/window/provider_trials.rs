@@ -104,7 +104,11 @@ fn outcome_of(tried: &Tried) -> TrialOutcome {
         }
         Err(failure) => {
             let text = format!("{} After {took}.", sentence(&failure.what));
-            TrialOutcome { good: false, text, remedy: format!("To do: {}", failure.remedy.trim_end_matches('.')) + "." }
+            TrialOutcome {
+                good: false,
+                text,
+                remedy: format!("What to do: {}", failure.remedy.trim_end_matches('.')) + ".",
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::open_room::OpenRoom;
 use crate::base::Id;
 use crate::gateway::settings::parse_spec;
-use crate::gateway::{McpTry, StandIn};
+use crate::gateway::{McpTry, ProviderOverride};
 use crate::schedule::{Input, InputQueue};
 use crate::ui::UiState;
 use crate::ui::state::Place;
@@ -23,10 +23,10 @@ pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mu
         }
     };
     let who = named(&provider, wanted.as_deref().unwrap_or(&provider));
-    if model.settings.stand_in.is_some() {
+    if model.settings.provider_override.is_some() {
         // Scenes that are opened later in this run begin with it as well.
         room.options.provider = Some(spec.to_owned());
-        push(room, StandIn { provider: Some(spec.to_owned()) });
+        push(room, ProviderOverride { provider: Some(spec.to_owned()) });
         state.notify(format!("{who} answers for everyone until the workshop is closed."), true);
         return;
     }
@@ -40,9 +40,9 @@ pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mu
 }
 
 /// Settings and agents decide again who answers.
-pub(super) fn end_stand_in(room: &mut OpenRoom, state: &mut UiState) {
+pub(super) fn end_provider_override(room: &mut OpenRoom, state: &mut UiState) {
     room.options.provider = None;
-    push(room, StandIn { provider: None });
+    push(room, ProviderOverride { provider: None });
     state.notify("Answers follow settings and agent files again.", true);
 }
 

@@ -274,7 +274,7 @@ impl WindowServices {
                 }
             }
             Command::SetProvider(spec) => settings_commands::choose_provider(room, model, state, &spec),
-            Command::EndStandIn => settings_commands::end_stand_in(room, state),
+            Command::EndProviderOverride => settings_commands::end_provider_override(room, state),
             Command::TestServer(key) => settings_commands::test_server(room, key),
             Command::AllowServer(server) => self.say_of_server(room, state, ServerConsent::Allow(server)),
             Command::ForbidServer(name) => self.say_of_server(room, state, ServerConsent::Forbid(name)),

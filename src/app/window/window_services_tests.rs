@@ -107,13 +107,16 @@ fn choosing_a_provider_is_a_default_of_the_workspace_and_counts_without_opening_
 fn a_stand_in_is_replaced_for_this_run_and_the_settings_stay() {
     let mut window = Fixture::new(Some("offline"));
     let before = fs::read_to_string(window.folder.path().join("settings.yaml")).expect("it is there");
-    assert_eq!(window.pass().settings.stand_in.as_deref(), Some("offline"));
+    assert_eq!(window.pass().settings.provider_override.as_deref(), Some("offline"));
     window.perform(Command::SetProvider("ollama:x".into()));
     let model = window.pass();
-    assert_eq!((model.provider.as_str(), model.settings.stand_in.as_deref()), ("ollama · x", Some("ollama:x")));
+    assert_eq!(
+        (model.provider.as_str(), model.settings.provider_override.as_deref()),
+        ("ollama · x", Some("ollama:x"))
+    );
     assert_eq!(window.room.options.provider.as_deref(), Some("ollama:x"), "the next scene begins with it");
-    window.perform(Command::EndStandIn);
-    assert_eq!(window.pass().settings.stand_in, None);
+    window.perform(Command::EndProviderOverride);
+    assert_eq!(window.pass().settings.provider_override, None);
     assert_eq!(window.settings(), before);
 }
 

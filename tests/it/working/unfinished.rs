@@ -98,7 +98,7 @@ fn dropped(studio: &mut Studio, fresh: bool, why: &str) {
     assert_eq!(told.len(), running, "{told:?}");
     let all = told.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     for word in
-        ["unfinished work is dropped: ", " at “Write ", "last at work 20", why, "sessions/", "give the task again"]
+        ["unfinished work was dropped: ", " on “Write ", "last active 20", why, "sessions/", "assign the task again"]
     {
         assert!(all.contains(word), "{word} in {all}");
     }
@@ -124,7 +124,7 @@ fn without_the_state_folder_unfinished_work_is_told_and_marked_once() {
 fn beginning_afresh_tells_which_work_it_drops() {
     let mut studio = busy();
     studio.close();
-    dropped(&mut studio, true, "--fresh begins as the scene file says");
+    dropped(&mut studio, true, "--fresh starts over from the scene file");
     studio.close();
     assert_eq!(studio.open_with(true), []);
 }

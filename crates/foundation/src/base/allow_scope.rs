@@ -92,7 +92,7 @@ impl AllowScope {
             Self::Once => String::new(),
             Self::Task => ", for this task".to_owned(),
             Self::Until(limit) => format!(", until {limit}"),
-            Self::Pattern => ", for every command of its pattern".to_owned(),
+            Self::Pattern => ", for every command that matches its pattern".to_owned(),
             Self::Always => ", for good".to_owned(),
         }
     }

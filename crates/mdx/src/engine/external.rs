@@ -191,7 +191,7 @@ impl Running {
                 break Err(ToolFailure::stopped(stop, &limits));
             }
             if self.is_deaf {
-                let text = format!("{} does not take the answers that the code asked for", runtime.name);
+                let text = format!("{} does not accept the answers to the code's requests", runtime.name);
                 break Err(ToolFailure::new(FailureKind::Engine, text));
             }
             crossbeam_channel::select! {
@@ -274,10 +274,10 @@ impl Running {
         self.requests += 1;
         let refused = |reason: String| HostAnswer::Refused { reason };
         if self.requests > at_most {
-            return self.answer(id, &refused(format!("a tool may ask for {at_most} things at most")));
+            return self.answer(id, &refused(format!("a tool may make at most {at_most} requests")));
         }
         if link.requests.try_send(HostCall { id, request }).is_err() {
-            return self.answer(id, &refused(format!("a tool may ask for {REQUESTS_AT_ONCE} things at once")));
+            return self.answer(id, &refused(format!("a tool may make at most {REQUESTS_AT_ONCE} requests at once")));
         }
         self.open.insert(id);
     }

@@ -77,7 +77,7 @@ impl RequestQueue {
             Meant::Model(model) => model,
             Meant::NoKey(_) => None,
         };
-        settings.choose(self.stand_in(), wanted)
+        settings.choose(self.provider_override(), wanted)
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) fn tell_without_key(
 }
 
 fn without_key(profiles: &Profiles, settings: &GatewaySettings, questions: &RequestQueue) -> Option<Problem> {
-    if questions.stand_in().is_some() {
+    if questions.provider_override().is_some() {
         return None;
     }
     let may_ask = |provider: &str| questions.may_ask(settings, provider);

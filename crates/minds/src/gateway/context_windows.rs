@@ -25,8 +25,8 @@ static WINDOWS: LazyLock<WindowList> = LazyLock::new(|| {
 
 impl GatewaySettings {
     /// Tokens that the model takes and gives at once which is asked for this wish, where that is known.
-    pub fn window_tokens(&self, stand_in: Option<&str>, wanted: Option<&str>) -> Option<u32> {
-        let choice = self.choose(stand_in, wanted).ok()?;
+    pub fn window_tokens(&self, provider_override: Option<&str>, wanted: Option<&str>) -> Option<u32> {
+        let choice = self.choose(provider_override, wanted).ok()?;
         let Choice { provider, model } = &choice;
         let names = [format!("{provider}:{model}"), format!("{provider}:*"), provider.clone()];
         let own = names.iter().find_map(|name| self.context_tokens.get(name)).copied();
@@ -58,8 +58,8 @@ mod tests {
             (Some("offline"), Some("gpt-4o"), None),
             (Some("nobody"), None, None),
         ];
-        for (stand_in, wanted, tokens) in table {
-            assert_eq!(settings.window_tokens(stand_in, wanted), tokens, "{stand_in:?} {wanted:?}");
+        for (provider_override, wanted, tokens) in table {
+            assert_eq!(settings.window_tokens(provider_override, wanted), tokens, "{provider_override:?} {wanted:?}");
         }
     }
 

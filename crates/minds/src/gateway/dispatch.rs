@@ -302,7 +302,7 @@ pub(super) fn enqueue_requests(
         on.bridge.note_over(over.activation.id());
     }
     let questions = &mut *questions;
-    let stand_in = questions.stand_in.clone();
+    let provider_override = questions.provider_override.clone();
     for request in requests.read() {
         match questions.choose(&rules.gateway, request.model.as_deref()) {
             Ok(choice) => {
@@ -314,7 +314,7 @@ pub(super) fn enqueue_requests(
                 let (kind, what, remedy) = (request.kind.word().into(), failure.what.clone(), failure.remedy.clone());
                 log.write(about(request, &events::Error::Request(RequestFailed { kind, what, remedy })));
                 // Nobody is called so: it fails under the name that was meant.
-                let provider = rules.gateway.provider_meant(stand_in.as_deref()).to_owned();
+                let provider = rules.gateway.provider_meant(provider_override.as_deref()).to_owned();
                 questions.refuse(request, Choice { model: provider.clone(), provider }, failure);
             }
         }

@@ -26,8 +26,8 @@ static TAKERS: LazyLock<ImageList> = LazyLock::new(|| {
 
 impl GatewaySettings {
     /// Whether the model takes images that is asked for this wish.
-    pub fn takes_images(&self, stand_in: Option<&str>, wanted: Option<&str>) -> bool {
-        let Ok(choice) = self.choose(stand_in, wanted) else { return false };
+    pub fn takes_images(&self, provider_override: Option<&str>, wanted: Option<&str>) -> bool {
+        let Ok(choice) = self.choose(provider_override, wanted) else { return false };
         let Choice { provider, model } = &choice;
         let names = [format!("{provider}:{model}"), format!("{provider}:*"), provider.clone()];
         let own = names.iter().find_map(|name| self.images.get(name)).copied();
@@ -65,8 +65,8 @@ mod tests {
             (Some("scripted:replies.yaml"), None, true),
             (Some("nobody"), None, false),
         ];
-        for (stand_in, wanted, takes) in table {
-            assert_eq!(settings.takes_images(stand_in, wanted), takes, "{stand_in:?} {wanted:?}");
+        for (provider_override, wanted, takes) in table {
+            assert_eq!(settings.takes_images(provider_override, wanted), takes, "{provider_override:?} {wanted:?}");
         }
         assert!(TAKERS.providers.values().map(Vec::len).sum::<usize>() >= 12);
     }

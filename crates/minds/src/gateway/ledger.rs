@@ -56,13 +56,13 @@ impl Cost {
     }
 }
 
-/// "$0.12", "cost unknown", "$0.12 and more"
+/// "$0.12", "cost unknown", "at least $0.12"
 impl std::fmt::Display for Cost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Known(usd) => write!(f, "${usd:.2}"),
             Self::AtLeast { usd, .. } if *usd <= 0.0 => f.write_str("cost unknown"),
-            Self::AtLeast { usd, .. } => write!(f, "${usd:.2} and more"),
+            Self::AtLeast { usd, .. } => write!(f, "at least ${usd:.2}"),
         }
     }
 }

@@ -13,7 +13,6 @@ pub mod anthropic;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
-mod confinement_found;
 pub mod consent;
 mod context_windows;
 mod cooldowns;
@@ -55,6 +54,7 @@ pub mod redaction;
 mod request_queue;
 pub mod retry;
 pub mod sandbox;
+mod sandbox_detection;
 mod sandbox_root;
 mod saved;
 pub mod scripted;
@@ -89,7 +89,6 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
-pub use confinement_found::{ConfinementFound, KeepsProgramsIn};
 pub use dispatch::{AddressesNamed, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
 pub use health_monitor::AccessChanged;
@@ -100,10 +99,11 @@ pub use process::{USUAL_VARIABLES, end_group, found as found_program};
 pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
 pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
+pub use sandbox_detection::{KeepsProgramsIn, SandboxDetected};
 pub use servers::{McpCalls, McpHeard, McpSeen, McpServerStatus, McpServers, McpTry, McpWanted, ServersHeard};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
-pub use user_overrides::{StandIn, TrialUsed};
+pub use user_overrides::{ProviderOverride, TrialUsed};
 pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, web_address};
 pub use worker_call::WorkerCall;
 pub use worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
@@ -134,7 +134,7 @@ pub fn plugin(app: &mut App) {
     // Owned by the floor below; registered here as well, so that this floor runs without its systems.
     app.init_resource::<SpokenSentences>();
     app.init_resource::<WebCalls>();
-    app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<ConfinementFound>();
+    app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<SandboxDetected>();
     app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkOver>();
     app.init_resource::<AddedEvents>();
     let mut added = app.world_mut().resource_mut::<AddedEvents>();
@@ -159,7 +159,7 @@ pub fn plugin(app: &mut App) {
         app.insert_resource(GatewayEnvironment(Environment::of_process()));
     }
     app.add_input::<MinutePassed>()
-        .add_input::<StandIn>()
+        .add_input::<ProviderOverride>()
         .add_input::<TrialUsed>()
         .add_input::<embedding::EmbeddingUsed>()
         .add_input::<AccessChanged>()
@@ -199,7 +199,7 @@ pub fn plugin(app: &mut App) {
             health_monitor::judge,
             servers::read,
             servers::apply_server_events,
-            confinement_found::apply_confinement,
+            sandbox_detection::apply_sandbox_detection,
             slack_systems::apply_slack_access,
         )
             .chain()
@@ -241,12 +241,12 @@ pub fn add_simulated_provider(
 /// A new run of the workspace begins: what is capped by the run begins at nothing. Called once after a saved
 /// world was loaded to go on with it, by live runs and replays alike.
 pub fn start_run(world: &mut World) {
-    let stand_in = world.get_resource::<RoomStart>().and_then(|start| start.provider.clone());
+    let provider_override = world.get_resource::<RoomStart>().and_then(|start| start.provider.clone());
     let mut questions = world.resource_mut::<RequestQueue>();
     questions.ledger.start_run();
     questions.run_cap_reached = None;
     questions.reached = None;
-    questions.stand_in = stand_in;
+    questions.provider_override = provider_override;
     world.resource_mut::<ProviderHealth>().start_run();
 }
 

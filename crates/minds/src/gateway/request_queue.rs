@@ -100,8 +100,8 @@ pub struct RequestQueue {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reached: Option<ReachedCap>,
     /// Who answers in place of everyone's own choice in this run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) stand_in: Option<String>,
+    #[serde(rename = "stand_in", skip_serializing_if = "Option::is_none")]
+    pub(super) provider_override: Option<String>,
     /// Where agents are in their scripts, by script and agent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) scripts: BTreeMap<String, BTreeMap<Id, ScriptPlace>>,
@@ -148,8 +148,8 @@ impl RequestQueue {
     }
 
     /// The provider that replaces everyone's own choice in this run, if there is one.
-    pub fn stand_in(&self) -> Option<&str> {
-        self.stand_in.as_deref()
+    pub fn provider_override(&self) -> Option<&str> {
+        self.provider_override.as_deref()
     }
 
     /// Lets a question wait where its urgency puts it.

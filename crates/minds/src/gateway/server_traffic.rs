@@ -88,7 +88,7 @@ impl ServerTraffic {
         self.awaited.clear();
         self.asking.clear();
         for id in std::mem::take(&mut self.calls) {
-            let failure = McpFailure::new(McpFault::Gone, "the gateway stopped while the server was at it", "");
+            let failure = McpFailure::new(McpFault::Gone, "the gateway stopped while the server was working on it", "");
             self.heard.push_back(McpEvent::Done { id, outcome: Err(failure) });
         }
     }

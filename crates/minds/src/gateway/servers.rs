@@ -272,7 +272,7 @@ pub(super) fn apply_server_events(
                 McpServerStatus::Ready(Arc::new((**offer).clone()))
             }
             McpNews::Failed { failure, .. } => {
-                let remedy = if failure.remedy.is_empty() { "see that it runs" } else { &failure.remedy };
+                let remedy = if failure.remedy.is_empty() { "check that it is running" } else { &failure.remedy };
                 problems.push(Problem::error(&place, &failure.what, remedy));
                 McpServerStatus::Failed(failure.clone())
             }

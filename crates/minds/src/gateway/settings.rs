@@ -144,13 +144,13 @@ fn sane(secs: f64, default: f64) -> Duration {
 impl GatewaySettings {
     /// Who answers a question: the command line's choice goes first, then the agent's, then the workspace's.
     /// An agent's bare model name means a model of the chosen provider.
-    pub fn choose(&self, stand_in: Option<&str>, wanted: Option<&str>) -> Result<Choice, Problem> {
+    pub fn choose(&self, provider_override: Option<&str>, wanted: Option<&str>) -> Result<Choice, Problem> {
         let (wanted_provider, wanted_model) = wanted.map_or((None, None), split);
-        let (provider, model) = match stand_in.map(split) {
+        let (provider, model) = match provider_override.map(split) {
             Some((provider, model)) => {
                 let provider = provider.map(str::to_owned).or(model.map(str::to_owned)).unwrap_or_default();
-                // The agent's model belongs to the provider that it names, not to the stand-in.
-                let model = stand_in.and_then(|name| split(name).0.and(model));
+                // The agent's model belongs to the provider that it names, not to the override.
+                let model = provider_override.and_then(|name| split(name).0.and(model));
                 let own = wanted_model.filter(|_| wanted_provider == Some(provider.as_str()));
                 (provider, model.or(own))
             }
@@ -166,7 +166,7 @@ impl GatewaySettings {
         };
         if SIMULATED.contains(&provider.as_str()) {
             // A simulated provider has no models; what it may have is a script.
-            let named = stand_in.is_some() || wanted_provider.is_some();
+            let named = provider_override.is_some() || wanted_provider.is_some();
             let model = if named { model.map(str::to_owned) } else { None };
             let model = model.or(default_model).or_else(|| self.model.clone().filter(|_| provider == self.provider));
             return Ok(Choice { model: model.unwrap_or_else(|| provider.clone()), provider });
@@ -186,8 +186,8 @@ impl GatewaySettings {
     }
 
     /// The provider that is meant where an agent names none, whether there is one of this name or not.
-    pub fn provider_meant<'a>(&'a self, stand_in: Option<&'a str>) -> &'a str {
-        let named = stand_in.unwrap_or(&self.provider);
+    pub fn provider_meant<'a>(&'a self, provider_override: Option<&'a str>) -> &'a str {
+        let named = provider_override.unwrap_or(&self.provider);
         named.split(':').next().unwrap_or(named)
     }
 
@@ -383,9 +383,9 @@ mod tests {
             (&offline, Some("openai:gpt-4.1"), Some("openai:gpt-5"), "openai/gpt-4.1"),
             (&offline, Some("gemini"), Some("gpt-5"), "gemini/gemini-2.5-flash"),
         ];
-        for (settings, stand_in, wanted, choice) in table {
-            let got = settings.choose(stand_in, wanted).unwrap();
-            assert_eq!(format!("{}/{}", got.provider, got.model), choice, "{stand_in:?} {wanted:?}");
+        for (settings, provider_override, wanted, choice) in table {
+            let got = settings.choose(provider_override, wanted).unwrap();
+            assert_eq!(format!("{}/{}", got.provider, got.model), choice, "{provider_override:?} {wanted:?}");
         }
         assert!(offline.choose(Some("gemni"), None).unwrap_err().remedy.contains("gemini"));
     }

@@ -17,12 +17,12 @@ use crate::workspace::ProblemReport;
 /// From now until the run ends, this provider answers in place of all others, or none does any more. An input. Running
 /// and waiting requests keep their provider.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct StandIn {
+pub struct ProviderOverride {
     /// `offline`, `openai:gpt-x`; none to go by the settings and the agents again.
     pub provider: Option<String>,
 }
 
-impl Input for StandIn {
+impl Input for ProviderOverride {
     const KIND: &'static str = "stand_in";
 }
 
@@ -95,14 +95,14 @@ impl CallApart<'_> {
 
 /// Takes in what a person decided and tried out.
 pub(super) fn apply_user_overrides(
-    mut stand_ins: MessageReader<StandIn>,
+    mut overrides: MessageReader<ProviderOverride>,
     mut trials: MessageReader<TrialUsed>,
     mut questions: ResMut<RequestQueue>,
     mut log: ResMut<EventLog>,
 ) {
-    for StandIn { provider } in stand_ins.read() {
-        questions.stand_in = provider.clone();
-        log.write(EventDraft::of(&Logged::stand_in(provider.clone())));
+    for ProviderOverride { provider } in overrides.read() {
+        questions.provider_override = provider.clone();
+        log.write(EventDraft::of(&Logged::provider_override(provider.clone())));
     }
     for trial in trials.read() {
         let call = CallApart {

@@ -129,11 +129,13 @@ fn a_cap_of_the_run_holds_for_trials_too() {
 #[test]
 fn a_stand_in_is_replaced_and_let_go_and_replays() {
     let mut app = room(BudgetSettings::default());
-    let stand_in = |app: &App| app.world().resource::<RequestQueue>().stand_in().map(str::to_owned);
+    let provider_override = |app: &App| app.world().resource::<RequestQueue>().provider_override().map(str::to_owned);
     for provider in [Some("scripted:x".to_owned()), None, Some("offline".to_owned())] {
-        app.world_mut().resource_mut::<InputQueue<StandIn>>().push(StandIn { provider: provider.clone() });
+        app.world_mut()
+            .resource_mut::<InputQueue<ProviderOverride>>()
+            .push(ProviderOverride { provider: provider.clone() });
         schedule::advance(app.world_mut());
-        assert_eq!(stand_in(&app), provider);
+        assert_eq!(provider_override(&app), provider);
     }
     let inputs = app.world_mut().resource_mut::<InputJournal>().take_recorded();
     let mut again = room(BudgetSettings::default());

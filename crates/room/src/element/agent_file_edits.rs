@@ -68,7 +68,7 @@ fn new_pin(item: &Map<String, Value>, by: &Author) -> Result<ElementAct, String>
     let is_others = item.get("author").and_then(Value::as_str) != Some(&*by.0);
     // A pin that names its id was not just made up: it is someone's who does not act here.
     if is_others && item.contains_key("id") {
-        return Err("only the user can add pins of the user".to_owned());
+        return Err("only a person can add pins in the name of a person".to_owned());
     }
     if ["up", "down", "comments"].iter().any(|key| item.contains_key(*key)) {
         return Err("a new pin cannot have votes or comments".to_owned());

@@ -7,7 +7,7 @@ use crate::base::Urgency;
 
 /// Rulebooks.
 pub static KIND: Kind = Kind {
-    purpose: "Rules that stand before every prompt",
+    purpose: "Rules at the start of every prompt",
     colour: [0x1a, 0x47, 0x2a],
     standing_instructions: true,
     changes: &[ChangeKind::new(ElementChange::TEXT_SET, Wake::Everyone(Urgency::Rule))],

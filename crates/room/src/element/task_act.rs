@@ -122,7 +122,7 @@ fn find(file: &TaskFile, id: &str) -> Result<usize, String> {
 fn changeable(file: &TaskFile, id: &str) -> Result<usize, String> {
     let index = find(file, id)?;
     if columns::is_question(&file.tasks[index]) {
-        return Err(format!("{id:?} is a question: answer it on its card, or in its file"));
+        return Err(format!("{id:?} is an approval: answer it on its card, or in its file"));
     }
     Ok(index)
 }

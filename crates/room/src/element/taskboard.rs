@@ -45,7 +45,7 @@ pub mod changed {
 
 /// Task boards.
 pub static KIND: Kind = Kind {
-    purpose: "The tasks of a file, to do, hand out and follow",
+    purpose: "Tasks from a file, to do, assign and track",
     colour: [0x0f, 0x76, 0x6e],
     task_file: true,
     file_begins: BEGINNING,
@@ -65,7 +65,7 @@ pub static KIND: Kind = Kind {
             says: "changed a task on",
             ..ChangeKind::new(changed::EDITED, Wake::Everyone(Urgency::Read)).news(ItemNews::Edited)
         },
-        ChangeKind { says: "marked a task as in work on", ..ChangeKind::new(changed::TAKEN, Wake::Nobody) },
+        ChangeKind { says: "marked a task as in progress on", ..ChangeKind::new(changed::TAKEN, Wake::Nobody) },
         ChangeKind {
             says: "completed a task on",
             ..ChangeKind::new(changed::DONE, Wake::Nobody).news(ItemNews::Edited)
@@ -75,14 +75,14 @@ pub static KIND: Kind = Kind {
             ..ChangeKind::new(changed::SKIPPED, Wake::Nobody).news(ItemNews::Edited)
         },
         ChangeKind {
-            says: "opened a task again on",
+            says: "reopened a task on",
             ..ChangeKind::new(changed::REOPENED, Wake::Everyone(Urgency::Read)).news(ItemNews::Edited)
         },
         ChangeKind {
             says: "removed a task from",
             ..ChangeKind::new(changed::REMOVED, Wake::Nobody).news(ItemNews::Removed)
         },
-        ChangeKind { says: "noted something at a task on", ..ChangeKind::new(changed::NOTED, Wake::Nobody) },
+        ChangeKind { says: "added a note to a task on", ..ChangeKind::new(changed::NOTED, Wake::Nobody) },
         ChangeKind { says: "edited the file of", ..ChangeKind::new(changed::LINES, Wake::Nobody) },
         ChangeKind { says: "changed many tasks on", ..ChangeKind::new(changed::MANY, Wake::Everyone(Urgency::Read)) },
     ],
@@ -94,7 +94,7 @@ pub static KIND: Kind = Kind {
             let text = entry.get("text").map(read_text).unwrap_or(Some(String::new()));
             if text.is_none() {
                 let remedy = "name a task file instead, as file: tasks/work.task.md";
-                problems.push(Problem::error(place, "text is not a text", remedy));
+                problems.push(Problem::error(place, "the value of text is not text", remedy));
             }
             (Box::new(TaskBoard::new(text.unwrap_or_default())), problems)
         },

@@ -425,7 +425,9 @@ fn an_agent_that_writes_an_elements_file_acts_as_itself() {
         refused.iter().all(|refused| refused.by == Author("ada-1".into()) && refused.file.as_deref() == Some(&*path))
     );
     let whys: Vec<&str> = refused.iter().map(|refused| refused.why.as_str()).collect();
-    for expected in ["remove the pin p1", "change the pin p2", "can only cast their own votes", "pins of the user"] {
+    for expected in
+        ["remove the pin p1", "change the pin p2", "can only cast their own votes", "pins in the name of a person"]
+    {
         assert!(whys.iter().any(|why| why.contains(expected)), "{expected} in {whys:?}");
     }
     assert!(

@@ -45,7 +45,11 @@ impl TextContent {
         let mut problems = Vec::new();
         let text = entry.get("text").map(read_text).unwrap_or(Some(String::new()));
         if text.is_none() {
-            problems.push(Problem::error(place, "text is not a text", "write text: with the words, or remove it"));
+            problems.push(Problem::error(
+                place,
+                "the value of text is not text",
+                "write text: with the words, or remove it",
+            ));
         }
         (Box::new(Self { text: tidy(&text.unwrap_or_default()), on, is_persons }), problems)
     }

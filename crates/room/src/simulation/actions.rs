@@ -10,7 +10,7 @@ use super::conversation::ConversationKind;
 use super::conversation_rules::{self, Proposal};
 use super::conversation_state::ConversationState;
 use super::interest::PendingInterest;
-use super::mind_messages::{ActivityId, CameToWork, Think, ThinkDue, ThinkOutcome, ThinkPutOff};
+use super::mind_messages::{ActivityId, ArrivedForWork, Think, ThinkDue, ThinkOutcome, ThinkPutOff};
 use super::motion::Walked;
 use super::provenance::Provenance;
 use super::queue::{Action, QueuedAction};
@@ -23,14 +23,14 @@ use crate::navigation::BODY_UNITS;
 use crate::schedule::ticks;
 
 /// Why nobody is told what it knows by now.
-const KNOWS: &str = "the other knows it by now";
+const KNOWS: &str = "the other agent already knows";
 
 /// Lets everyone who is awake and at leisure take up what comes next.
 pub(super) fn start_next_actions(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
     mut talks: ResMut<ConversationState>,
-    (mut due, mut at_work): (MessageWriter<ThinkDue>, MessageWriter<CameToWork>),
+    (mut due, mut at_work): (MessageWriter<ThinkDue>, MessageWriter<ArrivedForWork>),
     mut put_off: MessageWriter<ThinkPutOff>,
 ) {
     let mut awake = std::mem::take(&mut sim.calendar.awake);
@@ -82,7 +82,7 @@ fn take_up(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
     listener: Option<&Listener>,
-    (due, at_work): (&mut MessageWriter<ThinkDue>, &mut MessageWriter<CameToWork>),
+    (due, at_work): (&mut MessageWriter<ThinkDue>, &mut MessageWriter<ArrivedForWork>),
 ) -> bool {
     let now = sim.now();
     let compacts =
@@ -92,12 +92,12 @@ fn take_up(
         let board = at.as_ref().and_then(|at| sim.space.sights.iter().find(|sight| sight.id == *at));
         let why = match board {
             Some(board) => on_the_way(&board.label).into(),
-            None => "beginning its work".into(),
+            None => "starting its work".into(),
         };
         body.activity.doing = ActivityKind::Working { activation, cause, from, at };
         sim.shift(body, StateEvent::WorkStarted { why }, cause);
         body.activity.origin = Provenance::outside(cause, now);
-        at_work.write(CameToWork { agent: body.agent.key, activity: begin_activity(body), activation, cause });
+        at_work.write(ArrivedForWork { agent: body.agent.key, activity: begin_activity(body), activation, cause });
         return true;
     }
     if sim.rest.holds() {
@@ -138,7 +138,7 @@ fn set_out_to_read(
         return;
     }
     let Some((spot, waits)) = sim.take_place(body, element, sight.position) else {
-        sim.dropped(body, &next, "there is no way to it");
+        sim.dropped(body, &next, "it cannot be reached");
         return;
     };
     let (arrive, version) = (sim.movement.arrive_units, sight.version);
@@ -230,7 +230,7 @@ pub(super) fn leave_errand(
             let Proposal { topic: note, cause, origin, .. } = proposal;
             if body.activity.news.is_some() {
                 let action = Some(Action::ApproachAgent { agent: to }.word());
-                let why = "it has something else to tell already".into();
+                let why = "it already has something else to tell".into();
                 sim.write(body, cause, &ActionDropped { action, why, ..ActionDropped::default() });
                 return None;
             }
@@ -320,14 +320,14 @@ fn take_from_board(sim: &mut SimContext, body: &mut AgentQueryItem) {
     let board = board.and_then(|board| sim.space.sights.iter().find(|sight| sight.id == board));
     // Whatever else was told of its work meanwhile is newer.
     if let Some(board) = board.filter(|board| body.state.0.why() == on_the_way(&board.label)) {
-        let why = format!("working at its task from {}", board.label).into();
+        let why = format!("working on its task from {}", board.label).into();
         sim.shift(body, StateEvent::Explain(why), cause);
     }
     sim.apply_state(body);
 }
 
 fn on_the_way(label: &str) -> String {
-    format!("going to {label} to take up its task")
+    format!("going to {label} to start its task")
 }
 
 fn arrive_at_element(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
@@ -401,7 +401,7 @@ pub(super) fn go_to_read(sim: &mut SimContext, body: &mut AgentQueryItem, elemen
         None => {
             let (action, cause) = (action.clone(), *cause);
             body.activity.doing = ActivityKind::Nothing;
-            sim.dropped(body, &QueuedAction::new(action, cause), "there is no way to it");
+            sim.dropped(body, &QueuedAction::new(action, cause), "it cannot be reached");
             sim.shift(body, StateEvent::Done, cause);
         }
     }

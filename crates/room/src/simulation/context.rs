@@ -150,7 +150,7 @@ impl SimContext<'_> {
             Queued::Displaced(displaced) => {
                 let queued = self.write_queued(body, &new);
                 body.queue.0.set_cause(&new.action, queued);
-                self.dropped(body, &displaced, "something more important came");
+                self.dropped(body, &displaced, "something more important came up");
             }
             Queued::Merged => {
                 self.write_queued(body, &new);

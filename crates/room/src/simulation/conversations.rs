@@ -76,7 +76,7 @@ pub(super) fn run_conversations(
 fn continue_conversation(table: &mut ConversationContext, key: ConversationKey, due: &mut MessageWriter<ThinkDue>) {
     if !table.2.switched_on() {
         let because = table.2.switch_record;
-        end(table, key, "talk among agents was switched off", because);
+        end(table, key, "conversations were turned off", because);
         return;
     }
     leave_if_away(table, key);
@@ -369,7 +369,7 @@ fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
         return true;
     }
     if now >= deadline || !talks.switched_on() {
-        let why = if talks.switched_on() { "too few could come together" } else { "talk among agents is switched off" };
+        let why = if talks.switched_on() { "too few could come together" } else { "conversations are turned off" };
         talks.waiting.remove(index);
         refuse(sim, bodies, &proposal, why);
         return true;

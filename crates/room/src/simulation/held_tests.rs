@@ -5,7 +5,7 @@ use bevy::math::Vec2;
 use super::queue::Action;
 use super::settings::{AttentionSettings, ConversationSettings};
 use super::tests::{Room, read, talk};
-use super::{Activity, Conversations, Home, State, Summons, Think, ThinkOutcome};
+use super::{Activity, Conversations, Home, State, Think, ThinkOutcome, WorkRequested};
 use crate::agent::{AgentCommand, Roster};
 use crate::base::{ActivationKey, AgentKey, Behaviour, ElementKey, Seq};
 use crate::log::events;
@@ -57,7 +57,13 @@ fn two_end_their_talk_when_one_stays_paused_and_both_keep_what_was_said() {
     room.run(ticks(2.0));
     assert_eq!(room.events::<events::ConversationEnd>()[0].why, "nobody was left to talk to");
     assert_eq!(room.app.world().resource::<Conversations>().earlier(agents[0], agents[1]).len(), 1);
-    room.say(Summons { agent: agents[0], activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
+    room.say(WorkRequested {
+        agent: agents[0],
+        activation: ActivationKey::numbered(7),
+        from: None,
+        at: None,
+        cause: Seq(1),
+    });
     room.run(ticks(5.0));
     assert_eq!(room.state(agents[0]), State::Working, "its work does not wait for the other");
     room.say(AgentCommand::Resume { agent: "ben".into() });
@@ -86,7 +92,7 @@ fn what_failed_holds_up_nothing_but_itself() {
     room.run(ticks(90.0));
     let failed = room.dues.iter().filter(|due| due.think == Think::Read { element: elements[0] }).count();
     assert_eq!(failed, 4, "what failed was tried again 10, 20 and 40 seconds later");
-    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
+    room.say(WorkRequested { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
     room.run(ticks(6.0));
     assert_eq!(room.state(ada), State::Working);
 }

@@ -53,10 +53,10 @@ pub struct ThinkDue {
     pub cause: Seq,
 }
 
-/// An agent arrived for the work that it was summoned to: the floor that owns the work reports with one [`ThinkDone`]
+/// An agent arrived for the work that was requested of it: the floor that owns the work reports with one [`ThinkDone`]
 /// when it is over.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CameToWork {
+pub struct ArrivedForWork {
     /// Who.
     pub agent: AgentKey,
     /// Which of its activities; goes back in [`ThinkDone`].
@@ -143,9 +143,9 @@ pub struct Explain {
     pub cause: Option<Seq>,
 }
 
-/// Work waits for an agent: it comes as soon as it is free, with [`CameToWork`].
+/// Work waits for an agent: it comes as soon as it is free, with [`ArrivedForWork`].
 #[derive(Message, Clone, Debug)]
-pub struct Summons {
+pub struct WorkRequested {
     /// Who.
     pub agent: AgentKey,
     /// To which piece of work.
@@ -158,9 +158,9 @@ pub struct Summons {
     pub cause: Seq,
 }
 
-/// Work that an agent was summoned to ended before the agent arrived.
+/// Work that was requested of an agent ended before the agent arrived.
 #[derive(Message, Clone, Copy, Debug)]
-pub struct SummonsWithdrawn {
+pub struct WorkRequestWithdrawn {
     /// Who.
     pub agent: AgentKey,
     /// To which piece of work.

@@ -42,8 +42,8 @@ pub use conversations::session_of;
 pub use furniture::FurnishCommand;
 pub use interest::{Interest, Moment, PendingInterest, Place, Quote, Reason, WakeAgent};
 pub use mind_messages::{
-    ActivityId, CameToWork, CompactionWanted, Explain, NewsHeard, Summons, SummonsWithdrawn, TaskCommand, Think,
-    ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff,
+    ActivityId, ArrivedForWork, CompactionWanted, Explain, NewsHeard, TaskCommand, Think, ThinkDone, ThinkDue,
+    ThinkOutcome, ThinkPutOff, WorkRequestWithdrawn, WorkRequested,
 };
 pub use motion::{Passed, Reacted};
 pub use posture::{Held, Posture, Seated};
@@ -73,12 +73,12 @@ pub fn plugin(app: &mut App) {
         .add_input::<FurnishCommand>()
         .add_input::<SetRestMode>();
     app.add_tick_message::<ThinkDue>()
-        .add_tick_message::<CameToWork>()
+        .add_tick_message::<ArrivedForWork>()
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<ThinkPutOff>()
         .add_tick_message::<Explain>()
-        .add_tick_message::<Summons>()
-        .add_tick_message::<SummonsWithdrawn>()
+        .add_tick_message::<WorkRequested>()
+        .add_tick_message::<WorkRequestWithdrawn>()
         .add_tick_message::<WakeAgent>()
         .add_tick_message::<NewsHeard>()
         .add_tick_message::<CompactionWanted>()
@@ -139,7 +139,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             reactions::apply_think_results,
-            reactions::apply_summons,
+            reactions::apply_work_requests,
             reactions::wake_on_element_changes,
             reactions::wake,
             reactions::apply_news_and_compactions,

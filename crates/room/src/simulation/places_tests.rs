@@ -120,7 +120,7 @@ fn a_board_that_no_way_leads_to_is_not_read_and_the_log_says_why() {
     furnish(&mut room, walls.into_iter().chain(ends).map(|(at, size)| decor("wall", at, size)).collect());
     room.enqueue(ada, read(board));
     room.run(3);
-    assert_eq!(room.events::<events::ActionDropped>()[0].why, "there is no way to it");
+    assert_eq!(room.events::<events::ActionDropped>()[0].why, "it cannot be reached");
     assert_eq!(room.state(ada), State::Idle);
     // Once it is walled in on its way, it gives up in time.
     furnish(&mut room, Vec::new());
@@ -231,7 +231,7 @@ fn who_works_goes_to_a_free_desk_and_begins_at_once() {
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     let desk = decor("desk", (200.0, 200.0), (90.0, 80.0));
     furnish(&mut room, vec![desk]);
-    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
+    room.say(WorkRequested { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
     room.run(2);
     assert_eq!(room.state(ada), State::Working, "the work waits for nobody's feet");
     room.run(ticks(5.0));
@@ -248,7 +248,13 @@ fn who_has_a_task_carries_it_to_its_desk_and_who_fetches_one_has_empty_hands_unt
     let boss = room.agent("boss", (300.0, 0.0), Behaviour::Stationary);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     furnish(&mut room, vec![decor("desk", (0.0, 300.0), (90.0, 80.0))]);
-    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: Some(boss), at: None, cause: Seq(1) });
+    room.say(WorkRequested {
+        agent: ada,
+        activation: ActivationKey::numbered(7),
+        from: Some(boss),
+        at: None,
+        cause: Seq(1),
+    });
     let mut seen: Vec<(Option<Held>, Option<Seated>)> = Vec::new();
     for _ in 0..ticks(20.0) {
         room.run(1);

@@ -13,7 +13,7 @@ use super::conversation_state::ConversationState;
 use super::conversations::apply_turn;
 use super::interest::{PendingInterest, Place, WakeAgent};
 use super::mind_messages::CompactionWanted;
-use super::mind_messages::{Explain, NewsHeard, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
+use super::mind_messages::{Explain, NewsHeard, Think, ThinkDone, ThinkOutcome, WorkRequestWithdrawn, WorkRequested};
 use super::provenance::Provenance;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
@@ -74,21 +74,21 @@ pub(super) fn apply_think_results(
 }
 
 /// Tells agents that work waits for them, or does so no more.
-pub(super) fn apply_summons(
+pub(super) fn apply_work_requests(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
-    mut summons: MessageReader<Summons>,
-    mut withdrawn: MessageReader<SummonsWithdrawn>,
+    mut requests: MessageReader<WorkRequested>,
+    mut withdrawn: MessageReader<WorkRequestWithdrawn>,
 ) {
-    for summons in summons.read() {
-        let Some(Ok(mut body)) = sim.roster.entity(summons.agent).map(|entity| bodies.get_mut(entity)) else {
+    for request in requests.read() {
+        let Some(Ok(mut body)) = sim.roster.entity(request.agent).map(|entity| bodies.get_mut(entity)) else {
             continue;
         };
         body.activity.work.push_back(PendingWork {
-            activation: summons.activation,
-            cause: summons.cause,
-            from: summons.from,
-            at: summons.at.clone(),
+            activation: request.activation,
+            cause: request.cause,
+            from: request.from,
+            at: request.at.clone(),
         });
         sim.wake(&body);
     }
@@ -159,7 +159,7 @@ pub(super) fn wake(mut sim: SimContext, mut bodies: Query<AgentQuery>, mut wakes
         let pending = PendingInterest { interest: interest.clone().bounded(), origin };
         let action = QueuedAction::new(Action::Attend(Box::new(pending)), *cause);
         if origin.hops > sim.attention.hops_at_most {
-            sim.dropped(&mut body, &action, "agents have handed it on often enough");
+            sim.dropped(&mut body, &action, "agents have already passed it on often enough");
             continue;
         }
         sim.enqueue_later(&mut body, action);
@@ -299,7 +299,7 @@ pub(super) fn apply_news_and_compactions(
             continue;
         }
         if body.activity.news.is_some() {
-            let (action, why) = (Some(action.action.word()), "it has something else to tell already".into());
+            let (action, why) = (Some(action.action.word()), "it already has something else to tell".into());
             let dropped = events::ActionDropped { action, why, ..events::ActionDropped::default() };
             sim.write(&body, heard.cause, &dropped);
             continue;

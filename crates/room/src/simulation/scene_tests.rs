@@ -183,7 +183,8 @@ fn live_through(path: &str, doc: &SceneDoc, seed: u64, secs: f32) {
     let wrong = &watch.wrong;
     assert!(wrong.is_empty(), "{path}, seed {seed}: {} times: {:#?}", wrong.len(), &wrong[..wrong.len().min(12)]);
     let dropped = stage.room.events::<events::ActionDropped>();
-    let lost: Vec<_> = dropped.iter().filter(|it| it.why.contains("no way") || it.why.contains("get there")).collect();
+    let lost: Vec<_> =
+        dropped.iter().filter(|it| it.why.contains("cannot be reached") || it.why.contains("get there")).collect();
     assert!(lost.is_empty(), "{path}, seed {seed}: {lost:?}");
     let reads = stage.room.events::<events::Read>().len();
     let changes = ticks(secs) / CHANGE_TICKS;

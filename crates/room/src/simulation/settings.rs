@@ -40,13 +40,13 @@ section! {
     ], {
         /// How fast agents walk, in units per second.
         speed_units: f32 = 80.0,
-        /// How often a strolling agent picks a new target.
+        /// How often a wandering agent picks a new target.
         stroll_secs: f32 = 3.0,
         /// How close to a target counts as arrived.
         arrive_units: f32 = 3.0,
-        /// The probability that a strolling agent walks toward someone or something near.
+        /// The probability that a wandering agent walks toward someone or something near.
         toward_others: f32 = 0.6,
-        /// How far a strolling agent looks for someone or something to walk toward.
+        /// How far a wandering agent looks for someone or something to walk toward.
         sight_units: f32 = 300.0,
         /// How far beside that person or thing the target may lie, along each axis.
         beside_units: f32 = 30.0,
@@ -67,7 +67,7 @@ section! {
         standing_units: f32 = 44.0,
         /// How close agents come to an element to look at it.
         reading_reach_units: f32 = 70.0,
-        /// The probability that a strolling agent goes to a bench, a coffee machine, a window or a shelf instead of its
+        /// The probability that a wandering agent goes to a bench, a coffee machine, a window or a shelf instead of its
         /// next target.
         visit_on_stroll: f32 = 0.04,
         /// The probability that a stationary agent goes to one when it looks around.

@@ -331,7 +331,7 @@ impl Fsm {
 
 fn rest_why(rest: State) -> Why {
     match rest {
-        State::Wandering => "strolling near its home".into(),
+        State::Wandering => "wandering near its home".into(),
         State::Patrolling => "on patrol".into(),
         _ => "nothing to do".into(),
     }

@@ -127,7 +127,7 @@ pub fn aside_of(position: Vec2, key: u32, other: Vec2, distance_squared: f32, ga
     (position - other) * ((gap - distance) / (2.0 * distance))
 }
 
-/// A new target for a strolling agent: toward what is near, or somewhere about its home.
+/// A new target for a wandering agent: toward what is near, or somewhere about its home.
 pub fn stroll_target(
     home: Vec2,
     near: impl FnOnce() -> Option<Vec2>,

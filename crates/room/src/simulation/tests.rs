@@ -307,10 +307,10 @@ fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what
     let mut room = Room::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Patrol);
     room.answer = |_| None;
-    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
+    room.say(WorkRequested { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
     room.run(2);
     assert_eq!(room.state(ada), State::Working);
-    let messages = room.app.world().resource::<Messages<CameToWork>>();
+    let messages = room.app.world().resource::<Messages<ArrivedForWork>>();
     let came = *messages.get_cursor().read(messages).next().expect("it came to work");
     assert_eq!((came.agent, came.activation), (ada, ActivationKey::numbered(7)));
     assert!(room.dues.is_empty(), "nobody else is to think about it");
@@ -340,8 +340,8 @@ fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what
 fn a_summons_that_is_withdrawn_calls_nobody() {
     let mut room = Room::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
-    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
-    room.say(SummonsWithdrawn { agent: ada, activation: ActivationKey::numbered(7) });
+    room.say(WorkRequested { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
+    room.say(WorkRequestWithdrawn { agent: ada, activation: ActivationKey::numbered(7) });
     room.run(3);
     assert_eq!(room.state(ada), State::Idle);
 }

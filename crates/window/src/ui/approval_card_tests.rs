@@ -119,7 +119,7 @@ fn every_reach_has_its_place_on_the_narrowest_card_and_on_a_wide_one() {
 
 #[test]
 fn tab_leads_through_the_card_as_it_is_read_and_everything_on_it_has_a_name() {
-    let ways = ["All questions", "Previous question", "Next question", "Go to question"];
+    let ways = ["All approvals", "Previous approval", "Next approval", "Go to approval"];
     let scopes = ["Allow only this once", "Allow for this task", "Allow always"];
     let narrow = [&ways[..], &scopes, &["Refuse Ada", "Message Ada", "Allow Ada"]].concat();
     let wide = [&ways[..], &["Refuse Ada"], &scopes, &["Message Ada", "Allow Ada"]].concat();
@@ -242,7 +242,7 @@ fn what_is_asked_each_time_offers_nothing_more() {
     (question.approval.for_task, question.approval.always) = (None, Vec::new());
     rest(&mut window);
     assert!(window.query_by_label("Allow for this task").is_none() && window.query_by_label("Allow always").is_none());
-    assert!(window.query_all_by_label_contains("always asked").next().is_some());
+    assert!(window.query_all_by_label_contains("always needs your approval").next().is_some());
 }
 
 #[test]
@@ -251,9 +251,9 @@ fn of_several_questions_one_stands_in_front_and_the_others_are_a_press_away() {
     window.state_mut().room.work.pieces =
         vec![asking_piece(7, "ada-1", "write a.md"), asking_piece(8, "bram-1", "write b.md")];
     rest(&mut window);
-    assert!(window.query_by_label("All questions").is_some() && window.query_by_label("Allow Ada").is_some());
+    assert!(window.query_by_label("All approvals").is_some() && window.query_by_label("Allow Ada").is_some());
     let before = place(&window, "Allow Ada");
-    window.get_by_label("Next question").click();
+    window.get_by_label("Next approval").click();
     window.run_steps(3);
     let name = window.state().room.called("bram-1").to_owned();
     assert_eq!(place(&window, &format!("Allow {name}")), before);
@@ -266,7 +266,7 @@ fn all_questions_are_listed_and_the_one_that_is_chosen_stands_in_front() {
     window.state_mut().room.work.pieces =
         asks.into_iter().map(|(number, who, what)| asking_piece(number, who, what)).collect();
     rest(&mut window);
-    window.get_by_label("All questions").click();
+    window.get_by_label("All approvals").click();
     window.run_steps(3);
     let listed: Vec<String> = {
         let room = &window.state().room;

@@ -168,7 +168,7 @@ pub fn asking_piece(activation: u64, agent: &str, wants: &str) -> PieceView {
         activation: ActivationKey::numbered(activation),
         agent: agent.into(),
         task: "count".to_owned(),
-        stage: "asks you",
+        stage: "needs you",
         turn: 2,
         depth: 0,
         tokens: 0,

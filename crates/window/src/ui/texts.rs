@@ -1,11 +1,11 @@
 //! Every text that panes share: the card of a question, and the forms that servers ask to fill in.
 
 // The card of a question: its head
-pub(super) const GO_TO_QUESTION: &str = "Go to question";
-pub(super) const NEXT_QUESTION: &str = "Next question";
-pub(super) const PREVIOUS_QUESTION: &str = "Previous question";
-pub(super) const ALL_QUESTIONS: &str = "All questions";
-pub(super) const ALL_QUESTIONS_HINT: &str = "All questions waiting for you";
+pub(super) const GO_TO_QUESTION: &str = "Go to approval";
+pub(super) const NEXT_QUESTION: &str = "Next approval";
+pub(super) const PREVIOUS_QUESTION: &str = "Previous approval";
+pub(super) const ALL_QUESTIONS: &str = "All approvals";
+pub(super) const ALL_QUESTIONS_HINT: &str = "All approvals waiting for you";
 
 pub(super) fn turn(number: usize, count: usize) -> String {
     format!("{number} of {count}")
@@ -32,7 +32,7 @@ pub(super) const PATTERN: &str = "Pattern";
 pub(super) const ALLOW_PATTERN: &str = "Allow commands matching this pattern";
 pub(super) const ALWAYS: &str = "Always";
 pub(super) const ALLOW_ALWAYS: &str = "Allow always";
-pub(super) const IS_ALWAYS_ASKED: &str = "You are always asked about this.";
+pub(super) const IS_ALWAYS_ASKED: &str = "This always needs your approval.";
 
 pub(super) fn allow_until(limit: impl std::fmt::Display) -> String {
     format!("Allow until {limit}")

@@ -65,10 +65,10 @@ pub fn told_as(agent: &AgentView) -> State {
 pub fn state(state: State) -> &'static str {
     match state {
         State::Idle => "Idle",
-        State::Wandering => "Strolling",
-        State::Patrolling => "On its round",
+        State::Wandering => "Wandering",
+        State::Patrolling => "Patrolling",
         State::Conversing => "Talking",
-        State::Cooldown => "Pausing after talk",
+        State::Cooldown => "Cooling down",
         State::Dragged => "Carried",
         State::Heartbeat => "Looking around",
         State::Reading => "Reading",

@@ -82,7 +82,7 @@ impl ToolLine {
         let outcome = match &self.outcome {
             ToolOutcome::Waiting => "waits".to_owned(),
             ToolOutcome::Running => "under way".to_owned(),
-            ToolOutcome::Asked(_) => "asks you".to_owned(),
+            ToolOutcome::Asked(_) => "needs you".to_owned(),
             ToolOutcome::Answered { .. } if self.has_failed() => "not done".to_owned(),
             ToolOutcome::Answered { end: Some(CallEnd::Otherwise), .. } => "done otherwise".to_owned(),
             ToolOutcome::Answered { chars: 1, .. } => "1 character".to_owned(),

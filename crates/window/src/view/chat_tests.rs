@@ -187,7 +187,7 @@ fn calls_that_are_under_way_say_how_far_they_are() {
     ];
     let wanted = [
         "[vfs_read] artifacts/spec.md (1 character)",
-        "[vfs_write] artifacts/plan.md (asks you)",
+        "[vfs_write] artifacts/plan.md (needs you)",
         "[vfs_read] artifacts/spec.md (waits)",
     ];
     assert_eq!(headings(&lines(&messages, |_| None, &calls)), wanted);

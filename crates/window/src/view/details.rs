@@ -247,7 +247,7 @@ fn told_action(action: &Action, world: &World, room: &RoomModel) -> String {
         Action::CompactContext => "sum up what it knows".to_owned(),
         Action::ReadElement { element, high: true } => format!("read {} (soon)", label(*element)),
         Action::ReadElement { element, high: false } => format!("read {}", label(*element)),
-        Action::SeekInfo { element } => format!("have a look at {}", label(*element)),
+        Action::SeekInfo { element } => format!("look at {}", label(*element)),
         Action::Attend(pending) => format!("turn to {}: {}", pending.interest.why.word, pending.interest.why.sentence),
         Action::ApproachAgent { agent } => {
             let roster = world.resource::<Roster>();

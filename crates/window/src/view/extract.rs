@@ -72,10 +72,10 @@ impl RoomExtractor {
         let start = world.get_resource::<RoomStart>();
         let scene = start.map(|start| stem(&start.scene).to_owned()).unwrap_or_default();
         let questions = world.resource::<RequestQueue>();
-        let stand_in = questions.stand_in().map(str::to_owned);
+        let provider_override = questions.provider_override().map(str::to_owned);
         let provider = world
             .resource::<GatewaySettings>()
-            .choose(stand_in.as_deref(), None)
+            .choose(provider_override.as_deref(), None)
             .map_or_else(|problem| problem.what, |choice| told_choice(&choice.provider, &choice.model));
         let mut room = RoomModel {
             tick: clock.tick(),
@@ -235,12 +235,13 @@ fn failing_agents(world: &World, faults: &[ProviderFault]) -> BTreeMap<AgentKey,
     }
     let (settings, profiles) = (world.resource::<GatewaySettings>(), world.resource::<Profiles>());
     let questions = world.resource::<RequestQueue>();
-    let stand_in = questions.stand_in();
+    let provider_override = questions.provider_override();
     let failing = world.resource::<Roster>().iter().filter_map(|(key, entity)| {
         let agent = world.get::<Agent>(entity)?;
         let model = profiles.get(&agent.profile).and_then(|profile| profile.model.as_deref());
         let choice = questions.choose(settings, model);
-        let provider = choice.as_ref().map_or_else(|_| settings.provider_meant(stand_in), |choice| &choice.provider);
+        let provider =
+            choice.as_ref().map_or_else(|_| settings.provider_meant(provider_override), |choice| &choice.provider);
         let model = choice.as_ref().map_or(provider, |choice| &choice.model);
         let is_its =
             |fault: &ProviderFault| fault.provider == provider && fault.models.iter().any(|failing| failing == model);
@@ -255,7 +256,7 @@ fn settings_view(world: &World) -> SettingsView {
     SettingsView {
         provider: gateway.provider.clone(),
         model: gateway.model.clone(),
-        stand_in: questions.stand_in().map(str::to_owned),
+        provider_override: questions.provider_override().map(str::to_owned),
         budget: world.resource::<BudgetSettings>().clone(),
         max_concurrent: gateway.max_concurrent,
         conversations_at_once: world.resource::<ConversationSettings>().max_concurrent_conversations,

@@ -101,7 +101,7 @@ pub struct SettingsView {
     /// Which model of it, if the settings name one.
     pub model: Option<String>,
     /// Who answers in place of everyone's own choice in this run.
-    pub stand_in: Option<String>,
+    pub provider_override: Option<String>,
     /// The caps.
     pub budget: BudgetSettings,
     /// Questions under way at each provider at once.

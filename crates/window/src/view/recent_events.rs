@@ -11,8 +11,8 @@ use crate::base::Id;
 use crate::base::ids::USER;
 use crate::gateway::acp::log_events::OwnCommands;
 use crate::log::events::{
-    Budget, Complete, ConversationEnd, ConversationStart, ElementChanged, ElementDeed, FileChange, HandBack, Knowledge,
-    Message, Publish, Read, Warning, WorkflowStep,
+    Budget, Complete, ConversationEnd, ConversationStart, ElementChanged, ElementDeed, FileChange, Knowledge, Message,
+    Publish, Read, TaskResultReturned, Warning, WorkflowStep,
 };
 use crate::log::{EventKind, EventRecord, Narration, Narrator};
 use crate::mind::OwnCommand;
@@ -213,7 +213,9 @@ impl Recent {
             EventKind::Publish => {
                 event.read().map(|said: Publish| self.send(event, said.by.as_ref(), &said.to, now_secs))
             }
-            EventKind::HandBack => event.read().map(|given: HandBack| self.send(event, None, &[given.to], now_secs)),
+            EventKind::TaskResultReturned => {
+                event.read().map(|given: TaskResultReturned| self.send(event, None, &[given.to], now_secs))
+            }
             EventKind::WorkflowStep => event.read().map(|step: WorkflowStep| self.fetch(event, &step.from, now_secs)),
             EventKind::Knowledge => event.read().map(|knowledge| self.note_knowledge(event, knowledge, now_secs)),
             EventKind::FileChange => event.read().map(|change| self.note_file(event, &change, now_secs)),

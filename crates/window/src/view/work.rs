@@ -160,7 +160,7 @@ pub(super) fn stage(one: &Activation) -> &'static str {
         Phase::Due if !one.has_slot => "waiting",
         Phase::Due | Phase::Asking => "thinking",
         Phase::Calling { calls } if calls.iter().any(|call| matches!(call.progress, CallProgress::Asked(_))) => {
-            "asks you"
+            "needs you"
         }
         Phase::Calling { .. } => "using a tool",
     }
@@ -222,6 +222,6 @@ mod tests {
         world.init_resource::<RequestQueue>();
         world.init_resource::<Roster>();
         let stages: Vec<&str> = WorkView::read(&world).pieces.iter().map(|piece| piece.stage).collect();
-        assert_eq!(stages, ["asks you", WAITS_FOR_ANSWER, "queued"]);
+        assert_eq!(stages, ["needs you", WAITS_FOR_ANSWER, "queued"]);
     }
 }

@@ -55,9 +55,9 @@ impl OpenWork {
             _ => Some(format!("{count} {many}")),
         };
         let parts = [
-            counted(self.sessions, "session at work", "sessions at work"),
+            counted(self.sessions, "active session", "active sessions"),
             counted(self.tasks, "open task", "open tasks"),
-            counted(self.questions, "question to a person", "questions to a person"),
+            counted(self.questions, "open approval", "open approvals"),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -195,7 +195,7 @@ mod tests {
         assert!(written(&text.replace('\n', "\r\n"), NOW, "x", None, None).matches("\r\n").count() == 8);
         let words = message(4, &reason, BUSY);
         assert!(words.starts_with(CHECK_IN) && words.contains("Check-in 4: 120s"), "{words}");
-        assert!(words.contains("1 session at work, 2 open tasks."), "{words}");
+        assert!(words.contains("1 active session, 2 open tasks."), "{words}");
     }
 
     #[test]

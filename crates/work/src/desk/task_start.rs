@@ -211,7 +211,7 @@ impl TaskContext<'_, '_> {
         let names = self.names();
         let orphans = self.duties.orphans(self.tasks.texts(), &|name| names.get(&name.to_lowercase()).cloned());
         let problem = |(path, line, task): (&str, usize, &Task)| {
-            let what = format!("task {} is marked as in work, but no agent in this room works on it", task.id);
+            let what = format!("task {} is marked as in progress, but no agent in this room works on it", task.id);
             let remedy = "if no agent elsewhere does, remove its line `status: working` to start it again";
             Problem::warning(path, what, remedy).at_line(Some(line))
         };

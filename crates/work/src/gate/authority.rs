@@ -265,7 +265,7 @@ pub struct Authority {
 
 /// Something that one authority has and another has not.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub enum Excess {
+pub enum ExcessPermission {
     /// A tool, known or not.
     Tool(String),
     /// Reading what a glob names; everything where `None`.
@@ -284,7 +284,7 @@ pub enum Excess {
     SeesUser,
 }
 
-impl fmt::Display for Excess {
+impl fmt::Display for ExcessPermission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tool(name) => write!(f, "the tool {name:?}"),
@@ -423,26 +423,30 @@ impl Authority {
     }
 
     /// Whether `other` is never more than this; else everything in which it is, in order.
-    pub fn allows(&self, other: &Self) -> Result<(), Vec<Excess>> {
+    pub fn allows(&self, other: &Self) -> Result<(), Vec<ExcessPermission>> {
         let mut excess = BTreeSet::new();
         // Proposing changes everything only once a person allowed it.
         let tools = other.tools.difference(&self.tools).filter(|tool| *tool != PROPOSE_CHANGES);
-        excess.extend(tools.cloned().map(Excess::Tool));
-        excess.extend(other.unknown_tools.difference(&self.unknown_tools).cloned().map(Excess::Tool));
-        excess.extend(globs_beyond(self.reads.as_deref(), other.reads.as_deref()).into_iter().map(Excess::Reads));
-        excess.extend(globs_beyond(self.writes.as_deref(), other.writes.as_deref()).into_iter().map(Excess::Writes));
+        excess.extend(tools.cloned().map(ExcessPermission::Tool));
+        excess.extend(other.unknown_tools.difference(&self.unknown_tools).cloned().map(ExcessPermission::Tool));
+        excess.extend(
+            globs_beyond(self.reads.as_deref(), other.reads.as_deref()).into_iter().map(ExcessPermission::Reads),
+        );
+        excess.extend(
+            globs_beyond(self.writes.as_deref(), other.writes.as_deref()).into_iter().map(ExcessPermission::Writes),
+        );
         if other.safety > self.safety {
-            excess.insert(Excess::Safety(other.safety));
+            excess.insert(ExcessPermission::Safety(other.safety));
         }
         let more = other.mcp_servers.iter().filter(|grant| !self.has_grant(grant, &other.mcp_not));
-        excess.extend(more.cloned().map(Excess::McpServer));
+        excess.extend(more.cloned().map(ExcessPermission::McpServer));
         let more = other.commands.iter().filter(|(key, value)| self.commands.get(*key) != Some(value));
-        excess.extend(more.map(|(key, _)| Excess::Command(key.clone())));
+        excess.extend(more.map(|(key, _)| ExcessPermission::Command(key.clone())));
         if other.sees_workspace && !self.sees_workspace {
-            excess.insert(Excess::SeesWorkspace);
+            excess.insert(ExcessPermission::SeesWorkspace);
         }
         if other.sees_user && !self.sees_user {
-            excess.insert(Excess::SeesUser);
+            excess.insert(ExcessPermission::SeesUser);
         }
         if excess.is_empty() { Ok(()) } else { Err(excess.into_iter().collect()) }
     }
@@ -581,15 +585,15 @@ mod tests {
         assert_eq!(
             excess,
             [
-                Excess::Tool("Bash".into()),
-                Excess::Tool("publish".into()),
-                Excess::Reads(None),
-                Excess::Writes(Some("a/**".into())),
-                Excess::Safety(SafetyMode::Auto),
-                Excess::McpServer("git".into()),
-                Excess::Command("hooks".into()),
-                Excess::SeesWorkspace,
-                Excess::SeesUser,
+                ExcessPermission::Tool("Bash".into()),
+                ExcessPermission::Tool("publish".into()),
+                ExcessPermission::Reads(None),
+                ExcessPermission::Writes(Some("a/**".into())),
+                ExcessPermission::Safety(SafetyMode::Auto),
+                ExcessPermission::McpServer("git".into()),
+                ExcessPermission::Command("hooks".into()),
+                ExcessPermission::SeesWorkspace,
+                ExcessPermission::SeesUser,
             ]
         );
         for authority in [&own, &other] {

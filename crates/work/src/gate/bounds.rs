@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::allow_rules::AllowRule;
-use super::authority::{Authority, Excess, PROPOSE_CHANGES, WEB_FETCH};
+use super::authority::{Authority, ExcessPermission, PROPOSE_CHANGES, WEB_FETCH};
 use super::safety::SafetyMode;
 use super::touch::TouchKind;
 use crate::base::globs;
@@ -112,8 +112,8 @@ impl Bounds {
     }
 
     /// Whether `other` is never more than any of them; else everything in which it is more than one.
-    pub fn allows(&self, other: &Authority) -> Result<(), Vec<Excess>> {
-        let excess: BTreeSet<Excess> =
+    pub fn allows(&self, other: &Authority) -> Result<(), Vec<ExcessPermission>> {
+        let excess: BTreeSet<ExcessPermission> =
             self.authorities.iter().flat_map(|authority| authority.allows(other).err().unwrap_or_default()).collect();
         if excess.is_empty() { Ok(()) } else { Err(excess.into_iter().collect()) }
     }

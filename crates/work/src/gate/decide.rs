@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::act::{Act, ProfileChange, Touch};
 use super::ask_rules::{self, AskRule, AskSource};
-use super::authority::{Authority, Excess};
+use super::authority::{Authority, ExcessPermission};
 use super::bounds::Bounds;
 use super::commands::Judged;
 use super::paths;
@@ -144,7 +144,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
             judge_place((&TouchKind::AGENT_START, path), "starting", act, bounds, policy, findings);
             judge_start(id, (path, authority), bounds, findings);
         }
-        Touch::Signal => class(&TouchKind::AGENT_SIGNAL, "telling its starter", ""),
+        Touch::Signal => class(&TouchKind::AGENT_SIGNAL, "reporting to the agent that started it", ""),
         Touch::Profile(change) => {
             let doing = format!("changing the agent {:?}", change.id);
             class(&TouchKind::PROFILE_WRITE, &doing, change.path.as_str());
@@ -283,13 +283,19 @@ fn judge_call(
 /// and what it reaches beside the tools, is its own.
 fn judge_start(id: &str, (path, authority): (&WorkspacePath, &Authority), bounds: &Bounds, findings: &mut Findings) {
     let Err(excess) = bounds.allows(authority) else { return };
-    let is_bounded = |excess: &Excess| match excess {
-        Excess::Tool(_) | Excess::Reads(_) | Excess::Writes(_) | Excess::Safety(_) => true,
-        Excess::McpServer(_) | Excess::Command(_) | Excess::SeesWorkspace | Excess::SeesUser => false,
+    let is_bounded = |excess: &ExcessPermission| match excess {
+        ExcessPermission::Tool(_)
+        | ExcessPermission::Reads(_)
+        | ExcessPermission::Writes(_)
+        | ExcessPermission::Safety(_) => true,
+        ExcessPermission::McpServer(_)
+        | ExcessPermission::Command(_)
+        | ExcessPermission::SeesWorkspace
+        | ExcessPermission::SeesUser => false,
     };
-    let excess: Vec<Excess> = excess.into_iter().filter(|excess| !is_bounded(excess)).collect();
+    let excess: Vec<ExcessPermission> = excess.into_iter().filter(|excess| !is_bounded(excess)).collect();
     if !excess.is_empty() {
-        let why = format!("{} has more than its starter: {}", shown_text(id), listed(&excess));
+        let why = format!("{} has more permissions than the agent that starts it: {}", shown_text(id), listed(&excess));
         findings.ask_each_time(TouchKind::AGENT_START, path.as_str(), why);
     }
 }
@@ -372,14 +378,22 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         ask(findings, format!("{} contains code that would run", shown(&change.path)));
     }
     if let Err(excess) = bounds.allows(&change.authority) {
-        let why = format!("{} would give more than its writer has: {}", shown(&change.path), listed(&excess));
+        let why = format!(
+            "{} would grant permissions that its writer does not have: {}",
+            shown(&change.path),
+            listed(&excess)
+        );
         ask(findings, why);
     }
     // Who may do everything still raises nobody whom a person has restricted.
     if let Some(current) = &change.current
         && let Err(excess) = current.allows(&change.authority)
     {
-        let why = format!("{} would give the agent more than it has: {}", shown(&change.path), listed(&excess));
+        let why = format!(
+            "{} would grant the agent permissions that it does not have: {}",
+            shown(&change.path),
+            listed(&excess)
+        );
         ask(findings, why);
     }
     if change.may_be_forgotten {
@@ -403,7 +417,7 @@ fn judge_model(change: &ProfileChange, bounds: &Bounds, findings: &mut Findings)
     }
 }
 
-fn listed(excess: &[Excess]) -> String {
+fn listed(excess: &[ExcessPermission]) -> String {
     let (named, more) = excess.split_at(excess.len().min(8));
     let named: Vec<String> = named.iter().map(|excess| text::truncate(&excess.to_string(), 80)).collect();
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };

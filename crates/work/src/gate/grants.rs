@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::agent::markdown;
     use crate::base::Id;
-    use crate::gate::{Excess, ToolNames};
+    use crate::gate::{ExcessPermission, ToolNames};
 
     fn names() -> ToolNames {
         let mut names = crate::gate::testing::names();
@@ -141,7 +141,7 @@ mod tests {
             let (own, given) = (of(front), of(other));
             let is_more = tools.iter().any(|tool| given.may_call("git#1", tool) && !own.may_call("git#1", tool));
             let excess = own.allows(&given).err().unwrap_or_default();
-            let told = excess.iter().any(|excess| matches!(excess, Excess::McpServer(_)));
+            let told = excess.iter().any(|excess| matches!(excess, ExcessPermission::McpServer(_)));
             assert!(!is_more || told, "{front} gives {other}");
             let bounds = Authority::chain(given, [own.clone()]);
             assert!(tools.iter().all(|tool| !bounds.may_call("git#1", tool) || own.may_call("git#1", tool)));

@@ -285,7 +285,9 @@ mod tests {
                 let (without, with) = (of(front), of(&format!("{front}\n{limit}")));
                 let is_more: Vec<_> = without.allows(&with).err().unwrap_or_default();
                 // What would be a power elsewhere is compared as it stands, and gives none here.
-                let is_power = |excess: &super::super::Excess| matches!(excess, super::super::Excess::Command(_));
+                let is_power = |excess: &super::super::ExcessPermission| {
+                    matches!(excess, super::super::ExcessPermission::Command(_))
+                };
                 assert!(is_more.iter().all(is_power), "{front} {limit}: {is_more:?}");
             }
         }

@@ -37,7 +37,7 @@ pub mod verdict;
 pub use act::{Act, GateContext, ProfileChange, RoomGateContext, Touch, file_touches};
 pub use allow_rules::AllowRule;
 pub use ask_rules::{AskRule, AskSource};
-pub use authority::{Authority, Excess, PROPOSE_CHANGES, Power, ToolName, ToolNames, ToolScope, WEB_FETCH};
+pub use authority::{Authority, ExcessPermission, PROPOSE_CHANGES, Power, ToolName, ToolNames, ToolScope, WEB_FETCH};
 pub use bounds::Bounds;
 pub use commands::CommandRules;
 pub use decide::{Decision, decide};

@@ -18,7 +18,7 @@ use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, Re
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{SideRequestDue, SideRequestWithdrawn, WorkDue, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
-use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
+use crate::simulation::{Explain, Position, ThinkDone, WorkRequestWithdrawn, WorkRequested};
 use crate::tools::{CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
@@ -64,8 +64,8 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) asides: MessageWriter<'w, SideRequestDue>,
     pub(super) asides_withdrawn: MessageWriter<'w, SideRequestWithdrawn>,
     pub(super) sessions: MessageWriter<'w, FileOrder>,
-    pub(super) summons: MessageWriter<'w, Summons>,
-    pub(super) withdrawals: MessageWriter<'w, SummonsWithdrawn>,
+    pub(super) summons: MessageWriter<'w, WorkRequested>,
+    pub(super) withdrawals: MessageWriter<'w, WorkRequestWithdrawn>,
     pub(super) due: MessageWriter<'w, WorkDue>,
     pub(super) over: MessageWriter<'w, WorkOver>,
     pub(super) done: MessageWriter<'w, ThinkDone>,

@@ -19,7 +19,7 @@ use crate::gateway::mcp::{McpElicitation, McpReply};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
-use crate::simulation::Summons;
+use crate::simulation::WorkRequested;
 use crate::tools::{
     CallAnswer, FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome,
     ToolPlan, Work, result_text, wants,
@@ -45,7 +45,7 @@ impl RoomAccess<'_, '_> {
                 if let Some(agent) = one.agent_key {
                     let giver = kernel.giver(one.thread).and_then(|giver| self.roster.key(giver));
                     let at = kernel.terms(one.thread).and_then(|terms| terms.at.clone());
-                    self.summons.write(Summons { agent, activation, from: giver, at, cause: one.cause });
+                    self.summons.write(WorkRequested { agent, activation, from: giver, at, cause: one.cause });
                 }
             }
             KernelAction::Ask { activation, turn } => self.ask(kernel, activation, turn),
@@ -86,13 +86,13 @@ impl RoomAccess<'_, '_> {
         let wanted = lent.or_else(|| self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref()));
         let messages = match has_own_tools {
             true => one.messages.clone(),
-            false => kernel.sent_messages(one, self.gateway.takes_images(self.questions.stand_in(), wanted)),
+            false => kernel.sent_messages(one, self.gateway.takes_images(self.questions.provider_override(), wanted)),
         };
         let sends_images = messages.iter().any(|message| !message.images.is_empty());
         let most = self.settings.session_chars_at_most;
         let room = SessionRoom {
             chars_at_most: one.session_chars_at_most.map_or(most, |shorter| shorter.min(most)),
-            window_tokens: self.gateway.window_tokens(self.questions.stand_in(), wanted),
+            window_tokens: self.gateway.window_tokens(self.questions.provider_override(), wanted),
             place: kernel.session_path(one),
         };
         self.due.write(WorkDue {

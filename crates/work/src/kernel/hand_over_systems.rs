@@ -10,7 +10,7 @@ use crate::base::text::{nearest, truncate};
 use crate::base::{Id, Seq};
 use crate::gate::Bounds;
 use crate::log::events;
-use crate::log::events::Haste;
+use crate::log::events::TaskPriority;
 use crate::tools::result_text::{self, HandedOver};
 use crate::tools::{Terms, started};
 
@@ -71,7 +71,7 @@ impl RoomAccess<'_, '_> {
             activation: key.id(),
             depth,
             deadline_turns: terms.deadline_turns,
-            priority: Some(terms.haste).filter(|haste| *haste != Haste::Normal),
+            priority: Some(terms.haste).filter(|haste| *haste != TaskPriority::Normal),
         };
         self.record(one, queued, &handed);
         let work = NewWork {

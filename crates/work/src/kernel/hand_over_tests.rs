@@ -4,7 +4,7 @@ use super::core::NewWork;
 use super::guards::Refusal;
 use super::tests::Bench;
 use crate::base::ActivationKey;
-use crate::log::events::Haste;
+use crate::log::events::TaskPriority;
 use crate::mind::Ending;
 use crate::tools::{Expected, Terms};
 
@@ -155,9 +155,11 @@ fn what_is_urgent_gets_a_place_first() {
     let mut bench = Bench::new();
     bench.settings.concurrency = 1;
     let boss = bench.start("boss", "Plan");
-    let low = bench.hand_over(boss, "ada", "one", &Terms { haste: Haste::Low, ..Terms::default() }).expect("it may");
+    let low =
+        bench.hand_over(boss, "ada", "one", &Terms { haste: TaskPriority::Low, ..Terms::default() }).expect("it may");
     let usual = bench.hand_over(boss, "bea", "two", &Terms::default()).expect("it may");
-    let high = bench.hand_over(boss, "cy", "three", &Terms { haste: Haste::High, ..Terms::default() }).expect("it may");
+    let high =
+        bench.hand_over(boss, "cy", "three", &Terms { haste: TaskPriority::High, ..Terms::default() }).expect("it may");
     bench.say(boss, "I wait.", &[]);
     let mut order = Vec::new();
     for _ in 0..12 {

@@ -84,7 +84,7 @@ use crate::gateway::MinutePassed;
 use crate::mind::{SideRequestDue, SideRequestReplied, SideRequestWithdrawn, WorkDue, WorkOver, WorkReplied};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::simulation::{CameToWork, Explain, Summons, SummonsWithdrawn, TaskCommand, ThinkDone};
+use crate::simulation::{ArrivedForWork, Explain, TaskCommand, ThinkDone, WorkRequestWithdrawn, WorkRequested};
 use crate::tools::{CallAnswered, OrderAnswered, ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{SettingsEdit, SettingsExt};
@@ -106,9 +106,9 @@ pub fn plugin(app: &mut App) {
     // Owned by floors below, which register them too.
     app.add_tick_message::<AgentCommand>()
         .add_tick_message::<AgentRemoved>()
-        .add_tick_message::<Summons>()
-        .add_tick_message::<SummonsWithdrawn>()
-        .add_tick_message::<CameToWork>()
+        .add_tick_message::<WorkRequested>()
+        .add_tick_message::<WorkRequestWithdrawn>()
+        .add_tick_message::<ArrivedForWork>()
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<Explain>()
         .add_tick_message::<WorkDue>()

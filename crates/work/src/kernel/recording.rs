@@ -16,7 +16,7 @@ use crate::log::{EventDraft, EventLog};
 use crate::mind::transcript::work_transcript;
 use crate::mind::{Ending, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
-use crate::simulation::{CameToWork, SummonsWithdrawn, ThinkDone, ThinkOutcome};
+use crate::simulation::{ArrivedForWork, ThinkDone, ThinkOutcome, WorkRequestWithdrawn};
 use crate::workspace::RoomStart;
 use crate::workspace::vfs::{FileOperation, FileOrder, FileRights};
 
@@ -80,7 +80,7 @@ impl RoomAccess<'_, '_> {
                     self.done.write(ThinkDone { agent, activity, think: None, outcome, cause });
                 }
                 None => {
-                    self.withdrawals.write(SummonsWithdrawn { agent, activation: one.key });
+                    self.withdrawals.write(WorkRequestWithdrawn { agent, activation: one.key });
                 }
             }
         }
@@ -90,7 +90,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// The agent came to work that is over: it is free again.
-    pub(super) fn release(&mut self, CameToWork { agent, activity, cause, .. }: CameToWork) {
+    pub(super) fn release(&mut self, ArrivedForWork { agent, activity, cause, .. }: ArrivedForWork) {
         let outcome = ThinkOutcome::Nothing { why: "the work had ended".to_owned() };
         self.done.write(ThinkDone { agent, activity, think: None, outcome, cause });
     }

@@ -217,7 +217,8 @@ impl RoomAccess<'_, '_> {
             let Some(Reported { from, activation, words, gave, told }) = reported else { break };
             let mut cause = cause;
             if let Some((ok, result)) = gave {
-                let back = events::HandBack { to: told.agent.clone(), ok, result: truncate(&result, LOGGED_CHARS) };
+                let back =
+                    events::TaskResultReturned { to: told.agent.clone(), ok, result: truncate(&result, LOGGED_CHARS) };
                 let draft = EventDraft::of(&back).agent(&from).activation(&activation.id());
                 cause = self.log.write(draft.cause(cause));
             }

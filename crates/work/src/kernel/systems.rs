@@ -21,7 +21,7 @@ use crate::log::EventDraft;
 use crate::log::events::{self, Warning};
 use crate::mind::{AgentImage, CapScope, FailureKind, ModelFailure, SideRequestReplied, WorkReplied, WorkTaken};
 use crate::schedule::{Standstill, ticks};
-use crate::simulation::{AgentState, CameToWork, State, TaskCommand};
+use crate::simulation::{AgentState, ArrivedForWork, State, TaskCommand};
 use crate::tools::{ToolImage, ToolOutcome, ToolOutput};
 
 /// However seldom sessions are to be written, an hour is the most.
@@ -230,7 +230,7 @@ pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>
 pub(super) fn run_kernel(
     mut room: RoomAccess,
     (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),
-    (mut came, mut news): (MessageReader<CameToWork>, MessageReader<WorkNotice>),
+    (mut came, mut news): (MessageReader<ArrivedForWork>, MessageReader<WorkNotice>),
     states: Query<&AgentState>,
     standstill: Option<Res<Standstill>>,
     mut needed: Local<ServersNeeded>,

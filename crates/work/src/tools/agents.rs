@@ -8,7 +8,7 @@ use super::plan::Planned;
 use super::tool::{Arguments, Planning, Tool};
 use crate::agent::formats::format_of;
 use crate::gate::{Authority, Power, inherit};
-use crate::log::events::Haste;
+use crate::log::events::TaskPriority;
 use crate::workspace::vfs::WorkspacePath;
 
 /// No task or message is longer, in characters.
@@ -154,9 +154,9 @@ pub(super) fn delegate() -> Tool {
 /// The terms that stand in the arguments of a call. The error is a sentence for the model.
 fn terms(arguments: &Arguments) -> Result<Terms, String> {
     let haste = match arguments.text("priority").as_str() {
-        "high" => Haste::High,
-        "low" => Haste::Low,
-        _ => Haste::Normal,
+        "high" => TaskPriority::High,
+        "low" => TaskPriority::Low,
+        _ => TaskPriority::Normal,
     };
     let expected = arguments.some_text("expected_format").filter(|given| !given.trim().is_empty());
     let expected = expected.map(|given| Expected::parse(&given)).transpose();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::schema::Checker;
 use crate::base::text;
-use crate::log::events::Haste;
+use crate::log::events::TaskPriority;
 
 /// Fields of a result are named up to so many.
 const FIELDS_AT_MOST: usize = 40;
@@ -26,7 +26,7 @@ pub struct Terms {
     pub context: String,
     /// How soon.
     #[serde(skip_serializing_if = "is_normal")]
-    pub haste: Haste,
+    pub haste: TaskPriority,
     /// In how many turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_turns: Option<u32>,
@@ -35,17 +35,17 @@ pub struct Terms {
     pub expected: Option<Expected>,
 }
 
-fn is_normal(haste: &Haste) -> bool {
-    *haste == Haste::Normal
+fn is_normal(haste: &TaskPriority) -> bool {
+    *haste == TaskPriority::Normal
 }
 
 impl Terms {
     /// The rank in which work is done: lower comes sooner.
     pub fn rank(&self) -> i32 {
         match self.haste {
-            Haste::High => -10,
-            Haste::Normal => 0,
-            Haste::Low => 10,
+            TaskPriority::High => -10,
+            TaskPriority::Normal => 0,
+            TaskPriority::Low => 10,
         }
     }
 
@@ -56,8 +56,8 @@ impl Terms {
         if !self.context.trim().is_empty() {
             lines.push(format!("What you should know: {}", self.context.trim()));
         }
-        if self.haste != Haste::Normal {
-            let haste = if self.haste == Haste::High { "high" } else { "low" };
+        if self.haste != TaskPriority::Normal {
+            let haste = if self.haste == TaskPriority::High { "high" } else { "low" };
             lines.push(format!("Priority: {haste}."));
         }
         if let Some(turns) = self.deadline_turns {
@@ -260,7 +260,7 @@ mod tests {
     fn what_is_said_with_a_task_is_told_line_by_line() {
         let terms = Terms {
             context: "The hall is open.".into(),
-            haste: Haste::High,
+            haste: TaskPriority::High,
             deadline_turns: Some(1),
             expected: Expected::parse("chairs, tables").ok(),
         };

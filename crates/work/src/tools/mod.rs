@@ -46,7 +46,7 @@ pub use order::{
     CallAnswer, CallAnswered, OrderAnswered, OrderKey, PendingToolOrders, ToolImage, ToolNews, ToolOrder,
     ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash,
 };
-pub use plan::{AGENTS, Doing, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
+pub use plan::{AGENTS, CallDescription, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
 pub use proposal::{Mark, Preview, PreviewLine, wants};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
 pub use slack::{SLACK_INBOX, SLACK_OUTBOX};

@@ -32,19 +32,19 @@ pub struct ToolPlan {
     /// What it touches, for the gate to judge.
     pub touches: Vec<DeclaredTouch>,
     /// What an agent does while this is carried out, for the screen.
-    pub doing: Doing,
+    pub doing: CallDescription,
 }
 
 /// What an agent does while a call is executed: "reading artifacts/spec.md".
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Doing {
+pub struct CallDescription {
     /// A verb.
     pub verb: String,
     /// On what, in one short line.
     pub target: String,
 }
 
-impl Doing {
+impl CallDescription {
     /// A verb and on what; the latter is cut to one short line.
     pub fn new(verb: &str, target: &str) -> Self {
         let start: String = target.chars().take(TARGET_CHARS * 4).collect();
@@ -52,7 +52,7 @@ impl Doing {
     }
 }
 
-impl std::fmt::Display for Doing {
+impl std::fmt::Display for CallDescription {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.verb, self.target)
     }
@@ -69,14 +69,14 @@ pub struct Planned {
     executor: Id,
     work: Work,
     touches: Vec<DeclaredTouch>,
-    doing: Doing,
+    doing: CallDescription,
 }
 
 impl Planned {
     /// An order to files; of a text that is read, perhaps some lines only.
     pub fn files(operation: FileOperation, excerpt: Option<Excerpt>) -> Self {
         let (verb, target) = doing_files(&operation);
-        let (touches, doing) = (file_touches(&operation), Doing::new(verb, target));
+        let (touches, doing) = (file_touches(&operation), CallDescription::new(verb, target));
         Self { executor: FILES.into(), work: Work::File { operation, excerpt }, touches, doing }
     }
 
@@ -94,7 +94,7 @@ impl Planned {
         Self {
             executor: FILES.into(),
             touches: vec![DeclaredTouch::new(TouchKind::COPY_MERGE, &*target).becoming(becomes)],
-            doing: Doing::new("proposing", &target),
+            doing: CallDescription::new("proposing", &target),
             work: Work::File { operation: FileOperation::MergeWorktree { hash: changes.hash }, excerpt: None },
         }
     }
@@ -105,7 +105,7 @@ impl Planned {
         Self {
             executor: AGENTS.into(),
             touches: vec![DeclaredTouch::new(TouchKind::AGENT_SPAWN, &*path).becoming(becomes)],
-            doing: Doing::new("starting", file_name(&path)),
+            doing: CallDescription::new("starting", file_name(&path)),
             work: Work::Spawn { path, content, task },
         }
     }
@@ -115,7 +115,7 @@ impl Planned {
         Self {
             executor: AGENTS.into(),
             touches: vec![DeclaredTouch::new(TouchKind::AGENT_START, &*name)],
-            doing: Doing::new("starting", &name),
+            doing: CallDescription::new("starting", &name),
             work: Work::Start { name, agent, task },
         }
     }
@@ -125,7 +125,7 @@ impl Planned {
         Self {
             executor: AGENTS.into(),
             touches: vec![DeclaredTouch::new(TouchKind::AGENT_SIGNAL, "")],
-            doing: Doing::new("reporting", &message),
+            doing: CallDescription::new("reporting", &message),
             work: Work::Signal { message, terms },
         }
     }
@@ -135,7 +135,7 @@ impl Planned {
         Self {
             executor: AGENTS.into(),
             touches: vec![DeclaredTouch::new(TouchKind::AGENT_START, &*name)],
-            doing: Doing::new("handing over to", agent.as_deref().unwrap_or(&name)),
+            doing: CallDescription::new("handing over to", agent.as_deref().unwrap_or(&name)),
             work: Work::Delegate { name, agent, task, terms },
         }
     }
@@ -143,7 +143,12 @@ impl Planned {
     /// An order to any other executor, in its own terms. What it touches must be said, or the gate denies it; `verb` and
     /// `target` say what the agent does meanwhile.
     pub fn order(executor: &str, order: Value, touches: Vec<DeclaredTouch>, (verb, target): (&str, &str)) -> Self {
-        Self { executor: executor.into(), work: Work::Order { order }, touches, doing: Doing::new(verb, target) }
+        Self {
+            executor: executor.into(),
+            work: Work::Order { order },
+            touches,
+            doing: CallDescription::new(verb, target),
+        }
     }
 
     /// The plan of a call of this tool.

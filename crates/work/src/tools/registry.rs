@@ -24,8 +24,8 @@ const NAME_CHARS_AT_MOST: usize = 64;
 /// There are never more tools.
 const TOOLS_AT_MOST: usize = 20_000;
 
-/// The tools of the house, in the order in which models are told of them.
-fn house() -> Vec<Tool> {
+/// The built-in tools, in the order in which models are told of them.
+fn built_in_tools() -> Vec<Tool> {
     vec![
         files::read(),
         files::write(),
@@ -71,11 +71,11 @@ const PATHS_FROM_FOLDER: [&str; 2] = ["vfs_read", "vfs_write"];
 const EXECUTORS: [&str; 6] =
     [FILES, AGENTS, commands::COMMANDS, document_tools::DOCUMENT_TOOLS, coding_agent_tools::OWN_TOOLS, web::WEB];
 
-/// The tools of the house alone: what there is where no room is open.
+/// The built-in tools alone: what there is where no room is open.
 pub fn builtin() -> &'static Tools {
     static BUILTIN: LazyLock<Tools> = LazyLock::new(|| {
         let mut tools = Tools { executors: EXECUTORS.map(Id::from).into(), ..Tools::default() };
-        for tool in house() {
+        for tool in built_in_tools() {
             // A test sees to it that none is refused.
             drop(tools.register(tool));
         }

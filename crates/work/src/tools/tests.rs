@@ -11,7 +11,7 @@ use super::*;
 use crate::agent::markdown;
 use crate::base::ActivationKey;
 use crate::gate::{Authority, Bounds, Decision, GatePolicy, decide, inherit};
-use crate::log::events::Haste;
+use crate::log::events::TaskPriority;
 use crate::mind::{ToolCall, ToolDeclaration};
 use crate::workspace::vfs::FileOperation;
 
@@ -46,8 +46,8 @@ fn file(operation: FileOperation) -> Result<Work, String> {
     Ok(Work::File { operation, excerpt: None })
 }
 
-/// The tools of the house, as a model is told of them that may use them all.
-fn house() -> Vec<ToolDeclaration> {
+/// The built-in tools, as a model is told of them that may use them all.
+fn built_in_tools() -> Vec<ToolDeclaration> {
     builtin().declarations(ADA, &free())
 }
 
@@ -66,13 +66,13 @@ fn a_model_is_told_of_what_its_profile_lists_in_one_order() {
     assert_eq!(told("tools: [send_message, read_session]"), ["send_message"]);
     assert_eq!(told("agent_type: planner\ntools: [send_message, read_session]"), ["send_message", "read_session"]);
     assert!(told("tools: []").is_empty() && told("tools: [nothing]").is_empty());
-    let spawn = house().into_iter().find(|tool| tool.name == "spawn_agent").unwrap();
+    let spawn = built_in_tools().into_iter().find(|tool| tool.name == "spawn_agent").unwrap();
     assert!(spawn.description.contains("---\nname: Researcher\n"));
 }
 
 #[test]
 fn the_example_for_starting_an_agent_is_an_agent_without_problems() {
-    let spawn = house().into_iter().find(|tool| tool.name == "spawn_agent").unwrap();
+    let spawn = built_in_tools().into_iter().find(|tool| tool.name == "spawn_agent").unwrap();
     let example = spawn.description.split_once("For example:\n").unwrap().1;
     let read = markdown::read("agents/researcher.md", example);
     assert!(read.problems.is_empty() && !read.malformed && read.profile.name == "Researcher");
@@ -84,7 +84,7 @@ fn the_example_for_starting_an_agent_is_an_agent_without_problems() {
 #[test]
 fn every_tool_is_named_once_and_its_schema_is_of_the_kind_that_is_checked() {
     let mut seen = BTreeSet::new();
-    assert_eq!(house().len(), 18, "one was refused");
+    assert_eq!(built_in_tools().len(), 18, "one was refused");
     // No model is told of those of coding agents.
     let others = [crate::gate::ToolScope::Role(PLANNER.into()), crate::gate::ToolScope::CodingAgent];
     for tool in builtin().iter().filter(|tool| !others.contains(&tool.scope)) {
@@ -172,7 +172,7 @@ fn calls_become_orders() {
                 task: "Count.".into(),
                 terms: Terms {
                     context: "The hall is open.".into(),
-                    haste: Haste::High,
+                    haste: TaskPriority::High,
                     deadline_turns: Some(3),
                     expected: Some(Expected::Fields(vec!["chairs".into(), "tables".into()])),
                 },
@@ -377,7 +377,7 @@ proptest! {
         as_text in any::<bool>(),
     ) {
         let arguments = if as_text { Value::String(arguments.to_string()) } else { arguments };
-        match parse(&call(&house()[index].name, arguments), &free()) {
+        match parse(&call(&built_in_tools()[index].name, arguments), &free()) {
             Ok(plan) => {
                 decide(&plan.act(&Empty, builtin().names()), &free(), &GatePolicy::default());
             }

@@ -59,7 +59,7 @@ impl Column {
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "Open",
-            Self::InWork => "In work",
+            Self::InWork => "In progress",
             Self::NeedsPerson => "Needs you",
             Self::Done => "Done",
             Self::Skipped => "Skipped",

@@ -262,7 +262,7 @@ impl FileService {
         }
         let Some(thread) = self.thread.take() else { return Vec::new() };
         thread.join().unwrap_or_else(|_panic| {
-            tracing::error!("the thread that has the files panicked; the last changes may not be on disk");
+            tracing::error!("the file thread panicked; the last changes may not be on disk");
             Vec::new()
         })
     }

@@ -138,13 +138,13 @@ pub struct HandOver {
     pub deadline_turns: Option<u32>,
     /// How soon, where it is not the usual.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub priority: Option<Haste>,
+    pub priority: Option<TaskPriority>,
 }
 
 /// The urgency of a task that was handed over.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Haste {
+pub enum TaskPriority {
     /// Before what is usual.
     High,
     /// In its turn.
@@ -167,7 +167,7 @@ impl EventData for HandOver {
 /// An agent returned the result of a task that was handed over to it, or failed to.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct HandBack {
+pub struct TaskResultReturned {
     /// To whom, by id.
     pub to: Id,
     /// Whether it is what was asked for.
@@ -176,8 +176,8 @@ pub struct HandBack {
     pub result: String,
 }
 
-impl EventData for HandBack {
-    const KIND: EventKind = EventKind::HandBack;
+impl EventData for TaskResultReturned {
+    const KIND: EventKind = EventKind::TaskResultReturned;
 
     fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let (who, to) = (telling.who(), telling.called(&self.to));

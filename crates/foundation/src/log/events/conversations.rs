@@ -22,7 +22,7 @@ impl EventData for ConversationStart {
     const KIND: EventKind = EventKind::ConversationStart;
 
     fn narrate(&self, telling: &NarrationContext<'_>) -> String {
-        with(&format!("{} began to talk", telling.everyone(&self.participants)), " about ", &self.topic)
+        with(&format!("{} started talking", telling.everyone(&self.participants)), " about ", &self.topic)
     }
 }
 
@@ -128,7 +128,7 @@ impl EventData for Memory {
             Self::PinKept { pin, .. } => format!("{who} kept {} in mind", with("pin", " ", pin)),
             Self::PinReleased { pin } => format!("{who} let {} go", with("pin", " ", pin)),
             Self::Summed { summary } => with(&format!("{who} summed up"), ": ", summary),
-            Self::SummaryCleared => format!("{who} emptied its summary"),
+            Self::SummaryCleared => format!("{who} cleared its summary"),
             Self::Recalled { element, .. } => format!("{who} remembered {}", named(element)),
             Self::Forgot { element, .. } => format!("{who} forgot {}", named(element)),
             Self::Cleared => format!("{who} forgot everything"),

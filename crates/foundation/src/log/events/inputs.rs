@@ -35,9 +35,9 @@ pub enum Input {
         remedy: String,
     },
     /// A person lets a provider answer for everyone; null where agents and settings choose again.
-    StandIn {
+    ProviderOverride {
         /// `stand-in provider`.
-        what: StandIn,
+        what: ProviderOverride,
         /// Which.
         provider: Option<String>,
     },
@@ -57,7 +57,7 @@ pub enum Furnishing {
 
 /// The name in an input that sets a provider for everyone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum StandIn {
+pub enum ProviderOverride {
     /// The only ones.
     #[default]
     #[serde(rename = "stand-in provider")]
@@ -183,8 +183,8 @@ pub struct Tie {
 
 impl Input {
     /// A person lets a provider answer for everyone.
-    pub fn stand_in(provider: Option<String>) -> Self {
-        Self::StandIn { what: StandIn::Provider, provider }
+    pub fn provider_override(provider: Option<String>) -> Self {
+        Self::ProviderOverride { what: ProviderOverride::Provider, provider }
     }
 }
 
@@ -209,14 +209,20 @@ impl EventData for Input {
             Self::Relationship(input) => input.narrate(telling),
             Self::Agent(input) => input.narrate(telling),
             Self::Talk(input) => input.narrate(telling),
-            Self::Furnished { furniture, did: Furnishing::Added } => format!("you added a {furniture} to the room"),
-            Self::Furnished { furniture, did: Furnishing::Changed } => format!("you moved a {furniture}"),
+            Self::Furnished { furniture, did: Furnishing::Added } => {
+                format!("you added furniture to the room: {furniture}")
+            }
+            Self::Furnished { furniture, did: Furnishing::Changed } => format!("you moved furniture: {furniture}"),
             Self::Furnished { furniture, did: Furnishing::Removed } => {
-                format!("you removed a {furniture} from the room")
+                format!("you removed furniture from the room: {furniture}")
             }
             Self::Dropped { what, .. } => with("", "", what),
-            Self::StandIn { provider: None, .. } => "you reset the provider to the settings and agents".to_owned(),
-            Self::StandIn { provider: Some(provider), .. } => with("you let", " ", provider) + " answer for everyone",
+            Self::ProviderOverride { provider: None, .. } => {
+                "you reset the provider to the settings and agents".to_owned()
+            }
+            Self::ProviderOverride { provider: Some(provider), .. } => {
+                with("you let", " ", provider) + " answer for everyone"
+            }
         }
     }
 }
@@ -237,13 +243,13 @@ impl WorkInput {
                 with(&format!("you stopped {piece}"), ": ", task.as_deref().unwrap_or_default())
             }
             Self::Limits { concurrency, depth_at_most } => {
-                let most = concurrency.map(|most| format!(" at once: {most}"));
+                let most = concurrency.map(|most| format!(" concurrency: {most}"));
                 let depth = depth_at_most.map(|depth| format!(" depth: {depth}"));
                 let limits: Vec<String> = [most, depth].into_iter().flatten().collect();
                 if limits.is_empty() {
-                    return "you set the limits of work".to_owned();
+                    return "you changed the work limits".to_owned();
                 }
-                format!("you set the limits of work,{}", limits.join(","))
+                format!("you changed the work limits,{}", limits.join(","))
             }
             Self::Decide { activation, allow, agent, tool, what, scope, because, answered_in, .. } => {
                 let decided = if *allow { "allowed" } else { "refused" };
@@ -251,7 +257,7 @@ impl WorkInput {
                 let place = match answered_in {
                     AnsweredIn::Window => "",
                     AnsweredIn::Terminal => " on the command line",
-                    AnsweredIn::File => " in the file of approvals",
+                    AnsweredIn::File => " in the approvals file",
                 };
                 match (agent, tool) {
                     (Some(agent), Some(tool)) => {
@@ -277,14 +283,14 @@ impl AgentInput {
             Self::Add { profile, .. } => with("you added an agent to the room", ": ", profile),
             Self::Remove { agent } => format!("you removed {} from the room", telling.called(agent)),
             Self::SetBehaviour { agent, behaviour } => {
-                format!("you told {} what to do: {}", telling.called(agent), super::word(behaviour))
+                format!("you set the behaviour of {} to {}", telling.called(agent), super::word(behaviour))
             }
             Self::SetHome { agent, .. } => format!("you gave {} a new home", telling.called(agent)),
             Self::Place { agent, .. } => format!("you moved {}", telling.called(agent)),
             Self::PickUp { agent } => format!("you picked {} up", telling.called(agent)),
             Self::Carry { agent, .. } => format!("you carried {}", telling.called(agent)),
             Self::PutDown { agent } => format!("you put {} down", telling.called(agent)),
-            Self::Pause { agent } => format!("you stopped {}", telling.called(agent)),
+            Self::Pause { agent } => format!("you paused {}", telling.called(agent)),
             Self::Resume { agent } => format!("you resumed {}", telling.called(agent)),
         }
     }
@@ -300,7 +306,7 @@ impl TalkInput {
             Self::Stop { conversation } => format!("you ended conversation {conversation}"),
             Self::Switch { on: true } => "you turned conversations on".to_owned(),
             Self::Switch { on: false } => "you turned conversations off".to_owned(),
-            Self::Rest { on: true } => "you let everyone rest who is not working".to_owned(),
+            Self::Rest { on: true } => "you let everyone who is not working rest".to_owned(),
             Self::Rest { on: false } => "you let everyone continue".to_owned(),
         }
     }

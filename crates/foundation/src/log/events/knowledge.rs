@@ -115,7 +115,7 @@ impl EventData for Knowledge {
                 let first = memories.first().map(|memory| memory.text.clone()).unwrap_or_default();
                 let more = memories.len().saturating_sub(1) as u64;
                 let more = if more > 0 { format!("and {}", counted(more, "other", "others")) } else { String::new() };
-                aside(&with(&format!("{who} was reminded"), ": ", &first), &more)
+                aside(&with(&format!("{who} recalled"), ": ", &first), &more)
             }
             Self::Added { text, shared: false, .. } => with(&format!("{who} learned"), ": ", text),
             Self::Added { text, .. } => with(&format!("{who} shared with everyone"), ": ", text),

@@ -23,7 +23,7 @@ mod models;
 mod room;
 mod work;
 
-pub use collaboration::{Blackboard, Deliver, HandBack, HandOver, Haste, Publish, Subscribe};
+pub use collaboration::{Blackboard, Deliver, HandOver, Publish, Subscribe, TaskPriority, TaskResultReturned};
 pub use conversations::{Compaction, ConversationEnd, ConversationStart, Memory, Message};
 pub use errors::{Error, RequestFailed, Warning};
 pub use files::FileChange;
@@ -207,7 +207,7 @@ events! {
     /// An agent handed a task over to another.
     HandOver = "hand_over",
     /// An agent gave back what it was handed over, or could not.
-    HandBack = "hand_back",
+    TaskResultReturned = "hand_back",
     /// Something was said in a channel.
     Publish = "publish",
     /// An agent listens to a channel, or does so no more.

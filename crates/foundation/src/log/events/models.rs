@@ -198,7 +198,7 @@ impl EventData for Provider {
     const KIND: EventKind = EventKind::Provider;
 
     fn narrate(&self, _: &NarrationContext<'_>) -> String {
-        with("", "", if self.what.is_empty() { "a provider fails or works again" } else { &self.what })
+        with("", "", if self.what.is_empty() { "a provider's state changed" } else { &self.what })
     }
 
     fn to_do(&self) -> &str {

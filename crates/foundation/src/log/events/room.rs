@@ -101,7 +101,7 @@ impl EventData for State {
         let (from, to) = (state_words(&self.from), state_words(&self.to));
         let changed = match (from.is_empty(), to.is_empty()) {
             (false, false) => format!("{} changed from {from} to {to}", telling.who()),
-            (true, false) => format!("{} is {to} now", telling.who()),
+            (true, false) => format!("{} is now {to}", telling.who()),
             _ => format!("{} changed state", telling.who()),
         };
         with(&changed, ": ", &self.why)
@@ -111,13 +111,12 @@ impl EventData for State {
 /// A state as people read of it; that of another version by its own word.
 fn state_words(state: &str) -> String {
     match state {
-        "wandering" => "strolling".to_owned(),
         "conversing" => "talking".to_owned(),
         "heartbeat" => "looking around".to_owned(),
-        "cooldown" => "pausing after talk".to_owned(),
+        "cooldown" => "cooling down".to_owned(),
         "dragged" => "being carried".to_owned(),
         "waiting" => "waiting for you".to_owned(),
-        "error" => "being stuck".to_owned(),
+        "error" => "stuck".to_owned(),
         other => other.replace('_', " "),
     }
 }
@@ -209,8 +208,8 @@ impl EventData for ElementChanged {
         let pin = if id.is_empty() { "a pin".to_owned() } else { with("pin", " ", id) };
         let mail = with("mail", " ", id);
         let done = match &self.change {
-            ElementDeed::Added => aside(&format!("{element} is in the room"), &self.kind),
-            ElementDeed::Removed => format!("{element} left the room"),
+            ElementDeed::Added => aside(&format!("{element} was added to the room"), &self.kind),
+            ElementDeed::Removed => format!("{element} was removed from the room"),
             ElementDeed::Rearranged => format!("{element} was moved, renamed or reassigned"),
             ElementDeed::TextSet => format!("{by} wrote {element}"),
             ElementDeed::PinAdded => format!("{by} put {pin} on {element}"),
@@ -255,7 +254,7 @@ impl EventData for ActionQueued {
         let priority = self.priority.as_deref().filter(|priority| *priority == "high").unwrap_or_default();
         let done = match self.why.as_deref() {
             Some(why) => with(&format!("{} was woken by {}", telling.who(), self.action), ": ", why),
-            None => format!("{} set out to {action}", telling.who()),
+            None => format!("{} decided to {action}", telling.who()),
         };
         aside(&done, priority)
     }

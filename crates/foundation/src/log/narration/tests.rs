@@ -82,7 +82,7 @@ fn an_event_that_was_added_is_told_in_its_own_words_and_what_to_do_stands_apart(
     names.learn_events(&added);
     let (kind, ada) = (EventKind::from_word("tea_break"), id("ada-1"));
     let told = |biscuits: u32| names.narrator().sentence_of(&kind, Some(&ada), &EventJson::of(&TeaBreak { biscuits }));
-    assert_eq!([told(1), told(3)], ["Ada had 1 biscuit", "Ada had 3 biscuits. To do: buy more"]);
+    assert_eq!([told(1), told(3)], ["Ada had 1 biscuit", "Ada had 3 biscuits. What to do: buy more"]);
     let draft = crate::log::EventDraft::of(&TeaBreak { biscuits: 3 }).agent(&ada);
     let record = EventRecord { draft, ..record(WRITTEN.lines().next().expect("there are some")) };
     let parts = Narration { what: "Ada had 3 biscuits".into(), remedy: "buy more".into() };

@@ -12,7 +12,7 @@ const SHOWN_CHARS: usize = 400;
 /// it can end it.
 pub fn extraction_question(agent: &str, today: &str, transcript: &str) -> String {
     format!(
-        "Today is {today}. Below is what {agent} said, did and saw. What of it is worth remembering? Mistakes and \
+        "Today is {today}. Below is what {agent} said, did and saw. What is worth remembering? Mistakes and \
          what to do instead come first, then procedures that worked, facts, preferences. No trivia, nothing that is \
          only true for the moment. Each memory must be understandable by itself: use names instead of \"he\" or \
          \"it\", and dates instead of \"yesterday\".\nAnswer with a JSON list and nothing else: [{{\"content\": \

@@ -91,7 +91,7 @@ impl Connection {
     ) -> Result<Session, String> {
         self.touch();
         if self.turns().contains_key(id) {
-            return Err("it is at that session already".to_owned());
+            return Err("it already has that session open".to_owned());
         }
         let (session, folder) = (SessionId::new(id.to_owned()), self.workspace.clone());
         let beginning = Beginning::with(Some(tools));

@@ -65,7 +65,7 @@ impl Gauge {
         let Ok(head) = serde_json::from_str::<Head>(line) else {
             if self.garbage.fetch_add(1, Ordering::Relaxed) >= GARBAGE_LINES_AT_MOST {
                 self.is_garbage.store(true, Ordering::Relaxed);
-                return Err(Error::new(ErrorKind::InvalidData, "it speaks something else than the protocol"));
+                return Err(Error::new(ErrorKind::InvalidData, "its output does not follow the protocol"));
             }
             return Ok(false);
         };

@@ -95,5 +95,5 @@ pub fn refusal_by_caps(access: &EmbeddingAccess, questions: &RequestQueue, budge
         most: tally(access.rate, usage, 1),
     };
     let refusal = questions.ledger.would_refuse(&wanted, &budget.caps_of_room())?;
-    Some(format!("{} was not called: {}. To do: {}", access.choice.provider, refusal.what(), refusal.remedy()))
+    Some(format!("{} was not called: {}. What to do: {}", access.choice.provider, refusal.what(), refusal.remedy()))
 }

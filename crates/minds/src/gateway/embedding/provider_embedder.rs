@@ -86,7 +86,7 @@ impl ProviderEmbedder {
         let failure = asked.as_ref().err().map(|error| {
             let EmbeddingAccess { choice, terms, environment, .. } = &self.access;
             let failure = in_words(error, (choice, terms), (environment, &self.keys), 1);
-            format!("{}. To do: {}", failure.what, failure.remedy)
+            format!("{}. What to do: {}", failure.what, failure.remedy)
         });
         let estimated = || texts.iter().map(|text| text::estimate_tokens(text)).sum();
         let usage = match &asked {

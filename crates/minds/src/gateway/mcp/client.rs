@@ -97,7 +97,7 @@ impl McpClient {
                 }
                 McpEvent::Samples { id, question } => {
                     let (key, number) = (self.server.key(), question.number);
-                    let why = "no agent is at work here whose model could be asked";
+                    let why = "no agent is working here whose model could be asked";
                     progress(&format!("the server's question to a model was refused: {why}"));
                     let reply = McpReply::Refused { why: why.to_owned() };
                     if let Some(pool) = &mut self.pool {

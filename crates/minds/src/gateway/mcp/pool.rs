@@ -479,7 +479,7 @@ impl Keeper {
     ) {
         let (first, count) = meant(named.as_ref(), under_way);
         let Some((id, call)) = first else {
-            let why = "a model is asked only for a call that is under way, and there is none".to_owned();
+            let why = "a model can only be asked during a tool call, and none is running".to_owned();
             return drop(reply.send(McpReply::Refused { why }));
         };
         let taken = match McpSampling::of(number, asked) {

@@ -63,7 +63,7 @@ impl McpSampling {
         let max_tokens = asked.get("maxTokens").and_then(Value::as_u64).unwrap_or_default();
         let max_tokens = u32::try_from(max_tokens).unwrap_or(u32::MAX);
         if max_tokens == 0 {
-            return Err("it wants no tokens back (maxTokens)".to_owned());
+            return Err("it asks for zero tokens (maxTokens)".to_owned());
         }
         let stops = asked.get("stopSequences").and_then(Value::as_array).into_iter().flatten();
         let fits = |stop: &&str| !stop.is_empty() && stop.chars().count() <= STOP_CHARS_AT_MOST;
@@ -162,7 +162,7 @@ mod tests {
             (json!({ "messages": result }), "it wants the model to use tools"),
             (json!({ "messages": [{ "role": "user" , "content": 7 }] }), "a message has no known content"),
             (json!({ "tools": [{ "name": "x" }] }), "it wants the model to use tools"),
-            (json!({ "maxTokens": 0 }), "it wants no tokens"),
+            (json!({ "maxTokens": 0 }), "it asks for zero tokens"),
         ] {
             let why = of(&more).expect_err("nobody is asked that");
             assert!(why.starts_with(told), "{why}");

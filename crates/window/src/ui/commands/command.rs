@@ -291,7 +291,7 @@ pub enum Command {
     /// Withdraws that question.
     StopTrial,
     /// Lets the settings and the agents decide again who answers.
-    EndStandIn,
+    EndProviderOverride,
     /// Changes settings of the workspace.
     SetSettings(SettingsEdit),
     /// Makes an agent for whom a coding agent of the person's own answers.

@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn a_conversation_that_is_over_can_be_read_but_not_joined() {
         let mut window = sidebar();
-        click(&mut window, "Conversation of Ada and Bram, conversation-3");
+        click(&mut window, "Conversation between Ada and Bram, conversation-3");
         assert!(window.query_by_label("Ended: all was said").is_some());
         assert!(window.query_by_label("Your turn").is_none());
     }
@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn talk_is_switched_off_for_everyone() {
         let mut window = sidebar();
-        click(&mut window, "Agents may talk");
+        click(&mut window, "Allow conversations");
         assert_eq!(window.state().commands, [talk(ConversationCommand::Switch { on: false })]);
     }
 }

@@ -60,7 +60,7 @@ pub fn provider_ui(
 ) -> bool {
     let ViewerContext { room, theme, ui: state, .. } = *cx;
     state.texts.want(Want::Providers);
-    stand_in(ui, room, theme, commands);
+    provider_override(ui, room, theme, commands);
     let (now, now_model) = current(room);
     let chosen = choice.chosen.clone().unwrap_or_else(|| now.to_owned());
     for (provider, _, key) in providers() {
@@ -112,12 +112,12 @@ pub fn provider_ui(
 }
 
 /// Says that the command line chose somebody for everyone, and how to be rid of it.
-fn stand_in(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
-    let Some(stand_in) = &room.settings.stand_in else { return };
+fn provider_override(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
+    let Some(provider_override) = &room.settings.provider_override else { return };
     widgets::in_card(ui, theme, |ui| {
-        ui.add(egui::Label::new(widgets::soft(texts::stand_in(stand_in), theme)).wrap());
+        ui.add(egui::Label::new(widgets::soft(texts::provider_override(provider_override), theme)).wrap());
         if ui.button(texts::USE_SETTINGS).clicked() {
-            commands.push(Command::EndStandIn);
+            commands.push(Command::EndProviderOverride);
         }
     });
 }
@@ -226,10 +226,10 @@ mod tests {
     fn a_stand_in_is_said_and_let_go() {
         let mut room = sample_room();
         assert!(choice(room.clone(), UiState::default()).query_by_label("Use settings").is_none());
-        room.settings.stand_in = Some("offline".into());
+        room.settings.provider_override = Some("offline".into());
         let mut window = choice(room, UiState::default());
         click(&mut window, "Use settings");
-        assert_eq!(window.state().commands, [Command::EndStandIn]);
+        assert_eq!(window.state().commands, [Command::EndProviderOverride]);
     }
 
     #[test]

@@ -158,7 +158,7 @@ fn the_look_is_the_person_s_own() {
 #[test]
 fn talk_is_switched_and_the_window_is_closed() {
     let mut window = settings(room(), None);
-    click(&mut window, "Agents may talk");
+    click(&mut window, "Allow conversations");
     let act = RoomAct::Talk(ConversationCommand::Switch { on: false });
     assert_eq!(window.state().commands, [Command::Act(act, None)]);
     click(&mut window, "Close settings");

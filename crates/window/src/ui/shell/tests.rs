@@ -128,7 +128,7 @@ fn tab_leads_through_the_run_bar_as_it_is_read() {
         // The card of a question takes no press for a moment.
         window.run_steps(40);
         controls_have_names(&window);
-        let among = ["Resume work", "Refuse Ada", "Message Ada", "Allow Ada", "Who does it", "Task to run", "Stop all"];
+        let among = ["Resume work", "Refuse Ada", "Message Ada", "Allow Ada", "Assign to", "Task to run", "Stop all"];
         are_as_read(&tab_stops(&mut window), &among);
     }
 }

@@ -186,7 +186,7 @@ fn status(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
 
 fn provider_menu(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoice, commands: &mut Vec<Command>) {
     let (room, theme) = (cx.room, cx.theme);
-    let provider = match room.settings.stand_in {
+    let provider = match room.settings.provider_override {
         Some(_) => texts::for_everyone(&room.provider),
         None => room.provider.clone(),
     };

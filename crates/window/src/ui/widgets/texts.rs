@@ -22,11 +22,11 @@ pub(super) fn resolved(count: usize, all: usize) -> String {
 }
 
 pub(super) fn place(number: usize) -> String {
-    format!("Place {number}")
+    format!("Conflict {number}")
 }
 
 pub(super) fn choice_at_place(choice: &str, number: usize) -> String {
-    format!("{choice} at place {number}")
+    format!("{choice} for conflict {number}")
 }
 
 pub(super) fn more_lines(count: usize) -> String {
@@ -105,8 +105,8 @@ pub(super) fn tokens(count: &str) -> String {
 
 // Words of numbers and states
 
-pub(super) const STAY: &str = "Stay";
-pub(super) const STROLL: &str = "Stroll";
+pub(super) const STAY: &str = "Stay in place";
+pub(super) const STROLL: &str = "Wander";
 pub(super) const PATROL: &str = "Patrol";
 pub(super) const MAX_SPEED: &str = "Max";
 pub(super) const UNDER_A_CENT: &str = "under $0.01";
@@ -133,7 +133,7 @@ pub(super) fn lasting(duration: &str) -> String {
 }
 
 pub(super) fn at_least(money: &str) -> String {
-    format!("{money} and more")
+    format!("at least {money}")
 }
 
 /// What was used of models: how many calls, how many tokens, at which cost.

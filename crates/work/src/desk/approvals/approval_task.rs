@@ -70,7 +70,7 @@ impl Asked {
         let scopes = approval.scopes(name).into_iter().filter(|(scope, _)| !scope.is_once());
         let reaches: Vec<String> = scopes.map(|(scope, told)| format!("{}: {told}", scope.words())).collect();
         if !reaches.is_empty() {
-            description.push("A yes may reach further, with one of these lines below the task:".to_owned());
+            description.push("To allow more than this once, add one of these lines below the task:".to_owned());
             description.extend(reaches.into_iter().map(|told| format!("  {}: {told}", keys::REACH)));
         }
         Self::new(approval.id.to_string(), &approval.sentence(name), fields, &description, fills)

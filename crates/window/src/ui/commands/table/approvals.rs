@@ -9,11 +9,11 @@ use crate::ui::commands::{Command, RoomAct, WindowCommand};
 /// Whether a question can be answered now: one that has just come up is to be seen first.
 fn answerable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     asked(cx)?;
-    if cx.ui.questions.is_resting() { Err("The question has only just appeared") } else { Ok(()) }
+    if cx.ui.questions.is_resting() { Err("The approval has only just appeared") } else { Ok(()) }
 }
 
 fn asked(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if cx.ui.questions.front(cx.room).is_some() { Ok(()) } else { Err("No questions are waiting") }
+    if cx.ui.questions.front(cx.room).is_some() { Ok(()) } else { Err("No approvals are waiting") }
 }
 
 fn allowable_for_task(cx: &CommandContext<'_>) -> Result<(), &'static str> {
@@ -21,14 +21,14 @@ fn allowable_for_task(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     let question = cx.ui.questions.front(cx.room).map(|(_, question, ..)| question);
     match question.is_some_and(|question| question.approval.may_reach(AllowScope::Task)) {
         true => Ok(()),
-        false => Err("This is always asked"),
+        false => Err("This always needs approval"),
     }
 }
 
 fn several_asked(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     asked(cx)?;
     let count = cx.ui.questions.front(cx.room).map_or(0, |(.., count)| count);
-    if count > 1 { Ok(()) } else { Err("There is only one question") }
+    if count > 1 { Ok(()) } else { Err("There is only one approval") }
 }
 
 /// Whether a bare yes is an answer: a form is filled in on the card.
@@ -49,24 +49,23 @@ fn answer(cx: &CommandContext<'_>, allow: bool, scope: AllowScope) -> Vec<Comman
 
 /// They answer the question in front.
 pub(super) const COMMANDS: &[CommandInfo] = &[
-    of("question.allow_for_task", "Allow what an agent asks for its task", |cx| answer(cx, true, AllowScope::Task))
-        .about("And similar actions until the task ends")
+    of("question.allow_for_task", "Approval: allow for the task", |cx| answer(cx, true, AllowScope::Task))
+        .about("This and similar actions, until the task ends")
         .keys(KeyContext::NotWriting, &[shift(Key::A)])
         .only(allowable_for_task)
         .undone(Undone::CannotBe),
-    of("question.allow", "Allow what an agent asks", |cx| answer(cx, true, AllowScope::Once))
-        .about("The current question, only this once")
+    of("question.allow", "Approval: allow once", |cx| answer(cx, true, AllowScope::Once))
         .keys(KeyContext::NotWriting, &[plain(Key::A)])
         .only(allowable)
         .undone(Undone::CannotBe),
-    of("question.refuse", "Refuse what an agent asks", |cx| answer(cx, false, AllowScope::Once))
+    of("question.refuse", "Approval: refuse", |cx| answer(cx, false, AllowScope::Once))
         .keys(KeyContext::NotWriting, &[plain(Key::R)])
         .only(answerable)
         .undone(Undone::CannotBe),
-    of("question.show", "Go to question", |_| window(WindowCommand::ShowQuestion))
-        .about("Shows the agent that asks")
+    of("question.show", "Go to approval", |_| window(WindowCommand::ShowQuestion))
+        .about("Shows the agent that is waiting")
         .only(asked),
-    of("question.next", "Next question", |_| window(WindowCommand::StepQuestion { forward: true }))
+    of("question.next", "Next approval", |_| window(WindowCommand::StepQuestion { forward: true }))
         .keys(KeyContext::NotWriting, &[plain(Key::Q)])
         .only(several_asked),
 ];

@@ -37,11 +37,11 @@ fn furnish(change: DecorChange) -> Command {
 /// In the order in which menus have them.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("furniture.arrange", "Arrange the furniture", |_| window(WindowCommand::ToggleArranging))
-        .about("Add, move, resize, rotate and remove furniture")
+        .about("Add, move, resize, mirror and remove furniture")
         .keys(KeyContext::Room, &[plain(Key::L)])
         .menus(&[(Menu::Floor, "Arrange the furniture")])
         .undone(Undone::ByItsOpposite),
-    of("furniture.turn", "Rotate selected furniture", turn)
+    of("furniture.turn", "Mirror selected furniture", turn)
         .keys(KeyContext::Room, &[plain(Key::M)])
         .only(furniture_chosen)
         .undone(Undone::ByUndo),

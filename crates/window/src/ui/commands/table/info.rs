@@ -107,7 +107,7 @@ impl Undone {
     pub fn words(self) -> &'static str {
         match self {
             Self::ByUndo => "by Undo",
-            Self::ByItsOpposite => "by its opposite",
+            Self::ByItsOpposite => "by the opposite command",
             Self::NothingToUndo => "nothing to undo",
             Self::CannotBe => "cannot be undone",
         }

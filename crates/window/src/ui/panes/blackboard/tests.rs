@@ -80,7 +80,7 @@ fn every_change_comes_with_what_undoes_it() {
     window.run();
     click(&mut window, "Remove plan");
     click(&mut window, "Keep plan for later runs");
-    click(&mut window, "Stop Bram listening to findings");
+    click(&mut window, "Stop Bram from listening to findings");
     click(&mut window, "Remove lesson");
     let listen = |listens| CollaborationCommand::Listen { channel: "findings".into(), agent: "bram-1".into(), listens };
     let kept =

@@ -8,7 +8,7 @@ pub(super) const BLACKBOARD: &str = "Blackboard";
 pub(super) const SHOW_BLACKBOARD: &str = "Show blackboard and channels";
 pub(super) const BLACKBOARD_IS_EMPTY: &str = "The blackboard is empty";
 pub(super) const HOW_VALUES_COME: &str =
-    "Agents at work write values here with blackboard_write, and speak in channels with publish.";
+    "Agents at work write values here with blackboard_write, and send messages to channels with publish.";
 
 // Blackboards of runs
 
@@ -106,12 +106,12 @@ pub(super) const STOP_LISTENING: &str = "Stop listening";
 pub(super) fn messages(said: u64, delivered: u64, refused: u64) -> String {
     let messages = text_format::count(said as usize, "message", "messages");
     let delivered = text_format::count(delivered as usize, "time", "times");
-    let refused = if refused > 0 { format!(", {refused} refused because it was full") } else { String::new() };
+    let refused = if refused > 0 { format!(", {refused} refused because the channel was full") } else { String::new() };
     format!("{messages}, delivered {delivered}{refused}")
 }
 
 pub(super) fn say_in(channel: &str) -> String {
-    format!("Say in {channel}")
+    format!("Send to {channel}")
 }
 
 pub(super) fn on_board(board: &str) -> String {
@@ -132,5 +132,5 @@ pub(super) fn listener(agent: &str, waiting: u64) -> String {
 }
 
 pub(super) fn stop_listening(agent: &str, channel: &str) -> String {
-    format!("Stop {agent} listening to {channel}")
+    format!("Stop {agent} from listening to {channel}")
 }

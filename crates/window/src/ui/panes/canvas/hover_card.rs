@@ -268,7 +268,7 @@ mod tests {
             ("", "Idle"),
             ("Why", "Nothing calls"),
             ("Next", "Read House rules (high), and 1 more"),
-            ("Inbox", "1 unread letter"),
+            ("Inbox", "1 unread message"),
         ];
         assert_eq!(facts.lines, expected.map(|(about, text)| (about, text.to_owned())));
         room.agents[1].state = State::Conversing;

@@ -65,10 +65,10 @@ pub(super) const THE_FURNITURE: &str = "The furniture";
 pub(super) const HOW_TO_ARRANGE: &str = "Click a piece to add it, then drag it. Hold Alt to place it exactly.";
 pub(super) const DONE: &str = "Done";
 pub(super) const REMOVE: &str = "Remove";
-pub(super) const TURN: &str = "Turn";
+pub(super) const TURN: &str = "Mirror";
 
 pub(super) fn add_a(kind: &str) -> String {
-    format!("Add a {kind}")
+    format!("Add {kind}")
 }
 
 /// The chosen piece, and how wide and deep it is.
@@ -88,12 +88,12 @@ pub(super) fn next_and_more(next: &str, more: usize) -> String {
 }
 
 pub(super) fn unread_letters(count: usize) -> String {
-    text_format::count(count, "unread letter", "unread letters")
+    text_format::count(count, "unread message", "unread messages")
 }
 
 // The card of what the pointer rests on: an element
 
-pub(super) const HOLDS: &str = "Holds";
+pub(super) const HOLDS: &str = "Contents";
 pub(super) const VERSION: &str = "Version";
 pub(super) const READING_NOW: &str = "Reading it now";
 pub(super) const UP_TO_DATE: &str = "Up to date";

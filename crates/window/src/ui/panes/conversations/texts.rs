@@ -4,7 +4,7 @@ use crate::ui::widgets::text_format;
 
 // The list
 
-pub(super) const AGENTS_MAY_TALK: &str = "Agents may talk";
+pub(super) const AGENTS_MAY_TALK: &str = "Allow conversations";
 pub(super) const NO_CONVERSATIONS: &str = "No conversations yet";
 pub(super) const HOW_CONVERSATIONS_BEGIN: &str = "Agents talk when they meet, or when you start a conversation above.";
 
@@ -18,7 +18,7 @@ pub(super) fn names(called: &[&str]) -> String {
 }
 
 pub(super) fn conversation_of(names: &str, session: &str) -> String {
-    format!("Conversation of {names}, {session}")
+    format!("Conversation between {names}, {session}")
 }
 
 // The open conversation

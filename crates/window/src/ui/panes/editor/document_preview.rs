@@ -254,7 +254,7 @@ mod tests {
     fn a_try_runs_the_code_and_reaches_nothing() {
         let good = tried(&[("a", "2")]);
         assert_eq!(good.result, Some((true, format!("3: {}", texts::NOTHING_IS_REACHED))));
-        assert_eq!(good.told, ["It would ask https://example.org/x (GET)", "info: adds"]);
+        assert_eq!(good.told, ["It would request https://example.org/x (GET)", "info: adds"]);
         assert_eq!(
             tried(&[("a", "2"), ("b", "5")]).result.map(|result| result.1),
             Some(format!("7: {}", texts::NOTHING_IS_REACHED))

@@ -213,7 +213,7 @@ fn conflicts_are_settled_one_by_one() {
     window.run_steps(3);
     click(&mut window, "Merge");
     assert!(is_shown(&window, "0 of 1 resolved"));
-    click(&mut window, "Both at place 1");
+    click(&mut window, "Both for conflict 1");
     assert_eq!(shown(&window, "notes.md"), "a!\nb");
 }
 

@@ -100,7 +100,7 @@ pub(super) const CLOSE: &str = "Close";
 pub(super) const DISCARD_MY_CHANGES: &str = "Discard my changes";
 
 pub(super) const MERGE_TIP: &str = "Merges both; asks where both changed the same lines";
-pub(super) const KEEP_MINE_TIP: &str = "Saving then overwrites the other changes";
+pub(super) const KEEP_MINE_TIP: &str = "Your next save overwrites the other changes";
 pub(super) const COMPARE_TIP: &str = "Shows the other version beside yours";
 pub(super) const SAVE_AGAIN_TIP: &str = "Restores the file with your text";
 pub(super) const DISCARDS_CHANGES_TIP: &str = "Discards your changes";
@@ -195,10 +195,10 @@ pub(super) fn preview_is_cut(kilobytes: usize) -> String {
 
 pub(super) const NO_TOOLS: &str = "No tools yet: a <Tool name=\"…\" description=\"…\"> with a ```ts block makes one";
 pub(super) const TRY: &str = "Try";
-pub(super) const TRY_TIP: &str = "Runs the code with these values; nothing outside is reached";
+pub(super) const TRY_TIP: &str = "Runs the code with these values, without accessing files or servers";
 pub(super) const STOP: &str = "Stop";
 pub(super) const STOPPED: &str = "stopped";
-pub(super) const NOTHING_IS_REACHED: &str = "this is a test: nothing outside is reached";
+pub(super) const NOTHING_IS_REACHED: &str = "this is a test: files and servers are not accessed";
 
 pub(super) fn try_tool(tool: &str) -> String {
     format!("Try {tool}")
@@ -213,7 +213,7 @@ pub(super) fn value_of(parameter: &str) -> String {
 }
 
 pub(super) fn would_ask_url(url: &str, method: &str) -> String {
-    format!("It would ask {url} ({method})")
+    format!("It would request {url} ({method})")
 }
 
 pub(super) fn would_read(path: &str) -> String {

@@ -27,7 +27,7 @@ pub fn kind_colour(kind: &EventKind, theme: &Theme) -> Color32 {
         | EventKind::Spawn
         | EventKind::Signal
         | EventKind::HandOver
-        | EventKind::HandBack
+        | EventKind::TaskResultReturned
         | EventKind::Complete
         | EventKind::WorkflowStep => state_colour(State::Working),
         EventKind::ToolCall | EventKind::ToolResult => state_colour(State::Heartbeat),

@@ -260,8 +260,8 @@ fn a_chosen_row_says_everything_and_leads_to_causes_and_effects() {
     click_row(&mut window, 4);
     assert!(window.query_by_label("Record 4").is_some());
     assert!(window.query_by_label("act-1").is_some());
-    assert!(window.query_by_label("Because of record 1: Ada was asked by you: write a plan").is_some());
-    click(&mut window, "Because of record 2: Ada called vfs_write: artifacts/plan.md");
+    assert!(window.query_by_label("Caused by record 1: Ada was asked by you: write a plan").is_some());
+    click(&mut window, "Caused by record 2: Ada called vfs_write: artifacts/plan.md");
     assert_eq!(pane(&mut window).chosen, Some(Seq(2)));
     click(&mut window, "Led to record 5: Ada could not change ideas: the board is full");
     assert_eq!(pane(&mut window).chosen, Some(Seq(5)));

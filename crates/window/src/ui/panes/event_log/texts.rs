@@ -144,8 +144,8 @@ pub(super) fn name_and_id(name: &str, id: &str) -> String {
 }
 
 // The card of a record: what led to it, and what it led to
-pub(super) const BECAUSE_OF: &str = "Because of";
-pub(super) const AND_FURTHER_BACK: &str = "and further back";
+pub(super) const BECAUSE_OF: &str = "Caused by";
+pub(super) const AND_FURTHER_BACK: &str = "earlier causes";
 pub(super) const NO_CAUSES: &str = "No causes in the log.";
 pub(super) const CONSEQUENCES: &str = "Consequences";
 pub(super) const LED_TO: &str = "Led to";
@@ -184,7 +184,7 @@ pub(super) const DATA: &str = "Data";
 
 pub(super) fn more_characters(number: u64) -> String {
     match number {
-        1 => "1 more character; copying takes all of it.".to_owned(),
-        many => format!("{} more characters; copying takes all of it.", thousands(many)),
+        1 => "1 more character; a copy includes all of them.".to_owned(),
+        many => format!("{} more characters; a copy includes all of them.", thousands(many)),
     }
 }

@@ -329,7 +329,7 @@ mod tests {
             ("waiting", false, ProfileStatus::Waiting),
             ("thinking", false, ProfileStatus::Running),
             ("using a tool", false, ProfileStatus::Running),
-            ("asks you", true, ProfileStatus::AsksYou),
+            ("needs you", true, ProfileStatus::AsksYou),
         ] {
             room.work.pieces = vec![piece("ada-1", stage, asks), piece("bram-1", "queued", false)];
             watch.follow(&room, &recent);

@@ -48,12 +48,12 @@ pub(super) fn restore_file(path: &str) -> String {
 // Rows: what stands beside a name
 
 pub(super) const ERROR: &str = "error";
-pub(super) const CHECK_IT: &str = "check it";
+pub(super) const CHECK_IT: &str = "warning";
 pub(super) const UNSAVED: &str = "• unsaved";
 
 // Rows: what a screen reader says
 
-pub(super) const SAID_TO_CHECK: &str = "something to check";
+pub(super) const SAID_TO_CHECK: &str = "warning";
 pub(super) const SAID_CHANGED: &str = "changed";
 pub(super) const SAID_UNSAVED: &str = "unsaved";
 
@@ -72,7 +72,7 @@ pub(super) const STOPPED: &str = "stopped";
 pub(super) const FAILED: &str = "failed";
 pub(super) const WAITING: &str = "waiting";
 pub(super) const RUNNING: &str = "running";
-pub(super) const ASKS_YOU: &str = "asks you";
+pub(super) const ASKS_YOU: &str = "needs you";
 
 pub(super) const IS_IDLE: &str = "In the room; no task.";
 pub(super) const WAS_STOPPED: &str = "Its last task was stopped.";
@@ -131,12 +131,12 @@ pub(super) fn last_written_by(who: &str, when: &str) -> String {
 pub(super) fn kind(kind: FileKind) -> &'static str {
     match kind {
         FileKind::Agent => "Agent",
-        FileKind::Memory => "Memory of the workspace",
+        FileKind::Memory => "Workspace memory",
         FileKind::Artifact => "Artifact",
         FileKind::Scene => "Scene",
-        FileKind::Board => "Text of a board",
+        FileKind::Board => "Board text",
         FileKind::Task => "Tasks",
-        FileKind::Session => "Record of a session",
+        FileKind::Session => "Session record",
         FileKind::Unknown => "File",
     }
 }
@@ -183,7 +183,7 @@ pub(super) fn and_more(count: usize) -> String {
 
 /// What is renamed, and where it lies; of a folder also how many files move along.
 pub(super) fn about_renaming(name: &str, place: &str, moving: Option<usize>) -> String {
-    let moving = moving.map_or(String::new(), |count| format!(" {} move along.", files(count)));
+    let moving = moving.map_or(String::new(), |count| format!(" {} will move, too.", files(count)));
     format!("{name} in {place}.{moving}")
 }
 
@@ -270,15 +270,15 @@ pub(super) fn agent_file(id: &str, name: &str) -> String {
         "---\n\
          id: {id}\n\
          name: {name}\n\
-         description: Says in one sentence what this agent is for.\n\
+         description: What this agent is for, in one sentence.\n\
          behaviour: wander\n\
          ---\n\
          \n\
-         You are good at one thing and do it well. Say here who you are and how you go about your work.\n\
+         You are good at one thing and do it well. Describe here who you are and how you work.\n\
          \n\
          ## What you do\n\
          \n\
-         - Look at what is there first: artifacts/ and memory/.\n\
+         - First look at what is already in artifacts/ and memory/.\n\
          - Put what you make into artifacts/, and what others should know into memory/.\n\
          \n\
          ## How you speak\n\
@@ -289,7 +289,7 @@ pub(super) fn agent_file(id: &str, name: &str) -> String {
          \n\
          ## What you care about\n\
          \n\
-         - That what you hand over can be used as it is.\n"
+         - Results that can be used as they are.\n"
     )
 }
 
@@ -298,7 +298,7 @@ pub(super) fn workflow_file(name: &str) -> String {
     format!(
         "---\n\
          name: {name}\n\
-         description: Says in one sentence what it comes to.\n\
+         description: What this workflow produces, in one sentence.\n\
          trigger: manual\n\
          steps: []\n\
          ---\n\

@@ -58,7 +58,7 @@ impl Status {
         match stage {
             "thinking" => Self::Thinking,
             "using a tool" => Self::UsingTool,
-            "asks you" => Self::AsksYou,
+            "needs you" => Self::AsksYou,
             _ => Self::Queued,
         }
     }

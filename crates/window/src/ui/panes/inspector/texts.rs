@@ -67,7 +67,7 @@ pub(super) fn tab_name(tab: &str) -> String {
 }
 
 pub(super) fn spent_in_this_piece(tally: &str) -> String {
-    format!("In this piece: {tally}")
+    format!("This task: {tally}")
 }
 
 pub(super) fn spent_in_this_run(tally: &str) -> String {
@@ -94,16 +94,16 @@ pub(super) fn plan_in_a_line(done: usize, all: usize, under_way: Option<&str>) -
 // An agent's chat
 
 pub(super) const NO_MESSAGES_YET: &str = "No messages yet";
-pub(super) const HOW_MESSAGES_COME: &str = "Give it a task below. What it and its model say appears here.";
+pub(super) const HOW_MESSAGES_COME: &str = "Give it a task below. Its conversation with the model appears here.";
 pub(super) const EARLIER_MESSAGES: &str = "Earlier messages";
 pub(super) const THE_ROOM: &str = "The room";
 pub(super) const ASKED_FOR: &str = "Asked for";
 pub(super) const RESULT: &str = "Result";
-pub(super) const ASKS_BECAUSE: &str = "It asks because";
+pub(super) const ASKS_BECAUSE: &str = "Why it needs approval";
 
 /// What an agent is at, in which turn, and how far it is.
 pub(super) fn works_at(agent: &str, activation: &str, turn: usize, stage: &str) -> String {
-    format!("{agent} works at {activation}, {}, {stage}", text_format::count(turn, "turn", "turns"))
+    format!("{agent} is working on {activation}, {}, {stage}", text_format::count(turn, "turn", "turns"))
 }
 
 pub(super) fn show_earlier(count: usize) -> String {
@@ -147,7 +147,7 @@ pub(super) const OPEN_SESSION_FILE: &str = "Open the session's file";
 pub(super) const ENDED_DONE: &str = "done";
 pub(super) const ENDED_FAILED: &str = "failed";
 pub(super) const ENDED_STOPPED: &str = "stopped";
-pub(super) const NOT_OVER: &str = "not over";
+pub(super) const NOT_OVER: &str = "unfinished";
 
 pub(super) fn earlier_works(count: usize) -> String {
     format!("{EARLIER_WORK}, {count}")
@@ -212,7 +212,7 @@ pub(super) const ITS_OWN: &str = "Its own";
 pub(super) const SHARED: &str = "Shared";
 pub(super) const OPEN_KNOWLEDGE: &str = "Open Knowledge";
 pub(super) const OPEN_KNOWLEDGE_PANE: &str = "Open the Knowledge pane";
-pub(super) const LAST_REMINDED_OF: &str = "Last reminded of";
+pub(super) const LAST_REMINDED_OF: &str = "Last recalled";
 pub(super) const NOT_REMINDED_YET: &str = "Nothing yet. Memories are recalled when something similar comes up.";
 pub(super) const ITS_OWN_MEMORIES: &str = "Its own memories";
 pub(super) const LOADING_MEMORIES: &str = "Loading memories…";
@@ -253,7 +253,7 @@ pub(super) const CALL_FAILED: &str = "failed";
 pub(super) const CALL_ENDED: &str = "ended";
 
 pub(super) fn calls(count: usize) -> String {
-    text_format::count(count, "call, the newest first", "calls, the newest first")
+    text_format::count(count, "call, newest first", "calls, newest first")
 }
 
 pub(super) fn call_name(number: Seq) -> String {
@@ -266,7 +266,7 @@ pub(super) fn about_call(sent: &str, came: &str, took: &str, ended: &str) -> Str
 }
 
 pub(super) fn call_error(what: &str, remedy: &str) -> String {
-    format!("{what}. To do: {remedy}.")
+    format!("{what}. What to do: {remedy}.")
 }
 
 pub(super) fn last_prompt(tokens: &str) -> String {
@@ -289,8 +289,8 @@ pub(super) fn part_size(origin: &str, tokens: &str) -> String {
 
 pub(super) const NOBODY: &str = "Nobody";
 pub(super) const NO_CHANNEL: &str = "No channel";
-pub(super) const HOLDS: &str = "Holds";
-pub(super) const KEPT_IN_SCENE: &str = "Kept in the scene's file";
+pub(super) const HOLDS: &str = "Contents";
+pub(super) const KEPT_IN_SCENE: &str = "Saved in the scene file";
 pub(super) const OPEN: &str = "Open";
 pub(super) const LABEL: &str = "Label";
 pub(super) const BELONGS_TO: &str = "Belongs to";
@@ -325,7 +325,7 @@ pub(super) fn pins(pins: usize, votes: usize, comments: usize) -> String {
 
 /// How many letters there are, and how many were sent, where any were.
 pub(super) fn letters(all: usize, unread: usize, open: usize, sent: usize) -> String {
-    let letters = text_format::count(all, "letter", "letters");
+    let letters = text_format::count(all, "message", "messages");
     let unread = if unread == 0 { "none unread".to_owned() } else { format!("{unread} unread") };
     let sent = if sent == 0 { String::new() } else { format!(", {sent} sent") };
     format!("{letters}, {unread}, {open} open{sent}")
@@ -339,7 +339,7 @@ pub(super) fn tasks(count: usize, columns: &str) -> String {
 // What stands on an element, and who has read it
 
 pub(super) const YOU: &str = "You";
-pub(super) const NO_ONE_HAS_IT: &str = "No one has it";
+pub(super) const NO_ONE_HAS_IT: &str = "Unassigned";
 pub(super) const NO_READERS: &str = "No agent here may read it.";
 
 pub(super) fn letter_to(whom: &str) -> String {
@@ -352,7 +352,7 @@ pub(super) fn letter_from(whom: &str, is_unread: bool) -> String {
 
 /// What readers did with an element: a box of letters is looked into.
 fn seen(is_box: bool) -> &'static str {
-    if is_box { "looked into it" } else { "read it" }
+    if is_box { "opened it" } else { "read it" }
 }
 
 pub(super) fn who_has_seen(is_box: bool) -> String {
@@ -383,8 +383,8 @@ pub(super) const DELETED: &str = "Deleted. Restore any version below.";
 pub(super) const KIND: &str = "Kind";
 pub(super) const SIZE: &str = "Size";
 pub(super) const WRITTEN: &str = "Written";
-pub(super) const MADE_BY: &str = "Made by";
-pub(super) const OLDEST_BY: &str = "Oldest by";
+pub(super) const MADE_BY: &str = "Created by";
+pub(super) const OLDEST_BY: &str = "Oldest version by";
 pub(super) const READ_BY: &str = "Read by";
 pub(super) const READERS_UNKNOWN: &str = "unknown (not in the log)";
 

@@ -37,14 +37,14 @@ fn work_begins_and_ends_and_its_calls_are_kept() {
     };
     let wanted = [
         "act-1 Write it: done, 2 turns, 1.2 k tokens",
-        "act-4 Again: not over",
+        "act-4 Again: unfinished",
         "act-0 act-0: stopped, 1 turn, 0 tokens",
     ];
     assert_eq!(told(&trail), wanted);
     book.push(&record(6, 4, 0, Error::Request(RequestFailed { what: "no key".into(), ..RequestFailed::default() })));
     book.push(&record(7, 4, 0, Error::Problem(Warning::new("no YAML").into())));
     trail.follow(&book);
-    assert_eq!(told(&trail)[1], "act-4 Again: not over", "a request that is refused is not the end of the work");
+    assert_eq!(told(&trail)[1], "act-4 Again: unfinished", "a request that is refused is not the end of the work");
     book.push(&record(8, 4, 0, Error::Work(WorkFailed { turns: 3, ..WorkFailed::default() })));
     trail.follow(&book);
     trail.follow(&book);
@@ -117,7 +117,7 @@ fn a_call_says_who_was_asked_and_how_it_went() {
         ..ModelCall::default()
     });
     assert_eq!((bad.title.as_str(), bad.about.as_str()), ("read · offline", "0 in, 0 out, 1 min, failed"));
-    assert_eq!(bad.error, "no answer came. To do: try again.");
+    assert_eq!(bad.error, "no answer came. What to do: try again.");
     assert_eq!(facts(ModelCall::default()).title, "call");
 }
 

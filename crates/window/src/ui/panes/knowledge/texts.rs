@@ -51,7 +51,7 @@ pub(super) fn as_known_by(agent: &str) -> String {
 pub(super) const SEARCHING: &str = "Searching…";
 pub(super) const NO_RESULTS: &str = "No results.";
 pub(super) const NO_WORKSPACE: &str = "open the workspace to search its memories";
-pub(super) const NOT_NEAR: &str = "not near in meaning";
+pub(super) const NOT_NEAR: &str = "not similar in meaning";
 
 pub(super) fn searching_for(words: &str) -> String {
     format!("Searching memories for “{words}”")
@@ -71,7 +71,7 @@ pub(super) fn meaning(share: &str) -> String {
 
 /// What a score is made of; each part is a share in percent.
 pub(super) fn score(score: f32, meaning: &str, words: &str, freshness: &str, importance: &str) -> String {
-    format!("Score {score:.2}: {meaning}, words {words}, fresh {freshness}, importance {importance}")
+    format!("Score {score:.2}: {meaning}, words {words}, recency {freshness}, importance {importance}")
 }
 
 // A memory: whose it is, and what can be done with it
@@ -159,7 +159,7 @@ pub(super) const DONE: &str = "Done";
 pub(super) const NO_ONE_RECALLED_IT: &str = "Everyone may know it. The log shows no one recalling it.";
 pub(super) const REMEMBERS_IT: &str = "remembers it";
 pub(super) const SHARED_IT: &str = "shared it";
-pub(super) const WAS_REMINDED_OF_IT: &str = "was reminded of it";
+pub(super) const WAS_REMINDED_OF_IT: &str = "recalled it";
 
 pub(super) fn who_knows(what: &str) -> String {
     format!("Who knows: {what}")

@@ -79,7 +79,7 @@ fn tasks_stand_in_their_columns_and_are_ticked_there() {
     let mut window = opened();
     for shown in [
         "Open",
-        "In work",
+        "In progress",
         "Needs you",
         "Done",
         "Task: Count the chairs",
@@ -131,7 +131,7 @@ fn a_task_is_edited_in_place() {
 fn somebody_is_picked_and_agents_take_their_tasks_themselves() {
     let mut window = opened();
     click(&mut window, "Task: Paint");
-    click(&mut window, "Who has it");
+    click(&mut window, "Assigned to");
     let agents = &window.state().room.agents;
     let is_only = |name: &str| agents.iter().filter(|agent| &*agent.name == name).count() == 1;
     let agent = agents.iter().find(|agent| is_only(&agent.name)).expect("one is called so").clone();
@@ -140,7 +140,7 @@ fn somebody_is_picked_and_agents_take_their_tasks_themselves() {
     let [TaskAct::ChangeTask { assignees: Some(names), .. }] = &acts(&mut window)[..] else { panic!("one change") };
     assert_eq!(names, &[agent.id.to_string()]);
     click(&mut window, "Task: Count the chairs");
-    click(&mut window, "Move to In work");
+    click(&mut window, "Move to In progress");
     assert_eq!(acts(&mut window), [], "nobody puts an agent's task into its hands");
     assert!(
         window.state().asked.iter().any(
@@ -233,7 +233,7 @@ fn a_card_is_dragged_to_another_column_and_to_another_place() {
     assert_eq!(acts(&mut window), [moved("paint", Some(Column::Done), None)]);
     drag(&mut window, grip(paint), chairs.center_top() + egui::vec2(0.0, 4.0));
     assert_eq!(acts(&mut window), [moved("paint", None, Some(TaskPlace::Before("chairs".into())))]);
-    let at_work = rect(&window, "In work").center() + egui::vec2(0.0, 300.0);
+    let at_work = rect(&window, "In progress").center() + egui::vec2(0.0, 300.0);
     drag(&mut window, grip(chairs), at_work);
     assert_eq!(acts(&mut window), [], "an agent takes its task up by itself");
 }

@@ -108,7 +108,7 @@ fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_sam
     assert!(window.query_by_label("Both changed the same lines: 0 of 1 resolved.").is_some());
     click(&mut window, "Save");
     assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
-    click(&mut window, "Both at place 1");
+    click(&mut window, "Both for conflict 1");
     assert_eq!(draft(&window).as_deref(), Some("All is well!\nAll is lost"));
     // What is chosen about an older text does not count.
     let mut window = opened("news");
@@ -116,7 +116,7 @@ fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_sam
     set_content(&mut window, 1, ContentView::Text("All is lost".into()));
     click(&mut window, "Merge");
     set_content(&mut window, 1, ContentView::Text("Fire".into()));
-    assert!(window.query_by_label("Both at place 1").is_none());
+    assert!(window.query_by_label("Both for conflict 1").is_none());
     assert!(window.query_by_label("Someone else changed this text while you were editing").is_some());
 }
 

@@ -41,7 +41,7 @@ pub(super) const CURRENT_TEXT: &str = "Current text";
 pub(super) const MERGE: &str = "Merge";
 pub(super) const MERGE_HINT: &str = "Merges both; asks where both changed the same lines";
 pub(super) const KEEP_MINE: &str = "Keep mine";
-pub(super) const KEEP_MINE_HINT: &str = "Saving then overwrites the other text";
+pub(super) const KEEP_MINE_HINT: &str = "Your next save overwrites the other text";
 pub(super) const USE_THEIRS: &str = "Use theirs";
 pub(super) const USE_THEIRS_HINT: &str = "Discards your changes";
 
@@ -67,7 +67,7 @@ pub(super) const MESSAGE_HINT: &str = "Write a message";
 pub(super) const SEND: &str = "Send";
 
 pub(super) fn received(count: usize) -> String {
-    format!("In {count}")
+    format!("Received {count}")
 }
 
 pub(super) fn sent(count: usize) -> String {
@@ -92,7 +92,7 @@ pub(super) fn mail_name(id: &str, subject: &str) -> String {
 }
 
 pub(super) fn from_to_when(from: &str, to: &str, when: &str) -> String {
-    format!("{from} to {to}, {when} after the beginning")
+    format!("{from} to {to}, {when} into the run")
 }
 
 pub(super) fn status_name(status: &str) -> String {
@@ -138,7 +138,7 @@ pub(super) fn pin_name(id: &str, text: &str) -> String {
 }
 
 pub(super) fn pinned_by(name: &str, when: &str) -> String {
-    format!("{name}, {when} after the beginning")
+    format!("{name}, {when} into the run")
 }
 
 // Task boards: all tasks
@@ -146,7 +146,7 @@ pub(super) const COLUMNS_VIEW: &str = "Columns";
 pub(super) const TREE_VIEW: &str = "Tree";
 pub(super) const NO_TASKS_YET: &str = "No tasks yet";
 pub(super) const NO_TASKS_HINT: &str = "Add one below; name an agent with @ to start it. Agents also add tasks.";
-pub(super) const NO_QUESTIONS_HINT: &str = "Questions from agents appear here and in the file.";
+pub(super) const NO_QUESTIONS_HINT: &str = "Approvals that agents need appear here and in the file.";
 pub(super) const SEARCH_TASKS: &str = "Search tasks";
 pub(super) const SEARCH_TASKS_HINT: &str = "Search, #tag or @name";
 pub(super) const NO_TASKS_IN_COLUMN: &str = "None";
@@ -187,7 +187,7 @@ pub(super) const NEEDS_YOUR_APPROVAL: &str = "Needs your approval to start";
 pub(super) const REOPEN: &str = "Reopen";
 pub(super) const COMPLETE: &str = "Complete";
 pub(super) const TASK_HAS_AN_ERROR: &str = "This task has an error and cannot be changed here";
-pub(super) const ANSWER_ON_CARD: &str = "Answer this question on its card";
+pub(super) const ANSWER_ON_CARD: &str = "Answer this approval on its card";
 
 pub(super) fn part_of(task: &str) -> String {
     format!("in: {task}")
@@ -227,7 +227,7 @@ pub(super) const TASK_TITLE: &str = "Title";
 pub(super) const TASK_TITLE_HINT: &str = "Task title";
 pub(super) const NO_PRIORITY: &str = "No priority";
 pub(super) const NOBODY: &str = "Nobody";
-pub(super) const WHO_HAS_IT: &str = "Who has it";
+pub(super) const WHO_HAS_IT: &str = "Assigned to";
 pub(super) const TAGS: &str = "Tags";
 pub(super) const TAGS_HINT: &str = "#tags";
 pub(super) const DEPENDS_ON: &str = "Depends on";
@@ -246,7 +246,7 @@ pub(super) fn move_to(column: &str) -> String {
 }
 
 pub(super) fn assigned_to(names: &str) -> String {
-    format!("For: {names}")
+    format!("Assigned to: {names}")
 }
 
 pub(super) fn in_another_file(id: &str) -> String {

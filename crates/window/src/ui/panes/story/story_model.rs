@@ -282,7 +282,7 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
         | EventKind::Spawn
         | EventKind::Signal
         | EventKind::HandOver
-        | EventKind::HandBack
+        | EventKind::TaskResultReturned
         | EventKind::Publish
         | EventKind::Blackboard
         | EventKind::ApprovalRequested
@@ -334,7 +334,9 @@ fn input(row: &EventRow) -> Option<String> {
             | AgentInput::PutDown { .. } => return None,
         },
         Input::Talk(TalkInput::Speak { .. }) => session(row),
-        Input::Work(_) | Input::Relationship(_) | Input::Talk(_) | Input::StandIn { .. } => row.seq.to_string(),
+        Input::Work(_) | Input::Relationship(_) | Input::Talk(_) | Input::ProviderOverride { .. } => {
+            row.seq.to_string()
+        }
         // Furniture that is moved about is no news.
         Input::Furnished { .. } | Input::Dropped { .. } => return None,
     };

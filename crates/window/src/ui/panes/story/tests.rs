@@ -99,10 +99,10 @@ fn tales(lines: impl IntoIterator<Item = Line>) -> Vec<Vec<String>> {
 fn one_cause_and_what_it_led_to_are_one_tale_and_whoever_did_the_same_is_one_step() {
     let expected = [
         "You wrote House rules",
-        "Ada and Bram set out to read House rules",
+        "Ada and Bram decided to read House rules",
         "Ada and Bram read House rules",
         "Bram noted: be kind",
-        "Ada and Bram began to talk about rules",
+        "Ada and Bram started talking about rules",
     ];
     assert_eq!(tales(rules()), [expected]);
 }
@@ -133,7 +133,7 @@ fn what_several_do_is_told_only_as_far_as_it_holds_for_all() {
         let told = tales(std::iter::once((1, None, None, rules_changed())).chain(several(event)));
         told[0].last().cloned().unwrap_or_default()
     };
-    assert_eq!(of(sets_out), "3 agents set out to read House rules");
+    assert_eq!(of(sets_out), "3 agents decided to read House rules");
     assert_eq!(of(|| reads("each says something else")), "3 agents read House rules");
     assert_eq!(of(|| notes("each notes something else")), "cleo-1 noted: each notes something else, and 2 more");
 }
@@ -190,7 +190,7 @@ fn who_and_what_is_back_after_an_undo_was_restored_and_who_comes_with_another_ru
         "Ada joined the room (profile Ada)",
         "Ada left the room (profile Ada)",
         "Ada was restored",
-        "House rules left the room",
+        "House rules was removed from the room",
         "House rules was restored",
         "Ada left the room (profile Ada)",
         "Ada joined the room (profile Ada)",
@@ -248,10 +248,10 @@ fn entries(window: &Harness<'static, Stage>) -> Vec<String> {
 fn an_entry_leads_to_its_place_and_to_its_cause() {
     let mut window = strip(rules());
     assert_eq!(entries(&window).len(), 5);
-    window.get_by_label("Story: Ada and Bram set out to read rules").click();
+    window.get_by_label("Story: Ada and Bram decided to read rules").click();
     window.run_steps(3);
     assert_eq!(*window.state().state.selection.things(), [Thing::Element("rules".into())].into());
-    window.get_by_label("Because of record 1: You wrote rules").click();
+    window.get_by_label("Caused by record 1: You wrote rules").click();
     window.run_steps(3);
     assert_eq!(window.state().panes.log.chosen, Some(Seq(1)));
     assert_eq!(window.state().commands, [Command::Show(Tab::Log)]);

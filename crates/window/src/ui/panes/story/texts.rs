@@ -36,7 +36,7 @@ pub(super) fn were_restored(names: &str) -> String {
 
 // The card of an entry
 
-pub(super) const BECAUSE_OF: &str = "Because of";
+pub(super) const BECAUSE_OF: &str = "Caused by";
 pub(super) const SHOW_CAUSE_TIP: &str = "Shows it in the event log";
 pub(super) const SHOW_IN_THE_LOG: &str = "Show in the log";
 pub(super) const SHOW_FILE: &str = "Show file";
@@ -47,5 +47,5 @@ pub(super) fn who(names: &str, more: usize) -> String {
 }
 
 pub(super) fn because_of_record(number: Seq, told: &str) -> String {
-    format!("Because of record {number}: {told}")
+    format!("Caused by record {number}: {told}")
 }

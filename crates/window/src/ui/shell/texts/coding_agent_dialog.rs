@@ -2,7 +2,8 @@
 
 pub(crate) const ABOUT: &str = "\
     Your own program that speaks the Agent Client Protocol, with your own login. Its file access and commands \
-    follow this workspace's rules where it uses ours; otherwise it is sandboxed, if this computer supports that.";
+    follow this workspace's rules when they go through the room; otherwise the program is sandboxed, if this computer \
+    supports that.";
 pub(crate) const NOT_INSTALLED: &str = "not installed";
 pub(crate) const OR_A_COMMAND_LINE: &str = "Or a command line";
 pub(crate) const COMMAND_LINE: &str = "Command line";
@@ -16,7 +17,8 @@ pub(crate) const CANCEL: &str = "Cancel";
 pub(crate) const FORBID: &str = "Forbid";
 pub(crate) const FORBID_HINT: &str = "It will not start in this workspace until you allow it again.";
 pub(crate) const ALLOW: &str = "Allow";
-pub(crate) const ALLOW_HINT: &str = "Allows exactly this command line, in this workspace. A change asks again.";
+pub(crate) const ALLOW_HINT: &str =
+    "Allows exactly this command line, in this workspace. You are asked again after a change.";
 pub(crate) const TEST: &str = "Test";
 pub(crate) const TEST_HINT: &str = "Starts it and sends a short test prompt.";
 pub(crate) const ALLOW_FIRST: &str = "Allow it first.";

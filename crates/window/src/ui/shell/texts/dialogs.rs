@@ -67,7 +67,7 @@ pub(crate) fn files_not_saved(files: usize) -> String {
 }
 
 // Undoing the work of an agent
-pub(crate) const UNDO_ABOUT: &str = "Choose how far to go back. Other people's changes to the same files are kept.";
+pub(crate) const UNDO_ABOUT: &str = "Choose how far to go back. Changes by others to the same files are kept.";
 pub(crate) const RESTORE_THESE_FILES: &str = "Restore these files";
 pub(crate) const OUTSIDE_ANY_TASK: &str = "Outside any task";
 pub(crate) const NOTHING_TO_UNDO: &str = "Everything was already undone or replaced.";

@@ -19,8 +19,8 @@ pub(crate) const GESTURES_AND_MEANINGS: [(&str, &str); 13] = [
     ("Hold space and drag", "Move the view"),
     ("Click, Shift and click", "Select one, select several"),
     ("Shift and drag", "Select everything in a box"),
-    ("Double-click an element", "Open what it holds"),
-    ("Right-click", "Show what can be done here"),
+    ("Double-click an element", "Open its contents"),
+    ("Right-click", "Show the menu"),
     ("Drag a tab", "Move a pane"),
 ];
 

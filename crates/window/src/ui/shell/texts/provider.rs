@@ -12,7 +12,7 @@ pub(crate) fn needs_key(key: &str) -> String {
 // A model that the command line chose for everyone
 pub(crate) const USE_SETTINGS: &str = "Use settings";
 
-pub(crate) fn stand_in(provider: &str) -> String {
+pub(crate) fn provider_override(provider: &str) -> String {
     format!(
         "{provider} answers for everyone in this run, overriding settings and agents. Choosing another one here \
          replaces it until the workshop is closed."
@@ -23,7 +23,7 @@ pub(crate) fn stand_in(provider: &str) -> String {
 pub(crate) const MODEL: &str = "Model";
 pub(crate) const IS_OFFLINE: &str = "Answers from the room itself: no network, no key, no cost.";
 pub(crate) const IS_SCRIPTED: &str = "Plays a script: no network, no key, no cost.";
-pub(crate) const IS_LOCAL: &str = "Asks the program on this machine. Nothing leaves it.";
+pub(crate) const IS_LOCAL: &str = "Calls a server on this machine. Nothing leaves it.";
 pub(crate) const SAVE_KEY: &str = "Save key";
 pub(crate) const SAVE_KEY_HINT: &str = "Saved to keys.env in your config folder, never in the workspace";
 
@@ -36,7 +36,7 @@ pub(crate) fn needs_key_in_environment(key: &str, provider: &str) -> String {
 }
 
 pub(crate) fn to_do(what: &str, remedy: &str) -> String {
-    format!("{what}. To do: {remedy}.")
+    format!("{what}. What to do: {remedy}.")
 }
 
 pub(crate) fn sends_what_agents_read(detail: &str, provider: &str) -> String {
@@ -54,7 +54,7 @@ pub(crate) const TEST_HINT: &str = "Sends a short test prompt. It counts towards
 pub(crate) const STOP_TEST: &str = "Stop test";
 
 pub(crate) fn asking_for(provider: &str, duration: &str) -> String {
-    format!("Asking {provider} for {duration}")
+    format!("Waiting for {provider}, {duration} so far")
 }
 
 // Notices of one that fails

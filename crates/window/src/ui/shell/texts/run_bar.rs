@@ -3,7 +3,7 @@
 use crate::ui::widgets::text_format::compact;
 
 // Who does it
-pub(crate) const WHO_DOES_IT: &str = "Who does it";
+pub(crate) const WHO_DOES_IT: &str = "Assign to";
 pub(crate) const NOBODY: &str = "Nobody";
 
 pub(crate) fn not_in_the_room_yet(name: &str) -> String {
@@ -26,7 +26,7 @@ pub(crate) const STOP_ALL: &str = "Stop all";
 pub(crate) const STOP_ALL_HINT: &str = "Ends every task now";
 
 // Limits
-pub(crate) const LIMITS_OF_WORK: &str = "Limits of work";
+pub(crate) const LIMITS_OF_WORK: &str = "Work limits";
 pub(crate) const APPLIES_TO_NEW_TASKS: &str = "Applies to new tasks";
 pub(crate) const IN_PARALLEL: &str = "In parallel";
 pub(crate) const IN_PARALLEL_HINT: &str = "How many agents work at the same time";

@@ -21,8 +21,8 @@ pub(crate) fn not_within(least: u64, most: u64) -> String {
 }
 
 // Who answers
-pub(crate) const WHO_ANSWERS: &str = "Who answers";
-pub(crate) const WHO_ANSWERS_ABOUT: &str = "Unless an agent's own file says otherwise. Kept in settings.yaml.";
+pub(crate) const WHO_ANSWERS: &str = "Provider and model";
+pub(crate) const WHO_ANSWERS_ABOUT: &str = "Used unless an agent's own file says otherwise. Saved in settings.yaml.";
 pub(crate) const CALLS_IN_PARALLEL: &str = "Calls in parallel";
 pub(crate) const CALLS_IN_PARALLEL_ABOUT: &str =
     "How many calls a provider gets at the same time. Fewer are easier on small servers.";
@@ -31,15 +31,15 @@ pub(crate) const CALLS_IN_PARALLEL_ABOUT: &str =
 pub(crate) const CONVERSATIONS: &str = "Conversations";
 pub(crate) const CONVERSATIONS_ABOUT: &str =
     "Whether agents talk to each other, and how many conversations run in parallel.";
-pub(crate) const AMONG_AGENTS: &str = "Among agents";
+pub(crate) const AMONG_AGENTS: &str = "Between agents";
 pub(crate) const AMONG_AGENTS_ABOUT: &str = "Off ends all conversations; tasks and reading continue.";
-pub(crate) const AGENTS_MAY_TALK: &str = "Agents may talk";
+pub(crate) const AGENTS_MAY_TALK: &str = "Allow conversations";
 pub(crate) const CONVERSATIONS_IN_PARALLEL: &str = "Conversations in parallel";
 pub(crate) const CONVERSATIONS_IN_PARALLEL_ABOUT: &str = "Others wait until one ends.";
 
 // Limits
 pub(crate) const LIMITS: &str = "Limits";
-pub(crate) const LIMITS_ABOUT: &str = "What models may use at most; an empty field is no limit. Kept in settings.yaml.";
+pub(crate) const LIMITS_ABOUT: &str = "How much models may use. Empty fields mean no limit. Saved in settings.yaml.";
 pub(crate) const NO_LIMIT: &str = "no limit";
 pub(crate) const NO_LIMIT_IN_DOLLARS: &str = "no limit, in dollars";
 
@@ -48,18 +48,18 @@ pub(crate) fn with_used(about: &str, used: &str) -> String {
 }
 
 // Limits of everyone together
-pub(crate) const OF_EVERYONE: &str = "Everyone together, until the workshop is closed";
+pub(crate) const OF_EVERYONE: &str = "All agents, until you close the workshop";
 pub(crate) const COST: &str = "Cost";
 pub(crate) const COST_ABOUT: &str = "Total cost of answers.";
 pub(crate) const TOKENS: &str = "Tokens";
 pub(crate) const TOKENS_ABOUT: &str = "Input and output, at all providers.";
-pub(crate) const PAID_TOKENS: &str = "Tokens at paid providers";
-pub(crate) const PAID_TOKENS_ABOUT: &str = "Without the offline brain and scripts.";
+pub(crate) const PAID_TOKENS: &str = "Tokens at external providers";
+pub(crate) const PAID_TOKENS_ABOUT: &str = "Excludes the offline brain, scripts and local servers.";
 pub(crate) const UNPRICED_TOKENS: &str = "Tokens without a price";
 pub(crate) const UNPRICED_TOKENS_ABOUT: &str = "For models without a known price; cost limits do not cover them.";
 pub(crate) const CALLS: &str = "Calls";
 pub(crate) const CALLS_ABOUT: &str = "Number of model calls.";
-pub(crate) const OF_EVERYONE_IN_AN_HOUR: &str = "Everyone together, in an hour";
+pub(crate) const OF_EVERYONE_IN_AN_HOUR: &str = "All agents, per hour";
 pub(crate) const COST_PER_HOUR: &str = "Cost per hour";
 pub(crate) const COST_PER_HOUR_ABOUT: &str = "What answers may cost in any 60 minutes.";
 pub(crate) const TOKENS_PER_HOUR: &str = "Tokens per hour";
@@ -68,21 +68,21 @@ pub(crate) const CALLS_PER_HOUR: &str = "Calls per hour";
 pub(crate) const CALLS_PER_HOUR_ABOUT: &str = "Number of model calls in any 60 minutes.";
 
 // Limits of each agent
-pub(crate) const OF_EACH_AGENT: &str = "Each agent, until the workshop is closed";
+pub(crate) const OF_EACH_AGENT: &str = "Each agent, until you close the workshop";
 pub(crate) const COST_PER_AGENT: &str = "Cost per agent";
 pub(crate) const COST_PER_AGENT_ABOUT: &str = "What one agent's answers may cost.";
 pub(crate) const TOKENS_PER_AGENT: &str = "Tokens per agent";
 pub(crate) const TOKENS_PER_AGENT_ABOUT: &str = "Input and output of one agent.";
 pub(crate) const CALLS_PER_AGENT: &str = "Calls per agent";
 pub(crate) const CALLS_PER_AGENT_ABOUT: &str = "Number of one agent's model calls.";
-pub(crate) const OF_EACH_AGENT_IN_AN_HOUR: &str = "Each agent, in an hour";
+pub(crate) const OF_EACH_AGENT_IN_AN_HOUR: &str = "Each agent, per hour";
 pub(crate) const COST_PER_AGENT_PER_HOUR: &str = "Cost per agent per hour";
 pub(crate) const TOKENS_PER_AGENT_PER_HOUR: &str = "Tokens per agent per hour";
 pub(crate) const CALLS_PER_AGENT_PER_HOUR: &str = "Calls per agent per hour";
 pub(crate) const SAME_IN_AN_HOUR: &str = "The same in any 60 minutes.";
 
 // Limits of each task
-pub(crate) const OF_EACH_TASK: &str = "Each task, from its beginning to its end";
+pub(crate) const OF_EACH_TASK: &str = "Each task, from start to end";
 pub(crate) const COST_PER_TASK: &str = "Cost per task";
 pub(crate) const COST_PER_TASK_ABOUT: &str = "What the answers to one task may cost.";
 pub(crate) const TOKENS_PER_TASK: &str = "Tokens per task";
@@ -100,7 +100,8 @@ pub(crate) const TEST: &str = "Test";
 pub(crate) const TEST_HINT: &str = "Connects now and lists its tools.";
 pub(crate) const ALLOW_FIRST: &str = "Allow it first.";
 pub(crate) const ALLOW: &str = "Allow";
-pub(crate) const ALLOW_HINT: &str = "Allows exactly what is shown below, in this workspace. A change asks again.";
+pub(crate) const ALLOW_HINT: &str =
+    "Allows exactly what is shown below, in this workspace. You are asked again after a change.";
 pub(crate) const FORBID: &str = "Forbid";
 pub(crate) const FORBID_HINT: &str = "Stops it. No agent can use it until you allow it again.";
 pub(crate) const RESOURCE: &str = "resource";
@@ -137,7 +138,7 @@ pub(crate) fn left_out(what: impl std::fmt::Display) -> String {
 
 // Appearance
 pub(crate) const APPEARANCE: &str = "Appearance";
-pub(crate) const APPEARANCE_ABOUT: &str = "Kept in your personal config, not in the workspace.";
+pub(crate) const APPEARANCE_ABOUT: &str = "Saved in your personal config, not in the workspace.";
 pub(crate) const THEME: &str = "Theme";
 pub(crate) const THEME_ABOUT: &str = "Light, dark, or the same as the system.";
 pub(crate) const SYSTEM: &str = "System";
@@ -152,7 +153,7 @@ pub(crate) const SMALLER_TEXT: &str = "Smaller text";
 pub(crate) const LARGER_TEXT: &str = "Larger text";
 pub(crate) const RESET: &str = "Reset";
 pub(crate) const DATES: &str = "Dates";
-pub(crate) const DATES_ABOUT: &str = "The language of dates; times are those of this computer.";
+pub(crate) const DATES_ABOUT: &str = "The language of dates. Times follow this computer's time zone.";
 pub(crate) const LANGUAGE_OF_DATES: &str = "Language of dates";
 pub(crate) const MOVEMENT: &str = "Movement";
 pub(crate) const MOVEMENT_ABOUT: &str = "Panels and switches change without animation.";

@@ -82,7 +82,7 @@ fn nobody_is_selected_or_carried_while_the_furniture_is_arranged() {
 #[test]
 fn a_new_piece_stands_in_the_middle_of_the_view_and_is_chosen() {
     let mut window = arranging();
-    window.0.get_by_label("Add a bench").click();
+    window.0.get_by_label("Add bench").click();
     window.0.run_steps(3);
     let DecorChange::Add { decor, at: None } = change(&mut window) else { panic!("it was added") };
     let middle = (window.state().view.camera.middle / 10.0).round() * 10.0;

@@ -25,9 +25,9 @@ fn a_card_appears_where_the_pointer_rests_and_goes_with_it() {
     window.rest(ada, 40);
     assert!(window.shows("Read House rules (high), and 1 more"), "what comes next");
     window.rest(ideas, 40);
-    assert!(window.shows("Holds") && window.shows("1 pin, 0 votes, 0 comments"));
+    assert!(window.shows("Contents") && window.shows("1 pin, 0 votes, 0 comments"));
     window.rest(floor, 4);
-    assert!(!window.shows("Holds") && !window.shows("Why"));
+    assert!(!window.shows("Contents") && !window.shows("Why"));
     window.press(ada);
     window.rest(ada + vec2(30.0, 0.0), 60);
     assert!(window.is_holding() && !window.shows("Why"), "not while somebody is carried");

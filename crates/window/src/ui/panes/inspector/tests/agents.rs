@@ -217,10 +217,10 @@ fn who_has_read_which_version_of_an_element_is_said_for_each() {
     window.run_steps(3);
     let told = [
         "1 of 3 is up to date",
-        "up to date, looked into it 10 s ago",
+        "up to date, opened it 10 s ago",
         "read version 3 of 5 30 s ago",
         "Cleo",
-        "has not looked into it",
+        "has not opened it",
         "From Bram, unread",
     ];
     for shown in told {

@@ -1,4 +1,5 @@
-//! Whether programs that agents run can be kept in on this computer: found out once, and an input, for the gate goes by it.
+//! Whether programs that agents run can be sandboxed on this computer: detected once, and an input, since the gate
+//! decides by it.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -7,21 +8,21 @@ use serde::{Deserialize, Serialize};
 use super::sandbox::{Confinement, Level};
 use crate::schedule::Input;
 
-/// What keeps programs in on this computer. An input, for the gate goes by it.
+/// Whether this computer has a sandbox for programs. An input, since the gate decides by it.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ConfinementFound {
-    /// Whether anything does.
+pub struct SandboxDetected {
+    /// Whether it has one.
     pub keeps_in: bool,
 }
 
-impl ConfinementFound {
+impl SandboxDetected {
     /// What there is here.
     pub fn on_this_computer() -> Self {
         Self { keeps_in: Confinement::of_this_computer().level() != Level::None }
     }
 }
 
-impl Input for ConfinementFound {
+impl Input for SandboxDetected {
     const KIND: &'static str = "confinement";
 }
 
@@ -29,7 +30,10 @@ impl Input for ConfinementFound {
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct KeepsProgramsIn(pub bool);
 
-pub(super) fn apply_confinement(mut found: MessageReader<ConfinementFound>, mut keeps_in: ResMut<KeepsProgramsIn>) {
+pub(super) fn apply_sandbox_detection(
+    mut found: MessageReader<SandboxDetected>,
+    mut keeps_in: ResMut<KeepsProgramsIn>,
+) {
     for found in found.read() {
         keeps_in.0 = found.keeps_in;
     }
