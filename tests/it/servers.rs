@@ -35,6 +35,8 @@ pub fn trials() -> Vec<Trial> {
         a_server_is_connected_listed_called_and_gone,
         nothing_runs_that_no_person_allowed_exactly_so,
         a_server_that_is_forbidden_while_it_runs_is_ended,
+        two_servers_of_one_name_are_allowed_beside_each_other,
+        the_command_line_tells_an_agents_own_server_from_the_workspaces,
         a_server_that_works_is_tried_again_and_says_so,
         servers_that_misbehave_are_told_in_time_and_leave_nothing,
         a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack,
@@ -188,10 +190,62 @@ fn a_server_that_is_forbidden_while_it_runs_is_ended() {
     let place = Place::new();
     let (mut client, _) = place.allowed("forbidden").expect("it works");
     client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("it adds");
-    forbid_peer(&place.environment(), place.folder.path(), "odd").expect("it can be kept");
+    forbid_peer(&place.environment(), place.folder.path(), &odd("forbidden")).expect("it can be kept");
     assert!(is_gone("forbidden"));
     let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("it is not allowed");
     assert!(matches!(failure.fault, McpFault::NotAllowed | McpFault::Gone), "{failure:?}");
+}
+
+fn two_servers_of_one_name_are_allowed_beside_each_other() {
+    let place = Place::new();
+    let own = McpServer { of: Some("ada".into()), ..odd("ada-s") };
+    let (mut client, _) = place.allowed("everybodys").expect("it works");
+    let refused = place.connect(own.clone()).err().expect("nobody allowed it");
+    assert!(refused.what.contains("needs your permission") && !refused.what.contains("changed"), "{refused:?}");
+    assert!(refused.remedy.contains("workshop mcp allow ada/odd"), "{refused:?}");
+    place.allow(&own);
+    let (mut beside, _) = place.connect(own.clone()).expect("it is allowed");
+    // Longer than it takes to see that a person has changed something.
+    let until = Instant::now() + Duration::from_secs(1);
+    while Instant::now() < until {
+        for client in [&mut client, &mut beside] {
+            client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("both go on");
+        }
+    }
+    forbid_peer(&place.environment(), place.folder.path(), &own).expect("it can be kept");
+    assert!(is_gone("ada-s"));
+    client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("only that one was forbidden");
+    drop(client);
+    assert!(is_gone("everybodys"));
+}
+
+fn the_command_line_tells_an_agents_own_server_from_the_workspaces() {
+    let (_workspace, config, place) = workspace_on_disk("of-all", "");
+    let run = |arguments: &[&str]| run_in(&place, config.path(), arguments);
+    let own = |agent: &str, server: &str, mode: &str| {
+        let command = json!({ "name": server, "command": "python3", "args": [script(), mode] });
+        let text = format!("---\nid: {agent}\nmcp_servers: [ {command} ]\n---\nYou help.\n");
+        std::fs::write(place.join(format!("agents/{agent}.md")), text).expect("files can be written");
+    };
+    own("ada", "odd", "of-ada");
+    own("bob", "two", "of-bob");
+    let (code, told) = run(&["mcp", "allow", "odd", "--yes"]);
+    assert!(code == Some(0) && told.contains("of-all") && told.contains("there is also ada/odd"), "{told}");
+    let (_, listed) = run(&["mcp", "list"]);
+    assert_eq!(listed.matches("not allowed yet").count(), 2, "{listed}");
+    let (code, told) = run(&["mcp", "allow", "ada/odd", "--yes"]);
+    assert!(code == Some(0) && told.contains("of-ada"), "{told}");
+    assert_eq!(run(&["mcp", "allow", "two", "--yes"]).0, Some(0), "there is only one of this name");
+    assert_eq!(run(&["mcp", "check"]).0, Some(0));
+    assert_eq!(run(&["mcp", "forbid", "odd"]).0, Some(0));
+    let allowed = |server: &str| run(&["mcp", "call", server, "add", r#"{"a": 2, "b": 3}"#]).0;
+    assert_eq!(["odd", "ada/odd", "bob/two"].map(allowed), [Some(4), Some(0), Some(0)]);
+    own("bob", "odd", "of-bob");
+    std::fs::write(place.join(".mcp.json"), "{}").expect("files can be written");
+    let (code, told) = run(&["mcp", "forbid", "odd"]);
+    assert!(code == Some(2) && told.contains("ada/odd or bob/odd"), "{told}");
+    assert_eq!(run(&["mcp", "forbid", "bob/two"]).0, Some(0), "what is configured no more can be forbidden");
+    assert_eq!(run(&["mcp", "forbid", "bob/two"]).0, Some(2));
 }
 
 fn a_server_that_works_is_tried_again_and_says_so() {

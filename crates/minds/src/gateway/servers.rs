@@ -253,13 +253,14 @@ pub(super) fn apply_server_events(
 ) {
     for McpHeard { key, news } in heard.read() {
         let Some(server) = servers.get(key).cloned() else { continue };
-        let place = place_of(&server.name);
+        let label = server.label();
+        let place = place_of(&label);
         let mut problems = Vec::new();
         let standing = match news {
             McpNews::Ready { offer } => {
                 let changed = seen.note(key, offer);
                 if !changed.is_empty() {
-                    problems.push(changed_words(&place, &server.name, &changed));
+                    problems.push(changed_words(&place, &label, &changed));
                 }
                 if !offer.left_out.is_empty() {
                     let what = format!("unused tools: {}", offer.left_out.join("; "));
@@ -277,15 +278,16 @@ pub(super) fn apply_server_events(
                 McpServerStatus::Failed(failure.clone())
             }
         };
-        reports.write(ProblemReport { source: format!("MCP server {}", server.name), problems });
+        reports.write(ProblemReport { source: place, problems });
         if let Some(needed) = servers.needed.get_mut(key) {
             needed.standing = standing;
         }
     }
 }
 
-fn place_of(name: &str) -> String {
-    format!("MCP server {name}")
+/// Where what is wrong with a server is told: one place for each, also where two have the same name.
+fn place_of(label: &str) -> String {
+    format!("MCP server {label}")
 }
 
 fn changed_words(place: &str, name: &str, changed: &[String]) -> Problem {
@@ -394,7 +396,7 @@ mod tests {
         let server = mcp_server::read(&json!({ "git": { "command": "git-server" } })).defined().next();
         let server = server.expect("a server is defined");
         let key = server.key();
-        let one = ConfiguredServer { key: key.clone(), server, place: SETTINGS_FILE.into(), of: None };
+        let one = ConfiguredServer { key: key.clone(), server, place: SETTINGS_FILE.into() };
         let written = ConfiguredServers { servers: vec![one], problems: Vec::new() };
         (McpServers { names: written.names(), written, ..McpServers::default() }, key)
     }

@@ -309,7 +309,7 @@ impl Keeper {
 
     fn allowed(&self) -> Result<(), McpFailure> {
         let consent = consent::of(self.place.config.as_deref(), self.place.workspace.as_deref(), &self.server);
-        let name = &self.server.name;
+        let label = self.server.label();
         let shown = self.server.shown();
         let what = match consent {
             Consent::Given => return Ok(()),
@@ -324,7 +324,7 @@ impl Keeper {
             .as_ref()
             .map(|folder| format!(" --workspace {}", folder.display()))
             .unwrap_or_default();
-        let remedy = format!("if you trust it, run: workshop mcp allow {name}{folder}");
+        let remedy = format!("if you trust it, run: workshop mcp allow {label}{folder}");
         Err(McpFailure::new(McpFault::NotAllowed, what, remedy))
     }
 
@@ -398,7 +398,7 @@ impl Keeper {
                         Ok(offer) => self.emit(McpNews::Ready { offer: Box::new(offer) }),
                         Err(_) if connection.is_closed() => break Some(connection.why_gone()),
                         Err(failure) if self.told.is_none() => break Some(failure),
-                        Err(failure) => tracing::warn!("{}: {}", self.server.name, failure.sentence()),
+                        Err(failure) => tracing::warn!("{}: {}", self.server.label(), failure.sentence()),
                     }
                 }
                 _ = look.tick() => {
