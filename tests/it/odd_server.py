@@ -36,6 +36,8 @@ def tools():
             tool("odd\u0007name", "x"),
             tool("x" * 300, "x"),
         ]
+    if MODE == "echoes":
+        return [tool("echo", f"Has the key {os.environ['ODD_TOKEN']}.", readOnlyHint=True)]
     if MODE == "asks":
         times = {"type": "object", "properties": {"times": {"type": "integer"}}}
         return [
@@ -99,6 +101,16 @@ def call(name, arguments, meta):
         say({"method": "notifications/tools/list_changed"})
     if MODE == "relisting":
         say({"method": "notifications/tools/list_changed"})
+    if name == "echo":
+        secret = os.environ["ODD_TOKEN"]
+        token = (meta or {}).get("progressToken")
+        params = {"progressToken": token, "progress": 1, "message": f"with {secret}"}
+        say({"method": "notifications/progress", "params": params})
+        properties = {"ok": {"type": "boolean", "title": f"Use {secret}?"}}
+        params = {"message": f"May {secret} be used?", "requestedSchema": {"type": "object", "properties": properties}}
+        say({"id": "q1", "method": "elicitation/create", "params": params})
+        sys.stdin.readline()
+        return {"content": [], "structuredContent": {"token": secret, "known": "yes"}}
     if name == "add":
         total = arguments["a"] + arguments["b"]
         return {"content": [{"type": "text", "text": f"The sum is {total}."}], "structuredContent": {"sum": total}}

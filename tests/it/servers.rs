@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::base::Seq;
-use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms};
+use agent_workshop::gateway::mcp::{
+    McpClient, McpFailure, McpFault, McpOffer, McpReply, McpRequest, McpSettings, McpTerms,
+};
 use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
 use agent_workshop::gateway::sandbox::{Confinement, Level, WATCH_WORD, watch_with};
 use agent_workshop::gateway::{
@@ -41,6 +43,7 @@ pub fn trials() -> Vec<Trial> {
         servers_that_misbehave_are_told_in_time_and_leave_nothing,
         a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack,
         a_server_says_how_far_it_is,
+        nothing_that_a_server_gives_back_of_a_persons_variables_is_shown,
         what_stands_at_an_address_of_a_template_is_read_as_other_resources_are,
         a_server_that_sends_elsewhere_or_asks_for_credentials_is_told,
         an_answer_over_http_without_end_is_cut,
@@ -321,6 +324,32 @@ fn a_server_says_how_far_it_is() {
     let answer = client.call(tool("slow", json!({})), |step| steps.push(step.to_owned())).expect("it is done");
     assert_eq!(answer.text, "done at last");
     assert_eq!(steps, ["25 %", "50 %", "75 %"]);
+}
+
+fn nothing_that_a_server_gives_back_of_a_persons_variables_is_shown() {
+    const SECRET: &str = "hush-hush-hush";
+    let place = Place::new();
+    let env = json!({ "ODD_TOKEN": format!("${{ODD_TOKEN_THAT_NOBODY_HAS:-{SECRET}}}") });
+    let command = json!({ "odd": { "command": "python3", "args": [script(), "echoes"], "env": env } });
+    let server = mcp_server::read(&command).defined().next().expect("a server is defined");
+    place.allow(&server);
+    let (mut client, offer) = place.connect(server).expect("it greets");
+    let mut told = serde_json::to_string(&offer).expect("it is data");
+    let mut asked = String::new();
+    let answer = client.call_answering(
+        tool("echo", json!({})),
+        |step| told.push_str(step),
+        |question| {
+            asked = serde_json::to_string(question).expect("it is data");
+            McpReply::Given { content: Map::new() }
+        },
+    );
+    let answer = answer.expect("it answers");
+    assert_eq!(answer.data, Some(json!({ "token": "[redacted]", "known": "yes" })));
+    for text in [&told, &asked] {
+        assert!(!text.contains(SECRET) && text.contains("[redacted]"), "{text}");
+    }
+    assert!(told.contains("with [redacted]") && asked.contains("Use [redacted]?"), "{told} {asked}");
 }
 
 fn what_stands_at_an_address_of_a_template_is_read_as_other_resources_are() {

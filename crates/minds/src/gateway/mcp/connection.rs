@@ -29,6 +29,7 @@ use super::failure::{McpFailure, McpFault};
 use super::handler::{Asked, Handler, Progress, Tokens};
 use super::messages::McpRequest;
 use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer};
+use super::redacted_transport::redacted;
 use super::settings::McpTerms;
 use super::sse::SseTransport;
 use crate::agent::{McpServer, McpTransport};
@@ -90,7 +91,8 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             let started = start(stdio, place)?;
             let redactor = Redactor::of(started.secrets.iter().map(String::as_str));
             let lines = LimitedLines::new(started.stdout, MESSAGE_BYTES_AT_MOST, is_over.clone());
-            let greeted = timeout(terms.connect, rmcp::serve_client(handler, (lines, started.stdin))).await;
+            let transport = redacted((lines, started.stdin), redactor.clone());
+            let greeted = timeout(terms.connect, rmcp::serve_client(handler, transport)).await;
             match greeted {
                 Ok(Ok(service)) => Ok(connection(service, Some(started.process), redactor)),
                 Ok(Err(error)) => {
@@ -107,7 +109,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
         }
         McpTransport::Http { url, headers } => {
             let Reached { client, url, headers, redactor } = reach(url, headers, terms, place)?;
-            let transport = streamable(client, url, headers);
+            let transport = redacted(streamable(client, url, headers), redactor.clone());
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),
                 Ok(Err(error)) => Err(not_greeted(&redactor, &error, "")),
@@ -118,7 +120,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             let Reached { client, url, headers, redactor } = reach(url, headers, terms, place)?;
             let opening = SseTransport::open(client, &url, headers, MESSAGE_BYTES_AT_MOST, is_over.clone());
             let transport = match timeout(terms.connect, opening).await {
-                Ok(Ok(transport)) => transport,
+                Ok(Ok(transport)) => redacted(transport, redactor.clone()),
                 Ok(Err(error)) => return Err(not_spoken(&redactor, &error_text(&error), "")),
                 Err(_) => return Err(silent(&redactor, terms.connect, "")),
             };
@@ -593,7 +595,7 @@ impl Line {
                     let words = said.pointer("/content/text").and_then(Value::as_str);
                     let words = words
                         .map_or_else(|| said.get("content").map(Value::to_string).unwrap_or_default(), str::to_owned);
-                    collector.text(&self.redactor.known(&format!("{role}: {words}")));
+                    collector.text(&format!("{role}: {words}"));
                 }
             }
             _ => {
@@ -607,7 +609,7 @@ impl Line {
     fn collect(&self, collector: &mut Collector, result: CallToolResult) {
         for block in result.content {
             match block {
-                ContentBlock::Text(text) => collector.text(&self.redactor.known(&text.text)),
+                ContentBlock::Text(text) => collector.text(&text.text),
                 ContentBlock::Image(image) => collector.image(&image.mime_type, &image.data),
                 ContentBlock::Resource(resource) => self.contents(collector, &resource.resource),
                 ContentBlock::ResourceLink(link) => {
@@ -624,7 +626,7 @@ impl Line {
 
     fn contents(&self, collector: &mut Collector, contents: &ResourceContents) {
         match contents {
-            ResourceContents::TextResourceContents { text, .. } => collector.text(&self.redactor.known(text)),
+            ResourceContents::TextResourceContents { text, .. } => collector.text(text),
             ResourceContents::BlobResourceContents { blob, mime_type, .. } => match mime_type.as_deref() {
                 Some(kind) if kind.starts_with("image/") => collector.image(kind, blob),
                 _ => collector.text("[bytes that are not shown here]"),

@@ -2,8 +2,8 @@
 //!
 //! In reading order: the timeouts ([`settings`]), what a server offers ([`offer`]) and the result of a call
 //! ([`answer`]), why something does not work ([`failure`]), what a server may ask a person ([`elicitation`]) or a model
-//! ([`sampling`]) during a call, messages between the world and the pool ([`messages`]); then one connection
-//! (`connection`) and all of them (`pool`), and the same without a room (`client`). What a person
+//! ([`sampling`]) during a call, messages between the world and the pool ([`messages`]); then what no server may say
+//! (`redacted_transport`), one connection (`connection`) and all of them (`pool`), and the same without a room (`client`). What a person
 //! allowed and the process of a server are in [`peers`](super::peers), and the world's side is
 //! [`servers`](super::servers).
 //!
@@ -22,6 +22,7 @@ mod literal_secrets;
 pub mod messages;
 pub mod offer;
 mod pool;
+mod redacted_transport;
 pub mod sampling;
 pub mod settings;
 mod sse;
