@@ -47,7 +47,8 @@ def tools():
             tool("leave", "Asks for it, and ends without an answer."),
             tool("can", "Says what the client can do.", readOnlyHint=True),
         ]
-    return [
+    more = [tool("refuse", "Says that it does not work.")] if MODE == "kept" else []
+    return more + [
         tool("add", described, SUM, readOnlyHint=True),
         tool("log.all", "Notes something.", {"type": "object", "properties": {"text": {"type": "string"}}}),
         tool("picture", "Gives a picture.", readOnlyHint=True),
@@ -101,6 +102,9 @@ def call(name, arguments, meta):
         say({"method": "notifications/tools/list_changed"})
     if MODE == "relisting":
         say({"method": "notifications/tools/list_changed"})
+    if name == "refuse":
+        parts = [{"type": "text", "text": "no"}, {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]
+        return {"isError": True, "content": parts, "structuredContent": {"code": 7}}
     if name == "echo":
         secret = os.environ["ODD_TOKEN"]
         token = (meta or {}).get("progressToken")

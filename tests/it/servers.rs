@@ -615,7 +615,7 @@ pub fn run_in(place: &Path, config: &Path, arguments: &[&str]) -> (Option<i32>, 
 fn what_a_server_gives_beside_words_stands_in_the_session_file() {
     let (_workspace, config, place) = workspace_on_disk("kept", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
     let script = crate::workshop::script_file(
-        "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: mcp__odd__add, arguments: { a: 2, b: 3 } }, { name: mcp__odd__picture, arguments: {} } ]\n    - text: It is five.\n",
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: mcp__odd__add, arguments: { a: 2, b: 3 } }, { name: mcp__odd__picture, arguments: {} }, { name: mcp__odd__refuse, arguments: {} } ]\n    - text: It is five.\n",
     );
     let provider = format!("scripted:{}", script.display());
     let (code, told) = run_in(
@@ -636,6 +636,10 @@ fn what_a_server_gives_beside_words_stands_in_the_session_file() {
         json!([{ "media_type": "image/png", "base64": "iVBORw0KGgo=" }]),
         "{text}"
     );
+    // Also of a call that did not work, as the server itself says.
+    assert!(results[2]["content"].to_string().contains("Error: no"), "{text}");
+    assert_eq!(results[2]["metadata"]["data"], json!({ "code": 7 }), "{text}");
+    assert_eq!(results[2]["metadata"]["images"], results[1]["metadata"]["images"], "{text}");
     assert!(is_gone("kept"));
 }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, ErrorCode, GetPromptRequest,
-    GetPromptRequestParams, PaginatedRequestParams, Prompt, ReadResourceRequest, ReadResourceRequestParams, Resource,
-    ResourceContents, ResourceTemplate, ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, GetPromptRequest, GetPromptRequestParams,
+    PaginatedRequestParams, Prompt, ReadResourceRequest, ReadResourceRequestParams, Resource, ResourceTemplate,
+    ServerResult,
 };
 use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -551,7 +551,7 @@ impl Line {
         let outcome = loop {
             tokio::select! {
                 result = &mut handle.rx => break match result {
-                    Ok(Ok(result)) => self.answer(result, terms),
+                    Ok(Ok(result)) => Self::answer(result, terms),
                     Ok(Err(error)) => Err(failure(&error, &self.is_over, &self.redactor)),
                     Err(_) => Err(gone(&self.is_over, &self.redactor, "")),
                 },
@@ -573,30 +573,23 @@ impl Line {
         outcome
     }
 
-    fn answer(&self, result: ServerResult, terms: &McpTerms) -> Result<McpAnswer, McpFailure> {
+    fn answer(result: ServerResult, terms: &McpTerms) -> Result<McpAnswer, McpFailure> {
         let mut collector = Collector::new(terms.result_chars_at_most);
         match result {
             ServerResult::CallToolResult(result) => {
                 let is_error = result.is_error == Some(true);
-                self.collect(&mut collector, result);
+                result.content.iter().for_each(|block| collector.block(block));
+                if let Some(data) = result.structured_content {
+                    collector.data(data);
+                }
                 let answer = collector.done();
-                return match is_error {
-                    true => Err(McpFailure::new(McpFault::Refused, answer.text, "")),
-                    false => Ok(answer),
-                };
+                return if is_error { Err(McpFailure::of_answer(answer)) } else { Ok(answer) };
             }
             ServerResult::ReadResourceResult(result) => {
-                result.contents.iter().for_each(|contents| self.contents(&mut collector, contents));
+                result.contents.iter().for_each(|contents| collector.contents(contents));
             }
             ServerResult::GetPromptResult(result) => {
-                for message in result.messages {
-                    let said = serde_json::to_value(&message).unwrap_or_default();
-                    let role = said.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
-                    let words = said.pointer("/content/text").and_then(Value::as_str);
-                    let words = words
-                        .map_or_else(|| said.get("content").map(Value::to_string).unwrap_or_default(), str::to_owned);
-                    collector.text(&format!("{role}: {words}"));
-                }
+                result.messages.iter().for_each(|message| collector.message(message));
             }
             _ => {
                 let what = "the server's answer is not of the requested kind";
@@ -604,35 +597,6 @@ impl Line {
             }
         }
         Ok(collector.done())
-    }
-
-    fn collect(&self, collector: &mut Collector, result: CallToolResult) {
-        for block in result.content {
-            match block {
-                ContentBlock::Text(text) => collector.text(&text.text),
-                ContentBlock::Image(image) => collector.image(&image.mime_type, &image.data),
-                ContentBlock::Resource(resource) => self.contents(collector, &resource.resource),
-                ContentBlock::ResourceLink(link) => {
-                    collector.text(&format!("[a resource: {}]", plain(&link.uri, 400)));
-                }
-                ContentBlock::Audio(_) => collector.text("[audio that is not kept]"),
-                _ => collector.text("[something that is not known here]"),
-            }
-        }
-        if let Some(data) = result.structured_content {
-            collector.data(data);
-        }
-    }
-
-    fn contents(&self, collector: &mut Collector, contents: &ResourceContents) {
-        match contents {
-            ResourceContents::TextResourceContents { text, .. } => collector.text(text),
-            ResourceContents::BlobResourceContents { blob, mime_type, .. } => match mime_type.as_deref() {
-                Some(kind) if kind.starts_with("image/") => collector.image(kind, blob),
-                _ => collector.text("[bytes that are not shown here]"),
-            },
-            _ => collector.text("[something that is not known here]"),
-        }
     }
 }
 
