@@ -196,7 +196,7 @@ def hold(number, meta):
 
 
 def answer(message):
-    global told
+    global told, described
     method, number = message.get("method"), message.get("id")
     if MODE.startswith("patient-") and method == "notifications/cancelled":
         note("noted.txt", "cancelled")
@@ -248,6 +248,9 @@ def answer(message):
     else:
         result = {}
     say({"id": number, "result": result})
+    if MODE == "restless" and method == "tools/list":
+        described = "Adds numbers." if described.endswith("two numbers.") else "Adds two numbers."
+        say({"method": "notifications/tools/list_changed"})
 
 
 def flood():

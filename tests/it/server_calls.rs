@@ -22,6 +22,7 @@ pub fn trials() -> Vec<Trial> {
     let cases = cases![
         a_call_that_is_stopped_ends_at_once_and_the_server_hears_of_it,
         calls_go_on_while_a_server_is_asked_again_what_it_offers,
+        a_server_that_changes_its_lists_without_end_is_followed_more_slowly,
         a_question_is_about_the_call_that_the_server_names,
         a_question_about_no_call_says_so_where_there_are_several,
         a_server_that_was_killed_is_connected_again_and_its_call_is_told,
@@ -138,6 +139,27 @@ fn calls_go_on_while_a_server_is_asked_again_what_it_offers() {
     office.call("two", "add");
     assert_eq!(office.done("two"), Ok("The sum is 3.".to_owned()));
     assert!(begun.elapsed() < Duration::from_millis(1_500), "{:?}", begun.elapsed());
+}
+
+fn a_server_that_changes_its_lists_without_end_is_followed_more_slowly() {
+    let office = Office::new("restless");
+    let until = Instant::now() + Duration::from_secs(4);
+    let mut offers = Vec::new();
+    while Instant::now() < until {
+        if let Some(GatewayEvent::Mcp(McpEvent::Standing { news: McpNews::Ready { offer }, .. })) =
+            office.worker.next(Duration::from_millis(50))
+        {
+            offers.push(offer);
+        }
+    }
+    assert!((5..=10).contains(&offers.len()), "{} times", offers.len());
+    assert!(!offers[0].is_restless && offers[offers.len() - 1].is_restless);
+    assert!(offers.windows(2).all(|two| two[0] != two[1]), "what is the same is not said again");
+    // A person who tests it does not wait for that.
+    office.connect();
+    let begun = Instant::now();
+    office.ready();
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
 /// Two calls at once; for which the server is said to ask, and with which words.

@@ -281,6 +281,10 @@ pub(super) fn apply_server_events(
                         "nothing to do, unless you need them",
                     ));
                 }
+                if offer.is_restless {
+                    let what = "changes what it offers again and again; changes are now followed more slowly";
+                    problems.push(Problem::warning(&place, what, "if its tools seem out of date, test it again"));
+                }
                 McpServerStatus::Ready(Arc::new((**offer).clone()))
             }
             McpNews::Failed { failure, .. } => {

@@ -26,6 +26,7 @@ use super::failure::{McpFailure, McpFault};
 use super::handler::{Asked, Wants};
 use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
 use super::offer::McpOffer;
+use super::pace::{Pace, SETTLE};
 use super::sampling::McpSampling;
 use super::settings::McpTerms;
 use crate::agent::McpServer;
@@ -42,8 +43,6 @@ const PATIENCE_AT_EXIT: Duration = Duration::from_millis(250);
 const EXIT: Duration = Duration::from_millis(1_200);
 /// How often it is looked whether a server is still there, or whether a person has allowed it meanwhile.
 const LOOK: Duration = Duration::from_millis(250);
-/// Lists are asked for again so long after a server said that they changed: it may say so many times at once.
-const SETTLE: Duration = Duration::from_millis(200);
 /// A connection that lasted so long was a good one.
 const GOOD: Duration = Duration::from_secs(60);
 
@@ -206,8 +205,8 @@ impl Pool {
 }
 
 /// What a server offers once it has settled.
-async fn offer_soon(line: Line, terms: Arc<McpTerms>) -> Result<McpOffer, McpFailure> {
-    sleep(SETTLE).await;
+async fn offer_soon(line: Line, terms: Arc<McpTerms>, wait: Duration) -> Result<McpOffer, McpFailure> {
+    sleep(wait).await;
     line.offer(&terms).await
 }
 
@@ -348,6 +347,7 @@ impl Keeper {
         let mut look = interval(LOOK);
         let mut stamp = consent::stamp(self.place.config.as_deref());
         let (mut offering, mut is_changed_again) = (None, false);
+        let (mut pace, begun) = (Pace::default(), Instant::now());
         let failure = loop {
             tokio::select! {
                 () = end.cancelled() => break None,
@@ -357,7 +357,7 @@ impl Keeper {
                         self.terms = Arc::from(terms);
                         // Whoever asked waits for an answer, whether or not it is the same as before.
                         self.told = None;
-                        changed.notify_one();
+                        offering = Some(offer_soon(connection.line(), self.terms.clone(), SETTLE).boxed());
                     }
                     Some(Order::Call(call)) => self.begin(&connection, call, &under_way),
                     Some(Order::Answer { id, number, reply }) => {
@@ -385,7 +385,10 @@ impl Keeper {
                 () = changed.notified() => {
                     // One look at a time, beside everything else that the server is asked and says.
                     match &offering {
-                        None => offering = Some(offer_soon(connection.line(), self.terms.clone()).boxed()),
+                        None => {
+                            let wait = pace.wait(begun.elapsed());
+                            offering = Some(offer_soon(connection.line(), self.terms.clone(), wait).boxed());
+                        }
                         Some(_) => is_changed_again = true,
                     }
                 }
@@ -395,7 +398,10 @@ impl Keeper {
                         changed.notify_one();
                     }
                     match offer {
-                        Ok(offer) => self.emit(McpNews::Ready { offer: Box::new(offer) }),
+                        Ok(offer) => {
+                            let offer = McpOffer { is_restless: pace.is_slowed(), ..offer };
+                            self.emit(McpNews::Ready { offer: Box::new(offer) });
+                        }
                         Err(_) if connection.is_closed() => break Some(connection.why_gone()),
                         Err(failure) if self.told.is_none() => break Some(failure),
                         Err(failure) => tracing::warn!("{}: {}", self.server.label(), failure.sentence()),
