@@ -23,6 +23,7 @@ use super::super::peers::expanded;
 use super::super::peers::plain;
 use super::super::peers::process::{Place, Process, Words, start};
 use super::super::redaction::Redactor;
+use super::super::sandbox::Level;
 use super::answer::{Collector, McpAnswer};
 use super::elicitation::McpReply;
 use super::failure::{McpFailure, McpFault};
@@ -98,12 +99,12 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
                 Ok(Err(error)) => {
                     let words = started.process.last_words();
                     started.process.end(CLOSE).await;
-                    Err(confined(not_greeted(&redactor, &error, &words), terms.confined))
+                    Err(confined(not_greeted(&redactor, &error, &words), Lacks::of(stdio, place)))
                 }
                 Err(_) => {
                     let words = started.process.last_words();
                     started.process.end(CLOSE).await;
-                    Err(silent(&redactor, terms.connect, &words))
+                    Err(confined(silent(&redactor, terms.connect, &words), Lacks::of(stdio, place)))
                 }
             }
         }
@@ -206,16 +207,40 @@ fn not_spoken(redactor: &Redactor, text: &str, words: &str) -> McpFailure {
     McpFailure::new(McpFault::Protocol, what, "check that the command or address is an MCP server")
 }
 
-/// The same, with what a program may lack that sees less than it would outside.
-fn confined(failure: McpFailure, is_confined: bool) -> McpFailure {
-    let remedy = match failure.fault {
-        McpFault::Protocol if is_confined => {
+/// What a program may lack that sees less than it would outside.
+#[derive(Clone, Copy)]
+struct Lacks {
+    /// Files outside the workspace.
+    files: bool,
+    /// The network.
+    network: bool,
+}
+
+impl Lacks {
+    fn of(transport: &McpTransport, place: &Place<'_>) -> Self {
+        let may_reach = matches!(transport, McpTransport::Stdio { network: true, .. });
+        let is_kept_in = place.confinement.is_some_and(|confinement| confinement.level() != Level::None);
+        Self { files: place.confinement.is_some(), network: is_kept_in && !may_reach }
+    }
+}
+
+/// The same, with what the program may lack.
+fn confined(failure: McpFailure, lacks: Lacks) -> McpFailure {
+    let mut remedy = match failure.fault {
+        McpFault::Protocol if lacks.files => {
             "check that the command is an MCP server and needs no files outside the workspace, to which it is confined \
                 (mcp.confined in the settings)"
+                .to_owned()
         }
-        _ => return failure,
+        _ => failure.remedy.clone(),
     };
-    McpFailure { remedy: remedy.to_owned(), ..failure }
+    if lacks.network {
+        remedy = format!(
+            "it runs without network: if it needs one, as npx and uvx do to download a server, add network: true to \
+                its definition and allow it again; else {remedy}"
+        );
+    }
+    McpFailure { remedy, ..failure }
 }
 
 /// An error with what it came from.
@@ -620,6 +645,21 @@ fn client_request(request: McpRequest) -> ClientRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_does_not_start_without_network_is_told_what_to_add() {
+        let none = Redactor::of([]);
+        let failures =
+            || [not_spoken(&none, "it ended", "ENOTFOUND"), silent(&none, Duration::from_secs(10), "ENOTFOUND")];
+        for failure in failures() {
+            let told = confined(failure.clone(), Lacks { files: true, network: true }).remedy;
+            assert!(told.contains("network: true") && told.contains("npx"), "{told}");
+            let told = confined(failure, Lacks { files: true, network: false }).remedy;
+            assert!(!told.contains("network") && !told.is_empty(), "{told}");
+        }
+        let [ended, silent] = failures().map(|failure| confined(failure, Lacks { files: true, network: true }).remedy);
+        assert!(ended.contains("outside the workspace") && silent.contains("mcp.connect_timeout_secs"));
+    }
 
     #[test]
     fn a_list_is_read_page_by_page_and_never_without_end() {
