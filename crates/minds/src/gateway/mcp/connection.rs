@@ -348,6 +348,12 @@ fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> M
             McpFailure::new(McpFault::Refused, redactor.all(&plain(&error.message, 800)), "")
         }
         ServiceError::TransportClosed => gone(is_over, redactor, ""),
+        // What cannot be sent cannot be sent again over the same connection: a server over HTTP that was started anew
+        // knows nothing of it.
+        ServiceError::TransportSend(error) => {
+            let what = redactor.all(&plain(&error_text(error), 600));
+            McpFailure::new(McpFault::Gone, format!("the server cannot be reached: {what}"), "")
+        }
         other => {
             let what = redactor.all(&plain(&error_text(other), 600));
             McpFailure::new(McpFault::Protocol, format!("cannot communicate with the server: {what}"), "")

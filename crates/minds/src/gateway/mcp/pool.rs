@@ -348,6 +348,8 @@ impl Keeper {
         let mut stamp = consent::stamp(self.place.config.as_deref());
         let (mut offering, mut is_changed_again) = (None, false);
         let (mut pace, begun) = (Pace::default(), Instant::now());
+        // Calls find out that a server is gone to which nothing is connected in between.
+        let (lost, mut is_lost) = mpsc::channel(1);
         let failure = loop {
             tokio::select! {
                 () = end.cancelled() => break None,
@@ -359,7 +361,7 @@ impl Keeper {
                         self.told = None;
                         offering = Some(offer_soon(connection.line(), self.terms.clone(), SETTLE).boxed());
                     }
-                    Some(Order::Call(call)) => self.begin(&connection, call, &under_way),
+                    Some(Order::Call(call)) => self.begin(&connection, call, &under_way, &lost),
                     Some(Order::Answer { id, number, reply }) => {
                         if let Some(call) = call_of(&under_way, &id) {
                             call.answer(number, reply);
@@ -371,6 +373,9 @@ impl Keeper {
                         call.heard.notify_one();
                         (self.says)(McpEvent::Progress { id: progress.id, text: progress.text });
                     }
+                }
+                Some(failure) = is_lost.recv() => {
+                    break Some(if connection.is_closed() { connection.why_gone() } else { failure });
                 }
                 Some(asked) = connection.asked.recv() => {
                     questions += 1;
@@ -403,6 +408,7 @@ impl Keeper {
                             self.emit(McpNews::Ready { offer: Box::new(offer) });
                         }
                         Err(_) if connection.is_closed() => break Some(connection.why_gone()),
+                        Err(failure) if failure.fault == McpFault::Gone => break Some(failure),
                         Err(failure) if self.told.is_none() => break Some(failure),
                         Err(failure) => tracing::warn!("{}: {}", self.server.label(), failure.sentence()),
                     }
@@ -426,15 +432,21 @@ impl Keeper {
     }
 
     /// Begins a call, beside the others.
-    fn begin(&self, connection: &Connection, call: Call, under_way: &CallsUnderWay) {
+    fn begin(&self, connection: &Connection, call: Call, under_way: &CallsUnderWay, lost: &mpsc::Sender<McpFailure>) {
         let this = Arc::new(UnderWay::default());
         under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), this.clone());
         let (line, terms, under_way) = (connection.line(), self.terms.clone(), under_way.clone());
-        let (calls, says) = (self.calls.clone(), self.says.clone());
+        let (calls, says, lost) = (self.calls.clone(), self.says.clone(), lost.clone());
         tokio::spawn(async move {
             let Call { id, request, cancel } = call;
             let outcome = line.call(&id, request, &terms, &this, &cancel).await;
             under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            if let Err(failure) = &outcome
+                && failure.fault == McpFault::Gone
+            {
+                // Where there is no room, it was found out already.
+                let _ = lost.try_send(failure.clone());
+            }
             done(&calls, &says, id, outcome);
         });
     }
