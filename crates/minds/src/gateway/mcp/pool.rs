@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -348,8 +348,8 @@ impl Keeper {
         let mut stamp = consent::stamp(self.place.config.as_deref());
         let (mut offering, mut is_changed_again) = (None, false);
         let (mut pace, begun) = (Pace::default(), Instant::now());
-        // Calls find out that a server is gone to which nothing is connected in between.
-        let (lost, mut is_lost) = mpsc::channel(1);
+        // Woken by a call that did not get through: whether the server is gone, its lists tell.
+        let (lost, mut is_doubted) = (Arc::new(Notify::new()), false);
         let failure = loop {
             tokio::select! {
                 () = end.cancelled() => break None,
@@ -374,8 +374,12 @@ impl Keeper {
                         (self.says)(McpEvent::Progress { id: progress.id, text: progress.text });
                     }
                 }
-                Some(failure) = is_lost.recv() => {
-                    break Some(if connection.is_closed() { connection.why_gone() } else { failure });
+                () = lost.notified() => {
+                    if connection.is_closed() {
+                        break Some(connection.why_gone());
+                    }
+                    is_doubted = true;
+                    offering = Some(offer_soon(connection.line(), self.terms.clone(), SETTLE).boxed());
                 }
                 Some(asked) = connection.asked.recv() => {
                     questions += 1;
@@ -404,12 +408,13 @@ impl Keeper {
                     }
                     match offer {
                         Ok(offer) => {
+                            is_doubted = false;
                             let offer = McpOffer { is_restless: pace.is_slowed(), ..offer };
                             self.emit(McpNews::Ready { offer: Box::new(offer) });
                         }
                         Err(_) if connection.is_closed() => break Some(connection.why_gone()),
+                        Err(failure) if is_doubted || self.told.is_none() => break Some(failure),
                         Err(failure) if failure.fault == McpFault::Gone => break Some(failure),
-                        Err(failure) if self.told.is_none() => break Some(failure),
                         Err(failure) => tracing::warn!("{}: {}", self.server.label(), failure.sentence()),
                     }
                 }
@@ -432,7 +437,7 @@ impl Keeper {
     }
 
     /// Begins a call, beside the others.
-    fn begin(&self, connection: &Connection, call: Call, under_way: &CallsUnderWay, lost: &mpsc::Sender<McpFailure>) {
+    fn begin(&self, connection: &Connection, call: Call, under_way: &CallsUnderWay, lost: &Arc<Notify>) {
         let this = Arc::new(UnderWay::default());
         under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), this.clone());
         let (line, terms, under_way) = (connection.line(), self.terms.clone(), under_way.clone());
@@ -441,11 +446,8 @@ impl Keeper {
             let Call { id, request, cancel } = call;
             let outcome = line.call(&id, request, &terms, &this, &cancel).await;
             under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-            if let Err(failure) = &outcome
-                && failure.fault == McpFault::Gone
-            {
-                // Where there is no room, it was found out already.
-                let _ = lost.try_send(failure.clone());
+            if outcome.as_ref().is_err_and(|failure| failure.fault == McpFault::Gone) {
+                lost.notify_one();
             }
             done(&calls, &says, id, outcome);
         });
