@@ -46,6 +46,8 @@ const TOOLS_LOOKED_AT: usize = 20_000;
 const CLOSE: Duration = Duration::from_millis(500);
 /// Pieces of progress that may wait.
 const PROGRESS_WAITING: usize = 64;
+/// The numbers of errors with which servers over HTTP answer a session that they do not know, beside HTTP's own 404.
+const NO_SESSION: [i32; 2] = [-32_000, -32_001];
 /// Questions of one server that may wait.
 const QUESTIONS_WAITING: usize = 16;
 
@@ -63,6 +65,8 @@ pub(super) struct Connection {
     pub(super) asked: mpsc::Receiver<Asked>,
     /// Woken when its lists change.
     pub(super) changed: Arc<Notify>,
+    /// Woken by a call after which it is not sure that the server still knows of this connection.
+    pub(super) doubted: Arc<Notify>,
 }
 
 /// Starts or reaches a server and greets it.
@@ -86,6 +90,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
         progress,
         asked,
         changed,
+        doubted: Arc::default(),
     };
     match &server.transport {
         stdio @ McpTransport::Stdio { .. } => {
@@ -273,6 +278,7 @@ impl Connection {
             is_over: self.is_over.clone(),
             redactor: self.redactor.clone(),
             words: self.process.as_ref().map(Process::words).unwrap_or_default(),
+            doubted: self.doubted.clone(),
         }
     }
 
@@ -446,6 +452,7 @@ pub(super) struct Line {
     redactor: Redactor,
     /// What the server says beside the protocol.
     words: Words,
+    doubted: Arc<Notify>,
 }
 
 impl Line {
@@ -563,6 +570,19 @@ impl Line {
         failure(error, &self.is_over, &self.redactor)
     }
 
+    /// The same of a call, which may show that the server knows nothing of this connection any more.
+    fn call_failure(&self, error: &ServiceError) -> McpFailure {
+        let is_doubtful = match error {
+            ServiceError::TransportSend(_) | ServiceError::TransportClosed => true,
+            ServiceError::McpError(error) => NO_SESSION.contains(&error.code.0),
+            _ => false,
+        };
+        if is_doubtful {
+            self.doubted.notify_one();
+        }
+        self.failure(error)
+    }
+
     /// Asks something, as long as it is not stopped and the server says something now and then, or waits for a person
     /// or a model.
     pub(super) async fn call(
@@ -576,14 +596,14 @@ impl Line {
         let last = Instant::now() + terms.call_total;
         let request = client_request(request);
         let sending = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
-        let mut handle = sending.await.map_err(|error| failure(&error, &self.is_over, &self.redactor))?;
+        let mut handle = sending.await.map_err(|error| self.call_failure(&error))?;
         self.tokens.note(handle.progress_token.0.clone(), id.clone());
         let mut silent_at = Instant::now() + terms.call;
         let outcome = loop {
             tokio::select! {
                 result = &mut handle.rx => break match result {
                     Ok(Ok(result)) => Self::answer(result, terms),
-                    Ok(Err(error)) => Err(failure(&error, &self.is_over, &self.redactor)),
+                    Ok(Err(error)) => Err(self.call_failure(&error)),
                     Err(_) => Err(gone(&self.is_over, &self.redactor, "")),
                 },
                 () = under_way.heard.notified() => silent_at = Instant::now() + terms.call,

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -348,8 +348,7 @@ impl Keeper {
         let mut stamp = consent::stamp(self.place.config.as_deref());
         let (mut offering, mut is_changed_again) = (None, false);
         let (mut pace, begun) = (Pace::default(), Instant::now());
-        // Woken by a call that did not get through: whether the server is gone, its lists tell.
-        let (lost, mut is_doubted) = (Arc::new(Notify::new()), false);
+        let (doubted, mut is_doubted) = (connection.doubted.clone(), false);
         let failure = loop {
             tokio::select! {
                 () = end.cancelled() => break None,
@@ -361,7 +360,7 @@ impl Keeper {
                         self.told = None;
                         offering = Some(offer_soon(connection.line(), self.terms.clone(), SETTLE).boxed());
                     }
-                    Some(Order::Call(call)) => self.begin(&connection, call, &under_way, &lost),
+                    Some(Order::Call(call)) => self.begin(&connection, call, &under_way),
                     Some(Order::Answer { id, number, reply }) => {
                         if let Some(call) = call_of(&under_way, &id) {
                             call.answer(number, reply);
@@ -374,7 +373,8 @@ impl Keeper {
                         (self.says)(McpEvent::Progress { id: progress.id, text: progress.text });
                     }
                 }
-                () = lost.notified() => {
+                () = doubted.notified() => {
+                    // Whether the server is gone, its lists tell.
                     if connection.is_closed() {
                         break Some(connection.why_gone());
                     }
@@ -437,18 +437,15 @@ impl Keeper {
     }
 
     /// Begins a call, beside the others.
-    fn begin(&self, connection: &Connection, call: Call, under_way: &CallsUnderWay, lost: &Arc<Notify>) {
+    fn begin(&self, connection: &Connection, call: Call, under_way: &CallsUnderWay) {
         let this = Arc::new(UnderWay::default());
         under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), this.clone());
         let (line, terms, under_way) = (connection.line(), self.terms.clone(), under_way.clone());
-        let (calls, says, lost) = (self.calls.clone(), self.says.clone(), lost.clone());
+        let (calls, says) = (self.calls.clone(), self.says.clone());
         tokio::spawn(async move {
             let Call { id, request, cancel } = call;
             let outcome = line.call(&id, request, &terms, &this, &cancel).await;
             under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-            if outcome.as_ref().is_err_and(|failure| failure.fault == McpFault::Gone) {
-                lost.notify_one();
-            }
             done(&calls, &says, id, outcome);
         });
     }
