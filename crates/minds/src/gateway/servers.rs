@@ -305,8 +305,8 @@ fn place_of(label: &str) -> String {
     format!("MCP server {label}")
 }
 
-/// What is told where a server describes tools otherwise than before. Each change has words of its own, also where a tool
-/// is changed again and again: what was told once is not told anew.
+/// What is told where a server describes tools otherwise than before. Each change has words of its own, also where a
+/// tool is changed again and again: what was told once is not told anew.
 fn changed_words(label: &str, changed: &[(String, u64)], before: Option<&McpOffer>, now: &McpOffer) -> Problem {
     fn tool<'a>(offer: &'a McpOffer, name: &str) -> Option<&'a McpTool> {
         offer.tools.iter().find(|tool| tool.name == name)
