@@ -1,17 +1,19 @@
 //! What it costs that an MCP server is used through the workshop: over what the server itself takes, which is spoken to
-//! over bare pipes in the same run.
+//! over bare pipes, and over the client of the protocol's own SDK, both in the same run.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
 
 use agent_workshop::agent::mcp_server;
 use agent_workshop::gateway::Environment;
 use agent_workshop::gateway::mcp::{McpClient, McpRequest, McpSettings};
 use agent_workshop::gateway::peers::allow_peer;
 use agent_workshop::gateway::sandbox::watch_with;
+use rmcp::model::CallToolRequestParams;
+use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Map, Value, json};
+use tokio::runtime::{Builder, Runtime};
 
 use super::measure::{Figure, timed};
 
@@ -74,7 +76,51 @@ impl Drop for Bare {
     }
 }
 
-/// Starting, greeting and listing, and calls, each in turn with the bare server.
+/// The server through the client of the SDK, with nothing else.
+struct Sdk {
+    service: RunningService<RoleClient, ()>,
+    _child: tokio::process::Child,
+    // Dropped last: the others end on it.
+    runtime: Runtime,
+}
+
+impl Sdk {
+    /// Starts it, greets it and asks for its tools.
+    fn start(script: &Path) -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads start");
+        let (service, child) = runtime.block_on(async {
+            let mut command = tokio::process::Command::new("python3");
+            command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+            let mut child = command.spawn().expect("python3 starts");
+            let pipes = (child.stdout.take().expect("it is piped"), child.stdin.take().expect("it is piped"));
+            let service = rmcp::serve_client((), pipes).await.expect("it greets");
+            service.peer().list_tools(None).await.expect("it lists");
+            (service, child)
+        });
+        Self { service, _child: child, runtime }
+    }
+
+    fn add(&self) {
+        let params = CallToolRequestParams::new("add").with_arguments(numbers());
+        self.runtime.block_on(self.service.peer().call_tool(params)).expect("it adds");
+    }
+}
+
+/// What is added.
+fn numbers() -> Map<String, Value> {
+    Map::from_iter([("a".to_owned(), json!(2)), ("b".to_owned(), json!(3))])
+}
+
+fn add_bare(bare: &mut Bare) {
+    bare.ask("tools/call", json!({ "name": "add", "arguments": numbers() }));
+}
+
+fn add_ours(ours: &mut McpClient) {
+    let request = McpRequest::Tool { name: "add".to_owned(), arguments: numbers() };
+    ours.call(request, |_| {}).expect("it adds");
+}
+
+/// Starting, greeting, listing and a first call, and calls, each in turn with the bare server and the SDK.
 pub fn connect_and_call() -> Vec<Figure> {
     if Command::new("python3").arg("--version").output().is_err() {
         eprintln!("mcp: there is no python3, so nothing is measured");
@@ -90,29 +136,33 @@ pub fn connect_and_call() -> Vec<Figure> {
     allow_peer(&environment, workspace.path(), &server).expect("it can be kept");
     let connect =
         || McpClient::connect(server.clone(), McpSettings::default().terms(), &environment).expect("it greets").0;
-    drop((connect(), Bare::start(&script)));
-    let (mut bare_starts, mut our_starts) = (Vec::new(), Vec::new());
+    drop((connect(), Bare::start(&script), Sdk::start(&script)));
+    let (mut bare_starts, mut sdk_starts, mut our_starts) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..STARTS {
-        let begun = Instant::now();
-        let bare = Bare::start(&script);
-        bare_starts.push(begun.elapsed());
-        drop(bare);
-        let begun = Instant::now();
-        let ours = connect();
-        our_starts.push(begun.elapsed());
-        drop(ours);
+        // What was started ends outside of the time.
+        let mut kept = (None, None, None);
+        bare_starts.push(timed(|| add_bare(kept.0.insert(Bare::start(&script)))));
+        sdk_starts.push(timed(|| kept.1.insert(Sdk::start(&script)).add()));
+        our_starts.push(timed(|| add_ours(kept.2.insert(connect()))));
     }
-    let (mut bare, mut ours) = (Bare::start(&script), connect());
-    let arguments = Map::from_iter([("a".to_owned(), json!(2)), ("b".to_owned(), json!(3))]);
-    let (mut bare_calls, mut our_calls) = (Vec::new(), Vec::new());
+    let (mut bare, sdk, mut ours) = (Bare::start(&script), Sdk::start(&script), connect());
+    let (mut bare_calls, mut sdk_calls, mut our_calls) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..CALLS {
-        let params = json!({ "name": "add", "arguments": arguments });
-        bare_calls.push(timed(|| bare.ask("tools/call", params)));
-        let request = McpRequest::Tool { name: "add".to_owned(), arguments: arguments.clone() };
-        our_calls.push(timed(|| drop(ours.call(request, |_| {}).expect("it adds"))));
+        bare_calls.push(timed(|| add_bare(&mut bare)));
+        sdk_calls.push(timed(|| sdk.add()));
+        our_calls.push(timed(|| add_ours(&mut ours)));
     }
+    let started = "MCP server: started, greeted, listed and called once";
+    let over = |what: &str| format!("{started}, over {what}");
     vec![
-        Figure::over_bare("MCP server: started, greeted, listed, over its own time", 50.0, bare_starts, our_starts),
+        Figure::over_bare(&over("its own time over bare pipes"), 50.0, bare_starts, our_starts.clone()),
+        Figure::over_bare(&over("the same with the SDK's client"), 50.0, sdk_starts, our_starts),
+        Figure::over_bare(
+            "a call of an MCP server, over the same with the SDK's client",
+            2.0,
+            sdk_calls,
+            our_calls.clone(),
+        ),
         Figure::over_bare("a call of an MCP server, over its own time over bare pipes", 2.0, bare_calls, our_calls),
     ]
 }

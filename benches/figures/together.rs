@@ -38,7 +38,9 @@ pub fn channel() -> Vec<Figure> {
             }
         }
     });
-    let what = format!("{MESSAGES} channel messages to {SUBSCRIBERS} subscribers, in the words that each is told");
+    let what = format!(
+        "{MESSAGES} channel messages to {SUBSCRIBERS} subscribers, in the words that each is told, without a room"
+    );
     let each = times.median() * 1e3 / heard as f64;
     vec![Figure::at_most_ms(what, 1_000.0, &times).against(format!("{heard} heard, {} µs each", digits(each)))]
 }

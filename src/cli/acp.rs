@@ -148,7 +148,7 @@ fn allow(allowing: &Allowing) -> Outcome {
 fn forbid(chosen: &Chosen) -> Outcome {
     let here = Here::of(&chosen.place)?;
     let agent = here.find(&chosen.agent)?;
-    forbid_peer(&here.environment, &here.folder, &agent.name)
+    forbid_peer(&here.environment, &here.folder, &agent)
         .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
     if chosen.place.json {
         output::json(&json!({ "model": agent.name, "allowed": "no" }))?;

@@ -267,9 +267,9 @@ fn confinement() -> Finding {
 fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
     let Ok(all) = servers_of(folder) else { return Vec::new() };
     let finding = |written: &ConfiguredServer| {
-        let what = format!("MCP server {}", written.server.name);
+        let what = format!("MCP server {}", written.server.label());
         let detail = format!("{} ({})", written.server.shown(), written.place);
-        let remedy = format!("if you trust it, run: workshop mcp allow {}", written.server.name);
+        let remedy = format!("if you trust it, run: workshop mcp allow {}", written.server.label());
         match consent_of(environment, &written.server) {
             Consent::Given => Finding::good(&what, format!("allowed: {detail}; test it with: workshop mcp check")),
             Consent::None => Finding::bad(State::NotSetUp, &what, format!("not allowed yet: {detail}"), remedy),

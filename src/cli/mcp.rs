@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 use super::workspace_argument::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::servers::{ServersOfFolder, servers_of};
-use crate::base::Severity;
 use crate::base::text::nearest;
+use crate::base::{Problem, Severity};
 use crate::gateway::mcp::configured_servers::ConfiguredServer;
 use crate::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest};
-use crate::gateway::peers::{Consent, allow_peer, consent_of, forbid_peer};
+use crate::gateway::peers::{Consent, allow_peer, consent_of, forbid_label, forbid_peer};
 use crate::gateway::{Environment, server_status_text};
 
 #[derive(Args)]
@@ -54,7 +54,7 @@ struct Checking {
 
 #[derive(Args)]
 struct Calling {
-    /// The server's name
+    /// The server's name, or AGENT/NAME for an agent's own
     server: String,
     /// The tool, as the server calls it
     tool: String,
@@ -67,7 +67,7 @@ struct Calling {
 
 #[derive(Args)]
 struct Chosen {
-    /// The server's name
+    /// The server's name, or AGENT/NAME for an agent's own
     server: String,
     #[command(flatten)]
     place: InWorkspace,
@@ -98,19 +98,41 @@ impl Here {
         Ok(Self { folder, environment, all })
     }
 
-    fn find(&self, name: &str) -> Result<&ConfiguredServer, Complaint> {
-        let named = |written: &&ConfiguredServer| written.server.name == name || *written.key == *name;
-        self.all.servers.iter().find(named).ok_or_else(|| {
-            let complaint = Complaint::usage(format!("there is no MCP server {name:?} in this workspace"));
-            let names = || self.all.servers.iter().map(|written| written.server.name.as_str());
-            match nearest(name, names()) {
-                Some(near) => complaint.hint(format!("did you mean {near}?")),
-                None if self.all.servers.is_empty() => {
-                    complaint.hint("none is configured: add them under mcp_servers in settings.yaml")
+    /// The server that is meant: `ada/db` is the agent ada's own, `db` the workspace's, or the only one of that name.
+    fn find(&self, said: &str) -> Result<&ConfiguredServer, Complaint> {
+        let labels = |all: &[&ConfiguredServer]| all.iter().map(|one| one.server.label()).collect::<Vec<_>>();
+        let all: Vec<&ConfiguredServer> = self.all.servers.iter().collect();
+        let of_name: Vec<&ConfiguredServer> = all.iter().copied().filter(|one| one.server.name == said).collect();
+        let exact = all.iter().find(|one| one.server.label() == said || *one.key == *said);
+        match (exact, &of_name[..]) {
+            (Some(exact), _) => {
+                let others: Vec<_> = of_name.iter().copied().filter(|one| one.server.of != exact.server.of).collect();
+                if !others.is_empty() {
+                    let place = &exact.place;
+                    output::note(&format!(
+                        "{said} is the one in {place}; there is also {}",
+                        labels(&others).join(", ")
+                    ));
                 }
-                None => complaint.hint(format!("there are {}", names().collect::<Vec<_>>().join(", "))),
+                Ok(*exact)
             }
-        })
+            (None, [only]) => Ok(*only),
+            (None, []) => {
+                let complaint = Complaint::usage(format!("there is no MCP server {said:?} in this workspace"));
+                let names = labels(&all);
+                Err(match nearest(said, names.iter().map(String::as_str)) {
+                    Some(near) => complaint.hint(format!("did you mean {near}?")),
+                    None if all.is_empty() => {
+                        complaint.hint("none is configured: add them under mcp_servers in settings.yaml")
+                    }
+                    None => complaint.hint(format!("there are {}", names.join(", "))),
+                })
+            }
+            (None, several) => {
+                let complaint = Complaint::usage(format!("there are several MCP servers {said:?} in this workspace"));
+                Err(complaint.hint(format!("say which: {}", labels(several).join(" or "))))
+            }
+        }
     }
 
     fn consent(&self, written: &ConfiguredServer) -> Consent {
@@ -127,7 +149,8 @@ impl Here {
             "name": written.server.name,
             "what": written.server.shown(),
             "place": written.place,
-            "agent": written.of,
+            "label": written.server.label(),
+            "agent": written.server.of,
             "allowed": allowed,
         })
     }
@@ -154,7 +177,7 @@ fn list(place: &InWorkspace) -> Outcome {
     }
     for written in &here.all.servers {
         let (allowed, place) = (server_status_text::consent(here.consent(written)), server_status_text::place(written));
-        let (name, what) = (&written.server.name, written.server.shown());
+        let (name, what) = (written.server.label(), written.server.shown());
         output::result(&format!("{name}  {what}\n    {allowed}; {place}"))?;
     }
     if here.all.servers.is_empty() {
@@ -228,7 +251,7 @@ fn check(checking: &Checking) -> Outcome {
             line.extend(more);
         }
         if !checking.place.json {
-            output::result(&format!("{}: {words}", written.server.name))?;
+            output::result(&format!("{}: {words}", written.server.label()))?;
         }
         checked.push(line);
     }
@@ -300,12 +323,23 @@ fn allow(allowing: &Allowing) -> Outcome {
 
 fn forbid(chosen: &Chosen) -> Outcome {
     let here = Here::of(&chosen.place)?;
-    forbid_peer(&here.environment, &here.folder, &chosen.server)
-        .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+    let failed = |problem: Problem| Complaint::failed(problem.what).hint(problem.remedy);
+    let label = match here.find(&chosen.server) {
+        Ok(written) => {
+            forbid_peer(&here.environment, &here.folder, &written.server).map_err(failed)?;
+            written.server.label()
+        }
+        // It may have been allowed before it was taken out of the file.
+        Err(complaint) => {
+            let forbidden = forbid_label(&here.environment, &here.folder, &chosen.server).map_err(failed)?;
+            forbidden.ok_or(complaint)?;
+            chosen.server.clone()
+        }
+    };
     if chosen.place.json {
-        output::json(&json!({ "name": chosen.server, "allowed": "no" }))?;
+        output::json(&json!({ "name": label, "allowed": "no" }))?;
     } else {
-        output::result(&format!("{} may no longer be used in {}", chosen.server, here.folder.display()))?;
+        output::result(&format!("{label} may no longer be used in {}", here.folder.display()))?;
     }
     Ok(Ending::Done)
 }

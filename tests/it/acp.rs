@@ -240,7 +240,7 @@ fn an_agent_that_is_forbidden_meanwhile_is_ended() {
     let mut room = place.allowed("good", "forbidden", "execute_command", "", "do:say one\ndo:run echo two");
     asked(&mut room);
     let agent = agent_of(&line("good", "forbidden"), &std::collections::BTreeMap::new()).expect("it is one");
-    forbid_peer(&place.environment(), place.workspace.path(), &agent.name).expect("it can be kept");
+    forbid_peer(&place.environment(), place.workspace.path(), &agent).expect("it can be kept");
     assert!(is_gone("good", "forbidden"), "also in the middle of its answer");
     decide(&mut room, true, AllowScope::Once);
     assert!(ended_or_failed(&mut room).contains("needs your permission"));

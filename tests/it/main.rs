@@ -56,6 +56,7 @@ mod screen;
 mod seeing;
 mod server_calls;
 mod server_peers;
+mod server_trust;
 mod servers;
 mod session_walk;
 mod settings_reference;
@@ -121,6 +122,7 @@ fn main() {
         workflows::trials,
         adding_a_prompt_part::trials,
         adding_a_tool::trials,
+        server_trust::trials,
         servers::trials,
         acp::trials,
         server_calls::trials,

@@ -14,6 +14,8 @@ MODE = sys.argv[1]
 OBJECT = {"type": "object", "properties": {}}
 SUM = {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}, "required": ["a", "b"]}
 described = "Adds two numbers."
+# Whether it offers more than at first.
+has_grown = False
 # What the client said that it can do.
 told = {}
 
@@ -36,6 +38,11 @@ def tools():
             tool("odd\u0007name", "x"),
             tool("x" * 300, "x"),
         ]
+    if MODE.startswith("growing"):
+        grown = [tool("ripe", "Is there only for a while.")] if has_grown and MODE == "growing-tools" else []
+        return [tool("grow", "Makes it offer more."), tool("shrink", "Makes it offer less."), *grown]
+    if MODE == "echoes":
+        return [tool("echo", f"Has the key {os.environ['ODD_TOKEN']}.", readOnlyHint=True)]
     if MODE == "asks":
         times = {"type": "object", "properties": {"times": {"type": "integer"}}}
         return [
@@ -45,7 +52,8 @@ def tools():
             tool("leave", "Asks for it, and ends without an answer."),
             tool("can", "Says what the client can do.", readOnlyHint=True),
         ]
-    return [
+    more = [tool("refuse", "Says that it does not work.")] if MODE == "kept" else []
+    return more + [
         tool("add", described, SUM, readOnlyHint=True),
         tool("log.all", "Notes something.", {"type": "object", "properties": {"text": {"type": "string"}}}),
         tool("picture", "Gives a picture.", readOnlyHint=True),
@@ -84,7 +92,7 @@ def sampled():
 
 
 def call(name, arguments, meta):
-    global described
+    global described, has_grown
     if MODE == "huge":
         sys.stdout.write('{"jsonrpc":"2.0","id":1,"result":"' + "x" * (100 * 1024 * 1024))
         sys.stdout.flush()
@@ -99,6 +107,26 @@ def call(name, arguments, meta):
         say({"method": "notifications/tools/list_changed"})
     if MODE == "relisting":
         say({"method": "notifications/tools/list_changed"})
+    if name in ("grow", "shrink"):
+        has_grown = name == "grow"
+        what = MODE.removeprefix("growing-")
+        say({"method": f"notifications/{what}/list_changed"})
+        return {"content": [{"type": "text", "text": "as you like"}]}
+    if name == "ripe":
+        return {"content": [{"type": "text", "text": "ripe indeed"}]}
+    if name == "refuse":
+        parts = [{"type": "text", "text": "no"}, {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]
+        return {"isError": True, "content": parts, "structuredContent": {"code": 7}}
+    if name == "echo":
+        secret = os.environ["ODD_TOKEN"]
+        token = (meta or {}).get("progressToken")
+        params = {"progressToken": token, "progress": 1, "message": f"with {secret}"}
+        say({"method": "notifications/progress", "params": params})
+        properties = {"ok": {"type": "boolean", "title": f"Use {secret}?"}}
+        params = {"message": f"May {secret} be used?", "requestedSchema": {"type": "object", "properties": properties}}
+        say({"id": "q1", "method": "elicitation/create", "params": params})
+        sys.stdin.readline()
+        return {"content": [], "structuredContent": {"token": secret, "known": "yes"}}
     if name == "add":
         total = arguments["a"] + arguments["b"]
         return {"content": [{"type": "text", "text": f"The sum is {total}."}], "structuredContent": {"sum": total}}
@@ -180,7 +208,7 @@ def hold(number, meta):
 
 
 def answer(message):
-    global told
+    global told, described
     method, number = message.get("method"), message.get("id")
     if MODE.startswith("patient-") and method == "notifications/cancelled":
         note("noted.txt", "cancelled")
@@ -210,9 +238,17 @@ def answer(message):
         capabilities = {"tools": {"listChanged": True}}
         if MODE.startswith("resources"):
             capabilities["resources"] = {}
+        if MODE.startswith("growing"):
+            capabilities["resources"] = capabilities["prompts"] = {"listChanged": True}
         result = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": {"name": "odd", "version": "1"}}
     elif method == "resources/list":
-        result = {"resources": []}
+        ripe = has_grown and MODE == "growing-resources"
+        result = {"resources": [{"uri": "note:///ripe", "name": "ripe"}] if ripe else []}
+    elif method == "prompts/list":
+        ripe = has_grown and MODE == "growing-prompts"
+        result = {"prompts": [{"name": "ripe"}] if ripe else []}
+    elif method == "resources/templates/list" and MODE.startswith("growing"):
+        result = {"resourceTemplates": []}
     elif method == "resources/templates/list" and MODE == "resources-without-templates":
         say({"id": number, "error": {"code": -32601, "message": "Method not found"}})
         return
@@ -232,6 +268,9 @@ def answer(message):
     else:
         result = {}
     say({"id": number, "result": result})
+    if MODE == "restless" and method == "tools/list":
+        described = "Adds numbers." if described.endswith("two numbers.") else "Adds two numbers."
+        say({"method": "notifications/tools/list_changed"})
 
 
 def flood():
@@ -239,6 +278,9 @@ def flood():
         sys.stderr.write("x" * 4096 + "\n")
 
 
+if MODE == "starts-in-vain":
+    note("called.txt", str(time.monotonic()))
+    sys.exit(1)
 if MODE == "stays":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # One that leaves the group, as daemons do.

@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 use agent_workshop::gateway::mcp::{McpCommand, McpEvent, McpFault, McpNews, McpReply};
 use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::worker::Worker;
+use agent_workshop::gateway::{McpServerStatus, McpServers};
 use agent_workshop::kernel::KernelCommand;
+use agent_workshop::schedule::TICKS_PER_SEC;
+use agent_workshop::simulation::TaskCommand;
 use libtest_mimic::Trial;
 use serde_json::{Map, Value, json};
 
@@ -15,17 +18,24 @@ use crate::cases;
 use crate::peers::is_ignored;
 use crate::program::PATIENCE;
 use crate::servers::{
-    Place, is_gone, odd, processes, room_with, run_in, script, script_of_a_call, terms, tool, workspace_on_disk,
+    Place, is_gone, odd, processes, results, room_with, run_in, script, script_of_a_call, terms, tool,
+    workspace_on_disk,
 };
+use crate::workshop::Workshop;
 
 pub fn trials() -> Vec<Trial> {
     let cases = cases![
         a_call_that_is_stopped_ends_at_once_and_the_server_hears_of_it,
         calls_go_on_while_a_server_is_asked_again_what_it_offers,
+        a_server_that_changes_its_lists_without_end_is_followed_more_slowly,
         a_question_is_about_the_call_that_the_server_names,
         a_question_about_no_call_says_so_where_there_are_several,
         a_server_that_was_killed_is_connected_again_and_its_call_is_told,
+        a_server_that_does_not_start_is_tried_more_and_more_seldom,
         all_who_need_a_server_share_one_process,
+        lists_that_grow_and_shrink_are_followed_of_every_kind,
+        tools_that_come_and_go_in_mid_session_can_be_called_while_they_are_there,
+        a_server_that_nobody_needs_any_more_is_ended_after_a_while,
         what_a_person_stops_is_stopped_in_the_middle_of_a_call,
         a_call_that_was_under_way_when_the_room_was_killed_is_not_made_again,
     ];
@@ -43,11 +53,17 @@ struct Office {
 
 impl Office {
     fn new(mode: &'static str) -> Self {
+        let office = Self::of(mode);
+        office.ready();
+        office
+    }
+
+    /// The same, where nothing is known of the server yet.
+    fn of(mode: &'static str) -> Self {
         let place = Place::new();
         place.allow(&odd(mode));
         let office = Self { worker: Worker::start(place.environment(), BTreeMap::new()).unwrap(), mode, place };
         office.connect();
-        office.ready();
         office
     }
 
@@ -140,6 +156,27 @@ fn calls_go_on_while_a_server_is_asked_again_what_it_offers() {
     assert!(begun.elapsed() < Duration::from_millis(1_500), "{:?}", begun.elapsed());
 }
 
+fn a_server_that_changes_its_lists_without_end_is_followed_more_slowly() {
+    let office = Office::new("restless");
+    let until = Instant::now() + Duration::from_secs(4);
+    let mut offers = Vec::new();
+    while Instant::now() < until {
+        if let Some(GatewayEvent::Mcp(McpEvent::Standing { news: McpNews::Ready { offer }, .. })) =
+            office.worker.next(Duration::from_millis(50))
+        {
+            offers.push(offer);
+        }
+    }
+    assert!((5..=10).contains(&offers.len()), "{} times", offers.len());
+    assert!(!offers[0].is_restless && offers[offers.len() - 1].is_restless);
+    assert!(offers.windows(2).all(|two| two[0] != two[1]), "what is the same is not said again");
+    // A person who tests it does not wait for that.
+    office.connect();
+    let begun = Instant::now();
+    office.ready();
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
 /// Two calls at once; for which the server is said to ask, and with which words.
 fn asked(mode: &'static str) -> (String, String) {
     let office = Office::new(mode);
@@ -187,6 +224,93 @@ fn a_server_that_was_killed_is_connected_again_and_its_call_is_told() {
     let begun = Instant::now();
     office.ready();
     assert!(begun.elapsed() < Duration::from_secs(10), "it comes again by itself");
+}
+
+fn a_server_that_does_not_start_is_tried_more_and_more_seldom() {
+    let office = Office::of("starts-in-vain");
+    office.noted(3);
+    let text = std::fs::read_to_string(office.place.folder.path().join("artifacts/called.txt")).unwrap();
+    let times: Vec<f64> = text.lines().map(|line| line.parse().unwrap()).collect();
+    let gaps: Vec<f64> = times.windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(gaps[0] > 0.9 && gaps[1] > 1.9, "{gaps:?}");
+}
+
+fn lists_that_grow_and_shrink_are_followed_of_every_kind() {
+    for mode in ["growing-tools", "growing-resources", "growing-prompts"] {
+        let office = Office::new(mode);
+        for (call, is_more) in [("grow", true), ("shrink", false), ("grow", true)] {
+            office.call(call, call);
+            office.until("it says so", |event| {
+                let McpEvent::Standing { news: McpNews::Ready { offer }, .. } = event else { return None };
+                let has = [
+                    offer.tools.iter().any(|tool| tool.name == "ripe"),
+                    offer.resources.iter().any(|resource| resource.name == "note:///ripe"),
+                    offer.prompts.iter().any(|prompt| prompt.name == "ripe"),
+                ];
+                (has.iter().filter(|has| **has).count() == usize::from(is_more)).then_some(())
+            });
+        }
+        drop(office);
+        assert!(is_gone(mode));
+    }
+}
+
+/// Nothing but the work is asked of models, and nothing ends in the time of a room at full speed.
+const STAYS: &str =
+    "gate:\n  mcp: { \"mcp:odd:*\": allow }\nmcp:\n  idle_secs: 86400\nknowledge: { learns_from_work: false }\n";
+
+fn tools_that_come_and_go_in_mid_session_can_be_called_while_they_are_there() {
+    let turn =
+        |tool: &str| format!("    - tools: [ {{ name: mcp__odd__{tool}, arguments: {{}} }} ]\n    - text: Done.\n");
+    let script = ["grow", "ripe", "shrink", "ripe"].map(turn).concat();
+    let place = Place::new();
+    let script = format!("latency: 0.1\nagents:\n  lead:\n{script}");
+    let mut room = room_with(&place, "growing-tools", STAYS, &script);
+    room.until(60.0, "complete", |_| true);
+    let offers_it = |room: &mut Workshop, is_there: bool| {
+        let until = Instant::now() + PATIENCE;
+        let has = |room: &mut Workshop| {
+            let servers = room.world().resource::<McpServers>();
+            let mut ready = servers.ready().flat_map(|(_, offer)| &offer.tools);
+            ready.any(|tool| tool.name == "ripe")
+        };
+        while has(room) != is_there {
+            assert!(Instant::now() < until, "the room does not hear of it");
+            room.tick();
+            std::thread::yield_now();
+        }
+    };
+    let next = |room: &mut Workshop| {
+        room.push(TaskCommand { agent: "lead".into(), text: "Go on.".into() });
+        room.until(60.0, "complete", |_| true);
+        results(room).last().map(|result| result.to_string()).unwrap_or_default()
+    };
+    offers_it(&mut room, true);
+    let said = next(&mut room);
+    assert!(said.contains("ripe indeed"), "{said}");
+    next(&mut room);
+    offers_it(&mut room, false);
+    let said = next(&mut room);
+    assert!(!said.contains("ripe indeed"), "{said}");
+}
+
+fn a_server_that_nobody_needs_any_more_is_ended_after_a_while() {
+    let place = Place::new();
+    let settings =
+        "gate:\n  mcp: { \"mcp:odd:*\": allow }\nmcp:\n  idle_secs: 5\nknowledge: { learns_from_work: false }\n";
+    let mut room = room_with(&place, "idle", settings, &script_of_a_call("add", "{ a: 2, b: 3 }"));
+    room.until(60.0, "complete", |_| true);
+    let key = room.world().resource::<McpServers>().written()[0].key.clone();
+    let word = format!("{} idle", script().display());
+    assert!(!processes(&word).is_empty(), "it is there for a while after the work");
+    let begun = room.now();
+    while matches!(room.world().resource::<McpServers>().standing(&key), McpServerStatus::Ready(_)) {
+        room.tick();
+        assert!(room.now() - begun < 20 * TICKS_PER_SEC, "it is never ended");
+    }
+    assert_eq!(room.world().resource::<McpServers>().standing(&key), &McpServerStatus::Off);
+    assert!(is_gone("idle"), "its process ends while the room goes on");
+    drop(room);
 }
 
 fn all_who_need_a_server_share_one_process() {

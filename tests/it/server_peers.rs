@@ -1,5 +1,6 @@
 //! MCP servers that nobody here wrote, over standard input and output and over HTTP, as the program uses them.
 
+use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -7,17 +8,24 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use agent_workshop::agent::{McpServer, mcp_server};
-use agent_workshop::gateway::Environment;
 use agent_workshop::gateway::mcp::{
-    McpClient, McpElicitation, McpFailure, McpOffer, McpReply, McpRequest, McpSettings,
+    McpClient, McpCommand, McpElicitation, McpEvent, McpFailure, McpFault, McpNews, McpOffer, McpReply, McpRequest,
+    McpSettings,
 };
+use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::peers::allow_peer;
+use agent_workshop::gateway::worker::Worker;
+use agent_workshop::gateway::{Environment, GatewayEnvironment, McpServers};
+use agent_workshop::kernel::{Kernel, sessions_at_rest};
+use agent_workshop::simulation::TaskCommand;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use crate::cases;
 use crate::peers::{is_ignored, mcp_conformance, mcp_servers};
-use crate::program::folder;
+use crate::program::{PATIENCE, folder};
+use crate::servers::SCENE;
+use crate::workshop::{Setup, Workshop};
 
 pub fn trials() -> Vec<Trial> {
     let cases = cases![
@@ -28,6 +36,9 @@ pub fn trials() -> Vec<Trial> {
         files_are_read_and_written_by_a_server,
         a_server_remembers,
         a_server_of_another_language_tells_the_time,
+        an_agent_uses_a_server_that_nobody_here_wrote_under_the_gate,
+        an_agent_gets_a_prompt_of_its_server,
+        a_server_over_http_that_was_started_anew_is_connected_again,
     ];
     let ignored = is_ignored("the cases of MCP servers that nobody here wrote", mcp_servers().err());
     let cases = cases.into_iter().map(|case| case.with_ignored_flag(ignored));
@@ -87,10 +98,14 @@ impl Place {
         Self { folder: workspace, config }
     }
 
+    fn environment(&self) -> Environment {
+        Environment::new([], Some(self.config.path().to_owned())).in_workspace(self.folder.path())
+    }
+
     fn connect(&self, definition: Value) -> Result<(McpClient, McpOffer), McpFailure> {
         let server: McpServer =
             mcp_server::read(&json!({ "peer": definition })).defined().next().expect("a server is defined");
-        let environment = Environment::new([], Some(self.config.path().to_owned())).in_workspace(self.folder.path());
+        let environment = self.environment();
         allow_peer(&environment, self.folder.path(), &server).expect("it can be kept");
         McpClient::connect(server, McpSettings::default().terms(), &environment)
     }
@@ -181,6 +196,10 @@ fn own_port() -> u16 {
 /// The server that has everything, over HTTP in this mode, once it listens.
 fn listening(mode: &str) -> (Listening, u16) {
     let port = own_port();
+    (listening_on(mode, port), port)
+}
+
+fn listening_on(mode: &str, port: u16) -> Listening {
     let mut command = Command::new("node");
     command.args([script("everything").as_str(), mode]).env("PORT", port.to_string());
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
@@ -190,7 +209,122 @@ fn listening(mode: &str) -> (Listening, u16) {
         assert!(Instant::now() < until, "it never listened");
         std::thread::yield_now();
     }
-    (listening, port)
+    listening
+}
+
+/// Waits for what a worker has heard of its server.
+fn heard<T>(worker: &Worker, what: &str, mut is_it: impl FnMut(McpEvent) -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until {
+        if let Some(GatewayEvent::Mcp(event)) = worker.next(Duration::from_millis(50))
+            && let Some(found) = is_it(event)
+        {
+            return found;
+        }
+    }
+    panic!("{what}: it did not happen");
+}
+
+fn a_server_over_http_that_was_started_anew_is_connected_again() {
+    let (first, port) = listening("streamableHttp");
+    let place = Place::new();
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let server = mcp_server::read(&json!({ "peer": { "url": url } })).defined().next().expect("a server is defined");
+    allow_peer(&place.environment(), place.folder.path(), &server).expect("it can be kept");
+    let worker = Worker::start(place.environment(), BTreeMap::new()).expect("it starts");
+    let send = |command| worker.send(GatewayCommand::Mcp(command)).expect("it listens");
+    let terms = Box::new(McpSettings::default().terms());
+    send(McpCommand::Connect { server: Box::new(server.clone()), terms });
+    let is_ready = |event| matches!(event, McpEvent::Standing { news: McpNews::Ready { .. }, .. }).then_some(());
+    heard(&worker, "it is there", is_ready);
+    let call = |id: &str| {
+        let request = Box::new(tool("echo", json!({ "message": "again" })));
+        send(McpCommand::Call { id: id.into(), key: server.key(), request });
+    };
+    let done = |event| match event {
+        McpEvent::Done { outcome, .. } => Some(outcome),
+        _ => None,
+    };
+    let echoes = |what: &str| {
+        let until = Instant::now() + PATIENCE;
+        for number in 0.. {
+            call(&format!("{what} {number}"));
+            if heard(&worker, what, done).is_ok() {
+                return;
+            }
+            assert!(Instant::now() < until, "{what}: it never did");
+            // It takes a moment until it is there again.
+            let _ = worker.next(Duration::from_millis(200));
+        }
+    };
+    echoes("it echoes");
+    drop(first);
+    call("two");
+    let failure = heard(&worker, "it is gone", done).expect_err("nobody is there");
+    assert!(matches!(failure.fault, McpFault::Gone | McpFault::Protocol), "{failure:?}");
+    heard(&worker, "it says so", |event| {
+        matches!(event, McpEvent::Standing { news: McpNews::Failed { tries_again: true, .. }, .. }).then_some(())
+    });
+    let second = listening_on("streamableHttp", port);
+    echoes("it echoes again");
+    // It was away while nobody called it, and knows nothing of the session.
+    drop(second);
+    let _third = listening_on("streamableHttp", port);
+    echoes("it echoes once more");
+}
+
+/// A room whose agent has this server of its own, which is allowed, and is asked something.
+fn room(place: &Place, server: &Value, settings: &str, script: &str) -> Workshop {
+    let lead = format!("---\nid: lead\ntools: [vfs_read]\nmcp_servers: [ {server} ]\n---\nYou lead.\n");
+    let settings = format!("{settings}knowledge: {{ learns_from_work: false }}\n");
+    let mut room = Setup::scene(SCENE).profile("lead", &lead).file("settings.yaml", &settings).script(script).open();
+    room.world().insert_resource(GatewayEnvironment(place.environment()));
+    room.tick();
+    let written = room.world().resource::<McpServers>().written()[0].server.clone();
+    assert_eq!(written.of.as_deref(), Some("lead"));
+    allow_peer(&place.environment(), place.folder.path(), &written).expect("it can be kept");
+    room.push(TaskCommand { agent: "lead".into(), text: "Do it.".into() });
+    room
+}
+
+fn an_agent_uses_a_server_that_nobody_here_wrote_under_the_gate() {
+    const SCRIPT: &str = "latency: 0.1\nagents:\n  lead:\n    \
+        - tools: [ { name: mcp__memory__create_entities, arguments: { entities: [ { name: Ada, entityType: person, observations: [counts] } ] } } ]\n    \
+        - tools: [ { name: mcp__memory__search_nodes, arguments: { query: Ada } } ]\n    \
+        - text: It is noted.\n";
+    let place = Place::new();
+    let file = place.folder.path().join("artifacts/memory.jsonl");
+    let server = json!({
+        "name": "memory", "command": "node", "args": [script("memory")], "env": { "MEMORY_FILE_PATH": file },
+    });
+    let mut room = room(&place, &server, "gate:\n  mcp: { \"mcp:memory:*(read-only)\": allow }\n", SCRIPT);
+    let asked = room.until(60.0, "approval_requested", |_| true);
+    assert_eq!(asked["data"]["tool"], "mcp__memory__create_entities", "{asked}");
+    assert!(!file.exists(), "nothing is done before a person has said yes");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
+    room.push(approval.decide(true));
+    let is_found = |event: &Value| event["data"]["tool"] == "mcp__memory__search_nodes";
+    let found = room.until(60.0, "tool_result", is_found);
+    assert!(found["data"]["ok"] == true && found["data"].to_string().contains("counts"), "{found}");
+    assert_eq!(room.events("approval_requested").len(), 1, "what the server says is read-only is allowed by the rule");
+    let session = format!("{:?}", sessions_at_rest(room.world()));
+    assert!(session.contains("search_nodes") && session.contains("counts"), "{session}");
+    room.until(60.0, "complete", |_| true);
+    assert!(std::fs::read_to_string(&file).expect("it is there").contains("Ada"));
+}
+
+fn an_agent_gets_a_prompt_of_its_server() {
+    const SCRIPT: &str = "latency: 0.1\nagents:\n  lead:\n    \
+        - tools: [ { name: mcp__everything__get_prompt, arguments: { name: simple-prompt } } ]\n    \
+        - tools: [ { name: mcp__everything__get_prompt, arguments: { name: args-prompt, arguments: { city: Oslo } } } ]\n    \
+        - text: I have them.\n";
+    let place = Place::new();
+    let server = json!({ "name": "everything", "command": "node", "args": [script("everything"), "stdio"] });
+    let mut room = room(&place, &server, "gate:\n  mcp: { \"mcp:everything:get_prompt\": allow }\n", SCRIPT);
+    room.until(60.0, "complete", |_| true);
+    let results: Vec<String> = room.events("tool_result").iter().map(|event| event["data"].to_string()).collect();
+    assert!(results[0].contains("user: This is a simple prompt"), "{results:?}");
+    assert!(results[1].contains("Oslo"), "{results:?}");
 }
 
 fn the_same_over_http() {

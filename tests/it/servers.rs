@@ -21,13 +21,12 @@ use agent_workshop::kernel::{Approval, Kernel};
 use agent_workshop::orchestration::workflow::WorkflowCommand;
 use agent_workshop::schedule::InputJournal;
 use agent_workshop::simulation::TaskCommand;
-use agent_workshop::workspace::Problems;
 use libtest_mimic::Trial;
 use serde_json::{Map, Value, json};
 
 use crate::cases;
 use crate::peers::is_ignored;
-use crate::program::{PATIENCE, folder, succeed};
+use crate::program::{folder, succeed};
 use crate::workshop::{Setup, Workshop};
 
 pub fn trials() -> Vec<Trial> {
@@ -52,7 +51,6 @@ pub fn trials() -> Vec<Trial> {
         where_nobody_can_answer_a_server_it_is_told_so,
         a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none,
         what_a_server_gives_beside_words_stands_in_the_session_file,
-        a_description_that_changes_is_told,
         a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_may,
         what_watches_over_a_program_can_keep_it_in_by_itself,
         the_command_line_lists_allows_checks_and_calls,
@@ -107,11 +105,11 @@ impl Place {
         allow_peer(&self.environment(), self.folder.path(), server).expect("it can be kept");
     }
 
-    fn connect(&self, server: McpServer) -> Result<(McpClient, McpOffer), McpFailure> {
+    pub fn connect(&self, server: McpServer) -> Result<(McpClient, McpOffer), McpFailure> {
         McpClient::connect(server, terms(), &self.environment())
     }
 
-    fn allowed(&self, mode: &str) -> Result<(McpClient, McpOffer), McpFailure> {
+    pub fn allowed(&self, mode: &str) -> Result<(McpClient, McpOffer), McpFailure> {
         self.allow(&odd(mode));
         self.connect(odd(mode))
     }
@@ -188,7 +186,7 @@ fn a_server_that_is_forbidden_while_it_runs_is_ended() {
     let place = Place::new();
     let (mut client, _) = place.allowed("forbidden").expect("it works");
     client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("it adds");
-    forbid_peer(&place.environment(), place.folder.path(), "odd").expect("it can be kept");
+    forbid_peer(&place.environment(), place.folder.path(), &odd("forbidden")).expect("it can be kept");
     assert!(is_gone("forbidden"));
     let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("it is not allowed");
     assert!(matches!(failure.fault, McpFault::NotAllowed | McpFault::Gone), "{failure:?}");
@@ -411,7 +409,7 @@ pub const SCENE: &str =
     "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
 pub const LEAD: &str = "---\nid: lead\ntools: [vfs_read]\nmcp_servers: [odd]\n---\nYou lead.\n";
 
-fn script_of_two_calls() -> String {
+pub fn script_of_two_calls() -> String {
     script_of_a_call("add", "{ a: 2, b: 3 }")
 }
 
@@ -422,7 +420,7 @@ pub fn script_of_a_call(tool: &str, arguments: &str) -> String {
 }
 
 /// A room whose agent has the odd server, which is allowed.
-fn room(place: &Place, mode: &str, gate: &str) -> Workshop {
+pub fn room(place: &Place, mode: &str, gate: &str) -> Workshop {
     room_with(place, mode, gate, &script_of_two_calls())
 }
 
@@ -531,7 +529,7 @@ pub fn run_in(place: &Path, config: &Path, arguments: &[&str]) -> (Option<i32>, 
 fn what_a_server_gives_beside_words_stands_in_the_session_file() {
     let (_workspace, config, place) = workspace_on_disk("kept", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
     let script = crate::workshop::script_file(
-        "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: mcp__odd__add, arguments: { a: 2, b: 3 } }, { name: mcp__odd__picture, arguments: {} } ]\n    - text: It is five.\n",
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: mcp__odd__add, arguments: { a: 2, b: 3 } }, { name: mcp__odd__picture, arguments: {} }, { name: mcp__odd__refuse, arguments: {} } ]\n    - text: It is five.\n",
     );
     let provider = format!("scripted:{}", script.display());
     let (code, told) = run_in(
@@ -552,6 +550,10 @@ fn what_a_server_gives_beside_words_stands_in_the_session_file() {
         json!([{ "media_type": "image/png", "base64": "iVBORw0KGgo=" }]),
         "{text}"
     );
+    // Also of a call that did not work, as the server itself says.
+    assert!(results[2]["content"].to_string().contains("Error: no"), "{text}");
+    assert_eq!(results[2]["metadata"]["data"], json!({ "code": 7 }), "{text}");
+    assert_eq!(results[2]["metadata"]["images"], results[1]["metadata"]["images"], "{text}");
     assert!(is_gone("kept"));
 }
 
@@ -683,25 +685,6 @@ fn what_watches_over_a_program_can_keep_it_in_by_itself() {
     }
     assert_eq!(inside, (Some(0), true));
     assert_eq!(writes(&elsewhere.path().join("outside.txt")), (Some(1), false));
-}
-
-fn a_description_that_changes_is_told() {
-    let place = Place::new();
-    // The server is asked beside the room, in real time; a room at full speed would end it before that as not needed.
-    let stays = "gate:\n  mcp: { \"mcp:odd:*\": allow }\nmcp:\n  idle_secs: 86400\n";
-    let mut room = room(&place, "changing", stays);
-    let until = Instant::now() + PATIENCE;
-    let is_told = |event: &&Value| event["data"]["what"].to_string().contains("has changed the descriptions of tools");
-    let told = loop {
-        room.tick();
-        if let Some(told) = room.events("warning").into_iter().find(is_told) {
-            break told.clone();
-        }
-        assert!(Instant::now() < until, "nothing is told: {:#?}", room.log());
-    };
-    assert!(told["data"]["what"].to_string().contains("add"), "{told}");
-    let problems: Vec<String> = room.world().resource::<Problems>().iter().map(ToString::to_string).collect();
-    assert!(problems.iter().any(|problem| problem.contains("MCP server odd")), "{problems:?}");
 }
 
 fn the_command_line_lists_allows_checks_and_calls() {

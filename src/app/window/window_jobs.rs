@@ -93,8 +93,8 @@ pub(super) enum WindowJob {
 pub(super) enum ServerConsent {
     /// Exactly this one may be used.
     Allow(Box<McpServer>),
-    /// Those of this name may not be used any more.
-    Forbid(String),
+    /// It may not be used any more.
+    Forbid(Box<McpServer>),
 }
 
 /// The result of a job.
@@ -171,7 +171,7 @@ fn run(kept: &mut Kept, job: WindowJob) -> Option<WindowJobDone> {
             let workspace = environment.workspace().map(Path::to_owned).unwrap_or_default();
             let kept = match &said {
                 ServerConsent::Allow(server) => allow_peer(&environment, &workspace, server),
-                ServerConsent::Forbid(name) => forbid_peer(&environment, &workspace, name),
+                ServerConsent::Forbid(server) => forbid_peer(&environment, &workspace, server),
             };
             Some(WindowJobDone::Consent(said, kept))
         }

@@ -277,7 +277,7 @@ impl WindowServices {
             Command::EndProviderOverride => settings_commands::end_provider_override(room, state),
             Command::TestServer(key) => settings_commands::test_server(room, key),
             Command::AllowServer(server) => self.say_of_server(room, state, ServerConsent::Allow(server)),
-            Command::ForbidServer(name) => self.say_of_server(room, state, ServerConsent::Forbid(name)),
+            Command::ForbidServer(server) => self.say_of_server(room, state, ServerConsent::Forbid(server)),
             Command::SetSettings(edit) => settings_commands::set_settings(room, model, state, edit),
             Command::Screenshot(file) => {
                 let file = file.map(|file| room.folder().join(file));
@@ -420,11 +420,12 @@ fn tell_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBuf,
             state.notify(format!("{} {}", sentence(&problem.what), sentence(&problem.remedy)), false);
         }
         (Ok(file), ServerConsent::Allow(server)) => {
-            let text = format!("{} is allowed here. Kept in {}.", called(&server.name), file.display());
+            let text = format!("{} is allowed here. Kept in {}.", called(&server.label()), file.display());
             state.notify(text, true);
         }
-        (Ok(file), ServerConsent::Forbid(name)) => {
-            state.notify(format!("{} is not allowed here. Kept in {}.", called(name), file.display()), true);
+        (Ok(file), ServerConsent::Forbid(server)) => {
+            let text = format!("{} is not allowed here. Kept in {}.", called(&server.label()), file.display());
+            state.notify(text, true);
         }
     }
 }

@@ -115,7 +115,13 @@ impl Redactor {
         }
     }
 
-    fn value(&self, value: Value) -> Value {
+    /// Whether it knows no key.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Data without the known keys, in its values and in the names of its entries.
+    pub(super) fn value(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.owned(text)),
             Value::Array(items) => Value::Array(items.into_iter().map(|item| self.value(item)).collect()),

@@ -7,7 +7,7 @@ use super::servers::McpServerStatus;
 
 /// Where a server is written down, and whose own it is: `agents/ada.md, of ada`.
 pub fn place(written: &ConfiguredServer) -> String {
-    let of = written.of.as_ref().map(|agent| format!(", of {agent}")).unwrap_or_default();
+    let of = written.server.of.as_ref().map(|agent| format!(", of {agent}")).unwrap_or_default();
     format!("{}{of}", written.place)
 }
 

@@ -35,6 +35,10 @@ pub struct McpServer {
     /// Whether it may ask the model of an agent something while it carries out a call of that agent's (sampling).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sampling: bool,
+    /// The agent in whose file it is configured; none where it is the workspace's. It is no part of what the server is:
+    /// two that are the same but for this are one.
+    #[serde(skip)]
+    pub of: Option<Id>,
     /// How it is reached.
     #[serde(flatten)]
     pub transport: McpTransport,
@@ -104,6 +108,14 @@ impl McpServer {
     /// Names exactly this server: two that differ in anything have different keys.
     pub fn key(&self) -> Id {
         format!("{}#{:016x}", self.name, content_hash(self.canonical().as_bytes())).into()
+    }
+
+    /// What tells it from others of its name: `db` is the workspace's, `ada/db` the one of the agent ada.
+    pub fn label(&self) -> String {
+        match &self.of {
+            Some(agent) => format!("{agent}/{}", self.name),
+            None => self.name.clone(),
+        }
     }
 
     /// All that is said of it, in one text that is the same for the same server.
@@ -320,7 +332,7 @@ fn define(found: &mut Found, name: Option<&str>, keys: &Map<String, Value>) {
                 let what = format!("the MCP server {shown:?} has an unknown key {key:?}");
                 found.wrong(&shown, what, &format!("did you mean {meant:?}?"));
             }
-            found.entries.push(McpEntry::Defined(McpServer { name, sampling, transport }));
+            found.entries.push(McpEntry::Defined(McpServer { name, sampling, of: None, transport }));
         }
     }
 }

@@ -21,6 +21,7 @@ fn every_common_shape_comes_down_to_one() {
     let vault = McpServer {
         name: "rag-vault".into(),
         sampling: false,
+        of: None,
         transport: McpTransport::Stdio {
             command: "npx".into(),
             args: vec!["github:someone/rag-vault".into()],

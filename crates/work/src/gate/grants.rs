@@ -4,19 +4,21 @@ use std::collections::BTreeSet;
 
 use super::authority::Authority;
 use super::bounds::Bounds;
-use super::servers::{Servers, entry, folded, key_of, key_of_grant};
+use super::servers::{Servers, entry, key_of, key_of_grant, part, prohibition};
 
 impl Authority {
     /// Whether it may call this tool of the server of this key.
     pub fn may_call(&self, key: &str, tool: &str) -> bool {
-        let part = format!("{key}/{}", folded(tool));
-        (self.mcp_servers.contains(key) || self.mcp_servers.contains(&part)) && !self.mcp_not.contains(&part)
+        let part = part(key, tool);
+        let is_granted = self.mcp_servers.contains(key) || self.mcp_servers.contains(&part);
+        is_granted && !self.mcp_not.contains(&prohibition(&part))
     }
 
     /// Whether it may do all that a grant says; of another, less what that may not.
     pub(super) fn has_grant(&self, grant: &str, but: &BTreeSet<String>) -> bool {
         let is_granted = self.mcp_servers.contains(grant) || self.mcp_servers.contains(key_of_grant(grant));
-        let lacks = |not: &&String| **not == *grant || key_of_grant(not) == grant;
+        let forbids = prohibition(grant);
+        let lacks = |not: &&String| **not == forbids || key_of_grant(not) == grant;
         is_granted && self.mcp_not.iter().filter(lacks).all(|not| but.contains(not))
     }
 
@@ -25,7 +27,7 @@ impl Authority {
         let mut kept = BTreeSet::new();
         for (server, tool) in only.iter().filter_map(|name| entry(name)) {
             let Some(key) = key_of(nameable, server) else { continue };
-            let part = tool.map(|tool| format!("{key}/{}", folded(tool)));
+            let part = tool.map(|tool| part(key, tool));
             match part {
                 Some(part) if self.has_grant(&part, &BTreeSet::new()) => {
                     kept.insert(part);
@@ -48,10 +50,10 @@ impl Authority {
         match tool {
             // Of some of its tools by their beginning it is not known which they are.
             Some(tool) if !tool.contains('*') => {
-                let part = format!("{key}/{}", folded(tool));
-                self.mcp_servers.remove(&part);
+                let forbids = prohibition(&part(key, tool));
+                self.mcp_servers.retain(|grant| !grant.contains('/') || prohibition(grant) != forbids);
                 if self.mcp_servers.contains(&**key) {
-                    self.mcp_not.insert(part);
+                    self.mcp_not.insert(forbids);
                 }
             }
             _ => self.mcp_servers.retain(|grant| key_of_grant(grant) != &**key),
@@ -126,6 +128,21 @@ mod tests {
         let ada = of("disallowedTools: [mcp__git__force_push]");
         assert!(ada.may_call("git#1", "status") && !ada.may_call("git#1", "force-push"));
         assert!(!ada.may_call("git#9", "status"), "another server of the same name is another");
+    }
+
+    #[test]
+    fn a_tool_that_is_granted_is_that_one_and_none_whose_name_is_written_almost_so() {
+        for (front, may, others) in [
+            ("tools: ['mcp:git:log.all']", "log.all", &["log_all", "log-all", "Log.all", "log all"][..]),
+            ("tools: [mcp__git__log_all]", "log_all", &["log.all", "log-all", "LOG_ALL"]),
+        ] {
+            let ada = of(front);
+            assert!(ada.may_call("git#1", may), "{front}");
+            assert_eq!(others.iter().find(|other| ada.may_call("git#1", other)), None, "{front}");
+        }
+        let (of_all, of_one) = (of("mcp_servers: [git]\ntools: ['mcp:git:log.all']"), of("tools: ['mcp:git:log_all']"));
+        assert!(of_all.allows(&of_one).is_err(), "nobody passes on the other one");
+        assert_eq!(grants("tools: ['mcp:git:log.all']\ndisallowedTools: [mcp__git__log_all]"), [] as [&str; 0]);
     }
 
     #[test]

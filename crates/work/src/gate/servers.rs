@@ -18,9 +18,21 @@ pub fn called(server: &str, tool: &str) -> String {
     format!("mcp:{server}:{tool}")
 }
 
-/// The form in which two names of tools are the same, however products write them.
-pub(super) fn folded(name: &str) -> String {
+/// The form in which two names are the same, however products write them. It finds servers by their names and takes
+/// tools away; it never gives one: a server may have `log.all` beside `log_all`.
+fn folded(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+}
+
+/// The grant of exactly this tool.
+pub(super) fn part(key: &str, tool: &str) -> String {
+    format!("{key}/{tool}")
+}
+
+/// What forbids a tool, and all whose names differ from it only in the way in which products write them; of a whole
+/// server, itself.
+pub(super) fn prohibition(grant: &str) -> String {
+    grant.split_once('/').map_or_else(|| grant.to_owned(), |(key, tool)| part(key, &folded(tool)))
 }
 
 /// The server and the tool that a profile means by `mcp:git:status`, `mcp__git__status`, `mcp:git` or `mcp__git__*`; of no
@@ -75,7 +87,7 @@ pub(super) fn granted(profile: &AgentProfile, workspace: &Servers) -> BTreeSet<S
         let Some(key) = key_of(&nameable, server) else { continue };
         match tool {
             Some(tool) => {
-                parts.entry(key).or_default().insert(format!("{key}/{}", folded(tool)));
+                parts.entry(key).or_default().insert(part(key, tool));
             }
             None => {
                 whole.insert(key);

@@ -21,8 +21,8 @@ use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
 use crate::simulation::WorkRequested;
 use crate::tools::{
-    CallAnswer, FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome,
-    ToolPlan, Work, result_text, wants,
+    CallAnswer, FILES, OrderAnswered, OrderKey, Planned, ToolImage, ToolNews, ToolOrder, ToolOrdersWithdrawn,
+    ToolOutcome, ToolOutput, ToolPlan, Work, result_text, wants,
 };
 use crate::workspace::SceneWrite;
 use crate::workspace::vfs::{FileOperation, FileRights};
@@ -356,9 +356,7 @@ impl RoomAccess<'_, '_> {
                     self.tell_code(kernel, at, CallAnswer::Done(output.text.clone()));
                 }
                 output.changed.iter().for_each(|path| kernel.note_change(at, path));
-                let attached = Attached::of(output, kernel.room_for_attached(key));
-                let kept = attached.as_ref().map_or_else(Vec::new, |attached| attached.images.clone());
-                kernel.attach(at, attached);
+                let kept = attach(kernel, at, output);
                 let end = if output.is_otherwise { CallEnd::Otherwise } else { CallEnd::Done };
                 match &plan.work {
                     Work::Spawn { path, content, task } => {
@@ -372,6 +370,10 @@ impl RoomAccess<'_, '_> {
                     _ if *plan.executor == *FILES => (output.text.clone(), end),
                     _ => (result_text::output(output, &kept), end),
                 }
+            }
+            ToolNews::Refused { output } => {
+                let kept = attach(kernel, at, output);
+                (result_text::error_output(output, &kept), CallEnd::NotDone)
             }
             ToolNews::Failed { why } => (result_text::error(why), CallEnd::NotDone),
             ToolNews::Aborted { why } => {
@@ -523,6 +525,14 @@ pub(super) struct Decided<'a> {
     pub(super) because: Option<&'a str>,
     /// What they filled in.
     pub(super) form: &'a Map<String, Value>,
+}
+
+/// Keeps what a tool gave beside its words, as far as there is room; the images that are kept.
+fn attach(kernel: &mut Kernel, at: CallAt, output: &ToolOutput) -> Vec<ToolImage> {
+    let attached = Attached::of(output, kernel.room_for_attached(at.0));
+    let kept = attached.as_ref().map_or_else(Vec::new, |attached| attached.images.clone());
+    kernel.attach(at, attached);
+    kept
 }
 
 fn gate_of(decision: &Decision) -> Gate {

@@ -173,6 +173,11 @@ pub enum ToolNews {
         /// What it came to.
         output: ToolOutput,
     },
+    /// It was carried out, and whoever did that says that it did not work.
+    Refused {
+        /// What it gave all the same: why, and whatever else there is.
+        output: ToolOutput,
+    },
     /// It was not, or not to its end.
     Failed {
         /// Why, for the model.
@@ -190,7 +195,7 @@ impl ToolNews {
     pub fn is_last(&self) -> bool {
         match self {
             Self::Progress { .. } | Self::Asks { .. } | Self::Samples { .. } | Self::Calls { .. } => false,
-            Self::Done { .. } | Self::Failed { .. } | Self::Aborted { .. } => true,
+            Self::Done { .. } | Self::Refused { .. } | Self::Failed { .. } | Self::Aborted { .. } => true,
         }
     }
 }

@@ -491,6 +491,15 @@ pub fn output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     if shown.trim().is_empty() { "Done.".to_owned() } else { shown.trim_start_matches('\n').to_owned() }
 }
 
+/// The same of a tool that says itself that it did not work.
+pub fn error_output(output: &ToolOutput, kept: &[ToolImage]) -> String {
+    if output.text.trim().is_empty() && output.data.is_none() && output.images.is_empty() {
+        return error("it did not work, and does not say why.");
+    }
+    let said = self::output(output, kept);
+    if said.starts_with("Error") { said } else { format!("Error: {said}") }
+}
+
 /// An image of a result by its kind and size, with what more is to be said of it.
 pub fn image(image: &ToolImage, more: &str) -> String {
     // Four characters of base64 are three bytes.

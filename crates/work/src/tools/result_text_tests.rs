@@ -204,3 +204,18 @@ fn starting_an_agent_that_is_not_there_names_those_that_are() {
             .starts_with("Error: there is no agent 'x'. To create")
     );
 }
+
+#[test]
+fn a_tool_that_says_that_it_failed_is_quoted_with_all_that_it_gave() {
+    let image = ToolImage { media_type: "image/png".into(), base64: "aGk=".into() };
+    let output = ToolOutput {
+        text: "no such branch\nthere are two".into(),
+        images: vec![image.clone()],
+        ..ToolOutput::default()
+    };
+    let said = error_output(&output, std::slice::from_ref(&image));
+    assert!(said.starts_with("Error: no such branch\nthere are two\n[image"), "{said}");
+    let data = ToolOutput { data: Some(serde_json::json!({ "code": 7 })), ..ToolOutput::default() };
+    assert_eq!(error_output(&data, &[]), r#"Error: {"code":7}"#);
+    assert_eq!(error_output(&ToolOutput::default(), &[]), "Error: it did not work, and does not say why.");
+}

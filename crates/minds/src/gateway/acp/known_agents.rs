@@ -114,7 +114,7 @@ fn read(name: &str, value: &Value) -> Result<McpServer, String> {
         return Err(wrong.unwrap_or_else(|| "is not a program that can be started here".to_owned()));
     };
     let transport = McpTransport::Stdio { command, args, env, cwd, network: true };
-    Ok(McpServer { name: format!("{PROVIDER}:{name}"), sampling: false, transport })
+    Ok(McpServer { name: format!("{PROVIDER}:{name}"), sampling: false, of: None, transport })
 }
 
 #[cfg(test)]

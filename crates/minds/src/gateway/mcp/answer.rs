@@ -1,7 +1,10 @@
 //! The result of a call of an MCP server: text, data and images, bounded.
 
+use rmcp::model::{ContentBlock, PromptMessage, ResourceContents, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::super::peers::plain;
 
 /// So many images of one result are kept.
 const IMAGES_AT_MOST: usize = 8;
@@ -15,7 +18,7 @@ pub(in crate::gateway) fn is_kept(media_type: &str, base64: &str, others: usize)
 }
 
 /// The result of a call.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpAnswer {
     /// In words.
@@ -72,6 +75,45 @@ impl Collector {
         self.answer.data = Some(data);
     }
 
+    /// Adds a part of a result.
+    pub(super) fn block(&mut self, block: &ContentBlock) {
+        match block {
+            ContentBlock::Text(text) => self.text(&text.text),
+            ContentBlock::Image(image) => self.image(&image.mime_type, &image.data),
+            ContentBlock::Resource(resource) => self.contents(&resource.resource),
+            ContentBlock::ResourceLink(link) => self.text(&format!("[a resource: {}]", plain(&link.uri, 400))),
+            ContentBlock::Audio(_) => self.text("[audio that is not kept]"),
+            _ => self.text("[something that is not known here]"),
+        }
+    }
+
+    /// Adds what stands at the address of a resource.
+    pub(super) fn contents(&mut self, contents: &ResourceContents) {
+        match contents {
+            ResourceContents::TextResourceContents { text, .. } => self.text(text),
+            ResourceContents::BlobResourceContents { blob, mime_type, .. } => match mime_type.as_deref() {
+                Some(kind) if kind.starts_with("image/") => self.image(kind, blob),
+                _ => self.text("[bytes that are not shown here]"),
+            },
+            _ => self.text("[something that is not known here]"),
+        }
+    }
+
+    /// Adds a message of a prompt, by whoever is to say it.
+    pub(super) fn message(&mut self, message: &PromptMessage) {
+        let role = match message.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        match &message.content {
+            ContentBlock::Text(text) => self.text(&format!("{role}: {}", text.text)),
+            other => {
+                self.text(&format!("{role}:"));
+                self.block(other);
+            }
+        }
+    }
+
     /// What was collected, with how much was left out.
     pub fn done(mut self) -> McpAnswer {
         if self.cut > 0 {
@@ -95,6 +137,23 @@ mod tests {
         collector.text("and no end");
         let answer = collector.done();
         assert_eq!(answer.text, "ünïcode\nand\n[… cut, 15 more characters]");
+    }
+
+    #[test]
+    fn a_prompt_is_its_words_its_images_and_what_it_holds_of_resources() {
+        let bytes = "aGk=".repeat(1_000);
+        let messages = json!([
+            { "role": "user", "content": { "type": "text", "text": "Look:" } },
+            { "role": "user", "content": { "type": "image", "mimeType": "image/png", "data": bytes } },
+            { "role": "assistant", "content": { "type": "resource", "resource": { "uri": "a:b", "text": "a note" } } },
+            { "role": "user", "content": { "type": "resource", "resource": { "uri": "a:c", "blob": bytes } } },
+        ]);
+        let messages: Vec<PromptMessage> = serde_json::from_value(messages).expect("they are messages");
+        let mut collector = Collector::new(10_000);
+        messages.iter().for_each(|message| collector.message(message));
+        let answer = collector.done();
+        assert_eq!(answer.text, "user: Look:\nuser:\nassistant:\na note\nuser:\n[bytes that are not shown here]");
+        assert_eq!(answer.images, [("image/png".to_owned(), bytes)]);
     }
 
     #[test]

@@ -19,8 +19,6 @@ pub struct ConfiguredServer {
     pub key: Id,
     /// The file that configures it.
     pub place: String,
-    /// The agent whose own it is; none where it is the workspace's.
-    pub of: Option<Id>,
 }
 
 /// All configured servers of a workspace, and the problems of their definitions.
@@ -89,13 +87,13 @@ pub fn written<'a>(
 }
 
 fn of(server: McpServer, place: &str, of: Option<Id>) -> ConfiguredServer {
-    ConfiguredServer { key: server.key(), server, place: place.to_owned(), of }
+    ConfiguredServer { key: server.key(), server: McpServer { of, ..server }, place: place.to_owned() }
 }
 
 impl ConfiguredServers {
     /// The keys of the workspace's own, by name.
     pub fn names(&self) -> BTreeMap<String, Id> {
-        let own = self.servers.iter().filter(|written| written.of.is_none());
+        let own = self.servers.iter().filter(|written| written.server.of.is_none());
         own.map(|written| (written.server.name.clone(), written.key.clone())).collect()
     }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, ErrorCode, GetPromptRequest,
-    GetPromptRequestParams, PaginatedRequestParams, Prompt, ReadResourceRequest, ReadResourceRequestParams, Resource,
-    ResourceContents, ResourceTemplate, ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, GetPromptRequest, GetPromptRequestParams,
+    PaginatedRequestParams, Prompt, ReadResourceRequest, ReadResourceRequestParams, Resource, ResourceTemplate,
+    ServerResult,
 };
 use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -23,12 +23,14 @@ use super::super::peers::expanded;
 use super::super::peers::plain;
 use super::super::peers::process::{Place, Process, Words, start};
 use super::super::redaction::Redactor;
+use super::super::sandbox::Level;
 use super::answer::{Collector, McpAnswer};
 use super::elicitation::McpReply;
 use super::failure::{McpFailure, McpFault};
 use super::handler::{Asked, Handler, Progress, Tokens};
 use super::messages::McpRequest;
 use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer};
+use super::redacted_transport::redacted;
 use super::settings::McpTerms;
 use super::sse::SseTransport;
 use crate::agent::{McpServer, McpTransport};
@@ -44,6 +46,8 @@ const TOOLS_LOOKED_AT: usize = 20_000;
 const CLOSE: Duration = Duration::from_millis(500);
 /// Pieces of progress that may wait.
 const PROGRESS_WAITING: usize = 64;
+/// The numbers of errors with which servers over HTTP answer a session that they do not know, beside HTTP's own 404.
+const NO_SESSION: [i32; 2] = [-32_000, -32_001];
 /// Questions of one server that may wait.
 const QUESTIONS_WAITING: usize = 16;
 
@@ -61,6 +65,8 @@ pub(super) struct Connection {
     pub(super) asked: mpsc::Receiver<Asked>,
     /// Woken when its lists change.
     pub(super) changed: Arc<Notify>,
+    /// Woken by a call after which it is not sure that the server still knows of this connection.
+    pub(super) doubted: Arc<Notify>,
 }
 
 /// Starts or reaches a server and greets it.
@@ -84,30 +90,32 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
         progress,
         asked,
         changed,
+        doubted: Arc::default(),
     };
     match &server.transport {
         stdio @ McpTransport::Stdio { .. } => {
             let started = start(stdio, place)?;
             let redactor = Redactor::of(started.secrets.iter().map(String::as_str));
             let lines = LimitedLines::new(started.stdout, MESSAGE_BYTES_AT_MOST, is_over.clone());
-            let greeted = timeout(terms.connect, rmcp::serve_client(handler, (lines, started.stdin))).await;
+            let transport = redacted((lines, started.stdin), redactor.clone());
+            let greeted = timeout(terms.connect, rmcp::serve_client(handler, transport)).await;
             match greeted {
                 Ok(Ok(service)) => Ok(connection(service, Some(started.process), redactor)),
                 Ok(Err(error)) => {
                     let words = started.process.last_words();
                     started.process.end(CLOSE).await;
-                    Err(confined(not_greeted(&redactor, &error, &words), terms.confined))
+                    Err(confined(not_greeted(&redactor, &error, &words), Lacks::of(stdio, place)))
                 }
                 Err(_) => {
                     let words = started.process.last_words();
                     started.process.end(CLOSE).await;
-                    Err(silent(&redactor, terms.connect, &words))
+                    Err(confined(silent(&redactor, terms.connect, &words), Lacks::of(stdio, place)))
                 }
             }
         }
         McpTransport::Http { url, headers } => {
             let Reached { client, url, headers, redactor } = reach(url, headers, terms, place)?;
-            let transport = streamable(client, url, headers);
+            let transport = redacted(streamable(client, url, headers), redactor.clone());
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),
                 Ok(Err(error)) => Err(not_greeted(&redactor, &error, "")),
@@ -118,7 +126,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             let Reached { client, url, headers, redactor } = reach(url, headers, terms, place)?;
             let opening = SseTransport::open(client, &url, headers, MESSAGE_BYTES_AT_MOST, is_over.clone());
             let transport = match timeout(terms.connect, opening).await {
-                Ok(Ok(transport)) => transport,
+                Ok(Ok(transport)) => redacted(transport, redactor.clone()),
                 Ok(Err(error)) => return Err(not_spoken(&redactor, &error_text(&error), "")),
                 Err(_) => return Err(silent(&redactor, terms.connect, "")),
             };
@@ -204,16 +212,40 @@ fn not_spoken(redactor: &Redactor, text: &str, words: &str) -> McpFailure {
     McpFailure::new(McpFault::Protocol, what, "check that the command or address is an MCP server")
 }
 
-/// The same, with what a program may lack that sees less than it would outside.
-fn confined(failure: McpFailure, is_confined: bool) -> McpFailure {
-    let remedy = match failure.fault {
-        McpFault::Protocol if is_confined => {
+/// What a program may lack that sees less than it would outside.
+#[derive(Clone, Copy)]
+struct Lacks {
+    /// Files outside the workspace.
+    files: bool,
+    /// The network.
+    network: bool,
+}
+
+impl Lacks {
+    fn of(transport: &McpTransport, place: &Place<'_>) -> Self {
+        let may_reach = matches!(transport, McpTransport::Stdio { network: true, .. });
+        let is_kept_in = place.confinement.is_some_and(|confinement| confinement.level() != Level::None);
+        Self { files: place.confinement.is_some(), network: is_kept_in && !may_reach }
+    }
+}
+
+/// The same, with what the program may lack.
+fn confined(failure: McpFailure, lacks: Lacks) -> McpFailure {
+    let mut remedy = match failure.fault {
+        McpFault::Protocol if lacks.files => {
             "check that the command is an MCP server and needs no files outside the workspace, to which it is confined \
                 (mcp.confined in the settings)"
+                .to_owned()
         }
-        _ => return failure,
+        _ => failure.remedy.clone(),
     };
-    McpFailure { remedy: remedy.to_owned(), ..failure }
+    if lacks.network {
+        remedy = format!(
+            "it runs without network: if it needs one, as npx and uvx do to download a server, add network: true to \
+                its definition and allow it again; else {remedy}"
+        );
+    }
+    McpFailure { remedy, ..failure }
 }
 
 /// An error with what it came from.
@@ -246,6 +278,7 @@ impl Connection {
             is_over: self.is_over.clone(),
             redactor: self.redactor.clone(),
             words: self.process.as_ref().map(Process::words).unwrap_or_default(),
+            doubted: self.doubted.clone(),
         }
     }
 
@@ -321,6 +354,12 @@ fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> M
             McpFailure::new(McpFault::Refused, redactor.all(&plain(&error.message, 800)), "")
         }
         ServiceError::TransportClosed => gone(is_over, redactor, ""),
+        // What cannot be sent cannot be sent again over the same connection: a server over HTTP that was started anew
+        // knows nothing of it.
+        ServiceError::TransportSend(error) => {
+            let what = redactor.all(&plain(&error_text(error), 600));
+            McpFailure::new(McpFault::Gone, format!("the server cannot be reached: {what}"), "")
+        }
         other => {
             let what = redactor.all(&plain(&error_text(other), 600));
             McpFailure::new(McpFault::Protocol, format!("cannot communicate with the server: {what}"), "")
@@ -413,6 +452,7 @@ pub(super) struct Line {
     redactor: Redactor,
     /// What the server says beside the protocol.
     words: Words,
+    doubted: Arc<Notify>,
 }
 
 impl Line {
@@ -530,6 +570,19 @@ impl Line {
         failure(error, &self.is_over, &self.redactor)
     }
 
+    /// The same of a call, which may show that the server knows nothing of this connection any more.
+    fn call_failure(&self, error: &ServiceError) -> McpFailure {
+        let is_doubtful = match error {
+            ServiceError::TransportSend(_) | ServiceError::TransportClosed => true,
+            ServiceError::McpError(error) => NO_SESSION.contains(&error.code.0),
+            _ => false,
+        };
+        if is_doubtful {
+            self.doubted.notify_one();
+        }
+        self.failure(error)
+    }
+
     /// Asks something, as long as it is not stopped and the server says something now and then, or waits for a person
     /// or a model.
     pub(super) async fn call(
@@ -543,14 +596,14 @@ impl Line {
         let last = Instant::now() + terms.call_total;
         let request = client_request(request);
         let sending = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
-        let mut handle = sending.await.map_err(|error| failure(&error, &self.is_over, &self.redactor))?;
+        let mut handle = sending.await.map_err(|error| self.call_failure(&error))?;
         self.tokens.note(handle.progress_token.0.clone(), id.clone());
         let mut silent_at = Instant::now() + terms.call;
         let outcome = loop {
             tokio::select! {
                 result = &mut handle.rx => break match result {
-                    Ok(Ok(result)) => self.answer(result, terms),
-                    Ok(Err(error)) => Err(failure(&error, &self.is_over, &self.redactor)),
+                    Ok(Ok(result)) => Self::answer(result, terms),
+                    Ok(Err(error)) => Err(self.call_failure(&error)),
                     Err(_) => Err(gone(&self.is_over, &self.redactor, "")),
                 },
                 () = under_way.heard.notified() => silent_at = Instant::now() + terms.call,
@@ -571,30 +624,23 @@ impl Line {
         outcome
     }
 
-    fn answer(&self, result: ServerResult, terms: &McpTerms) -> Result<McpAnswer, McpFailure> {
+    fn answer(result: ServerResult, terms: &McpTerms) -> Result<McpAnswer, McpFailure> {
         let mut collector = Collector::new(terms.result_chars_at_most);
         match result {
             ServerResult::CallToolResult(result) => {
                 let is_error = result.is_error == Some(true);
-                self.collect(&mut collector, result);
+                result.content.iter().for_each(|block| collector.block(block));
+                if let Some(data) = result.structured_content {
+                    collector.data(data);
+                }
                 let answer = collector.done();
-                return match is_error {
-                    true => Err(McpFailure::new(McpFault::Refused, answer.text, "")),
-                    false => Ok(answer),
-                };
+                return if is_error { Err(McpFailure::of_answer(answer)) } else { Ok(answer) };
             }
             ServerResult::ReadResourceResult(result) => {
-                result.contents.iter().for_each(|contents| self.contents(&mut collector, contents));
+                result.contents.iter().for_each(|contents| collector.contents(contents));
             }
             ServerResult::GetPromptResult(result) => {
-                for message in result.messages {
-                    let said = serde_json::to_value(&message).unwrap_or_default();
-                    let role = said.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
-                    let words = said.pointer("/content/text").and_then(Value::as_str);
-                    let words = words
-                        .map_or_else(|| said.get("content").map(Value::to_string).unwrap_or_default(), str::to_owned);
-                    collector.text(&self.redactor.known(&format!("{role}: {words}")));
-                }
+                result.messages.iter().for_each(|message| collector.message(message));
             }
             _ => {
                 let what = "the server's answer is not of the requested kind";
@@ -602,35 +648,6 @@ impl Line {
             }
         }
         Ok(collector.done())
-    }
-
-    fn collect(&self, collector: &mut Collector, result: CallToolResult) {
-        for block in result.content {
-            match block {
-                ContentBlock::Text(text) => collector.text(&self.redactor.known(&text.text)),
-                ContentBlock::Image(image) => collector.image(&image.mime_type, &image.data),
-                ContentBlock::Resource(resource) => self.contents(collector, &resource.resource),
-                ContentBlock::ResourceLink(link) => {
-                    collector.text(&format!("[a resource: {}]", plain(&link.uri, 400)));
-                }
-                ContentBlock::Audio(_) => collector.text("[audio that is not kept]"),
-                _ => collector.text("[something that is not known here]"),
-            }
-        }
-        if let Some(data) = result.structured_content {
-            collector.data(data);
-        }
-    }
-
-    fn contents(&self, collector: &mut Collector, contents: &ResourceContents) {
-        match contents {
-            ResourceContents::TextResourceContents { text, .. } => collector.text(&self.redactor.known(text)),
-            ResourceContents::BlobResourceContents { blob, mime_type, .. } => match mime_type.as_deref() {
-                Some(kind) if kind.starts_with("image/") => collector.image(kind, blob),
-                _ => collector.text("[bytes that are not shown here]"),
-            },
-            _ => collector.text("[something that is not known here]"),
-        }
     }
 }
 
@@ -654,6 +671,21 @@ fn client_request(request: McpRequest) -> ClientRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_does_not_start_without_network_is_told_what_to_add() {
+        let none = Redactor::of([]);
+        let failures =
+            || [not_spoken(&none, "it ended", "ENOTFOUND"), silent(&none, Duration::from_secs(10), "ENOTFOUND")];
+        for failure in failures() {
+            let told = confined(failure.clone(), Lacks { files: true, network: true }).remedy;
+            assert!(told.contains("network: true") && told.contains("npx"), "{told}");
+            let told = confined(failure, Lacks { files: true, network: false }).remedy;
+            assert!(!told.contains("network") && !told.is_empty(), "{told}");
+        }
+        let [ended, silent] = failures().map(|failure| confined(failure, Lacks { files: true, network: true }).remedy);
+        assert!(ended.contains("outside the workspace") && silent.contains("mcp.connect_timeout_secs"));
+    }
 
     #[test]
     fn a_list_is_read_page_by_page_and_never_without_end() {

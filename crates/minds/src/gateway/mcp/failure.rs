@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::peers::SetupFailure;
+use super::answer::McpAnswer;
 use crate::base::text;
 
 /// No reason is longer, in characters: what servers say is in it.
@@ -47,13 +48,27 @@ pub struct McpFailure {
     /// What to do about it; empty where nothing is to be done.
     #[serde(default)]
     pub remedy: String,
+    /// What the server gave all the same, where it says itself that what was asked of it did not work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Box<McpAnswer>>,
 }
 
 impl McpFailure {
     /// Something went wrong.
     pub fn new(fault: McpFault, what: impl AsRef<str>, remedy: impl Into<String>) -> Self {
         let what: String = what.as_ref().chars().take(REASON_CHARS_AT_MOST * 4).collect();
-        Self { fault, what: text::truncate(&text::one_line(&what), REASON_CHARS_AT_MOST), remedy: remedy.into() }
+        let what = text::truncate(&text::one_line(&what), REASON_CHARS_AT_MOST);
+        Self { fault, what, remedy: remedy.into(), given: None }
+    }
+
+    /// What was asked of a server did not work, as it says itself with this.
+    pub(super) fn of_answer(answer: McpAnswer) -> Self {
+        let what = match (answer.text.trim().is_empty(), &answer.data) {
+            (false, _) => answer.text.clone(),
+            (true, Some(data)) => data.to_string(),
+            (true, None) => "it did not work, and the server does not say why".to_owned(),
+        };
+        Self { given: Some(Box::new(answer)), ..Self::new(McpFault::Refused, what, "") }
     }
 
     /// What went wrong and what to do, in one line.

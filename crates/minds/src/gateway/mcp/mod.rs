@@ -2,10 +2,10 @@
 //!
 //! In reading order: the timeouts ([`settings`]), what a server offers ([`offer`]) and the result of a call
 //! ([`answer`]), why something does not work ([`failure`]), what a server may ask a person ([`elicitation`]) or a model
-//! ([`sampling`]) during a call, messages between the world and the pool ([`messages`]); then one connection
-//! (`connection`) and all of them (`pool`), and the same without a room (`client`). What a person
-//! allowed and the process of a server are in [`peers`](super::peers), and the world's side is
-//! [`servers`](super::servers).
+//! ([`sampling`]) during a call, messages between the world and the pool ([`messages`]); then what no server may say
+//! (`redacted_transport`), one connection (`connection`), how its changes are followed (`pace`) and all of them
+//! (`pool`), and the same without a room (`client`). What a person allowed and the process of a server are in
+//! [`peers`](super::peers), and the world's side is [`servers`](super::servers).
 //!
 //! Nothing from a server is trusted: its texts are cut and treated as data, its messages are bounded, its time is
 //! limited, and everything that it started ends with it.
@@ -21,7 +21,9 @@ mod handler;
 mod literal_secrets;
 pub mod messages;
 pub mod offer;
+mod pace;
 mod pool;
+mod redacted_transport;
 pub mod sampling;
 pub mod settings;
 mod sse;

@@ -38,6 +38,9 @@ pub struct McpOffer {
     /// Prompts that it has ready.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<McpListed>,
+    /// Whether it changes its lists so often that not every change is followed at once.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_restless: bool,
 }
 
 /// A tool of a server.

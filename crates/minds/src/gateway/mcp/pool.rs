@@ -26,6 +26,7 @@ use super::failure::{McpFailure, McpFault};
 use super::handler::{Asked, Wants};
 use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
 use super::offer::McpOffer;
+use super::pace::{Pace, SETTLE};
 use super::sampling::McpSampling;
 use super::settings::McpTerms;
 use crate::agent::McpServer;
@@ -42,8 +43,6 @@ const PATIENCE_AT_EXIT: Duration = Duration::from_millis(250);
 const EXIT: Duration = Duration::from_millis(1_200);
 /// How often it is looked whether a server is still there, or whether a person has allowed it meanwhile.
 const LOOK: Duration = Duration::from_millis(250);
-/// Lists are asked for again so long after a server said that they changed: it may say so many times at once.
-const SETTLE: Duration = Duration::from_millis(200);
 /// A connection that lasted so long was a good one.
 const GOOD: Duration = Duration::from_secs(60);
 
@@ -206,8 +205,8 @@ impl Pool {
 }
 
 /// What a server offers once it has settled.
-async fn offer_soon(line: Line, terms: Arc<McpTerms>) -> Result<McpOffer, McpFailure> {
-    sleep(SETTLE).await;
+async fn offer_soon(line: Line, terms: Arc<McpTerms>, wait: Duration) -> Result<McpOffer, McpFailure> {
+    sleep(wait).await;
     line.offer(&terms).await
 }
 
@@ -309,7 +308,7 @@ impl Keeper {
 
     fn allowed(&self) -> Result<(), McpFailure> {
         let consent = consent::of(self.place.config.as_deref(), self.place.workspace.as_deref(), &self.server);
-        let name = &self.server.name;
+        let label = self.server.label();
         let shown = self.server.shown();
         let what = match consent {
             Consent::Given => return Ok(()),
@@ -324,7 +323,7 @@ impl Keeper {
             .as_ref()
             .map(|folder| format!(" --workspace {}", folder.display()))
             .unwrap_or_default();
-        let remedy = format!("if you trust it, run: workshop mcp allow {name}{folder}");
+        let remedy = format!("if you trust it, run: workshop mcp allow {label}{folder}");
         Err(McpFailure::new(McpFault::NotAllowed, what, remedy))
     }
 
@@ -348,6 +347,8 @@ impl Keeper {
         let mut look = interval(LOOK);
         let mut stamp = consent::stamp(self.place.config.as_deref());
         let (mut offering, mut is_changed_again) = (None, false);
+        let (mut pace, begun) = (Pace::default(), Instant::now());
+        let (doubted, mut is_doubted) = (connection.doubted.clone(), false);
         let failure = loop {
             tokio::select! {
                 () = end.cancelled() => break None,
@@ -357,7 +358,7 @@ impl Keeper {
                         self.terms = Arc::from(terms);
                         // Whoever asked waits for an answer, whether or not it is the same as before.
                         self.told = None;
-                        changed.notify_one();
+                        offering = Some(offer_soon(connection.line(), self.terms.clone(), SETTLE).boxed());
                     }
                     Some(Order::Call(call)) => self.begin(&connection, call, &under_way),
                     Some(Order::Answer { id, number, reply }) => {
@@ -372,6 +373,14 @@ impl Keeper {
                         (self.says)(McpEvent::Progress { id: progress.id, text: progress.text });
                     }
                 }
+                () = doubted.notified() => {
+                    // Whether the server is gone, its lists tell.
+                    if connection.is_closed() {
+                        break Some(connection.why_gone());
+                    }
+                    is_doubted = true;
+                    offering = Some(offer_soon(connection.line(), self.terms.clone(), SETTLE).boxed());
+                }
                 Some(asked) = connection.asked.recv() => {
                     questions += 1;
                     let Asked { call, wants, reply } = asked;
@@ -385,7 +394,10 @@ impl Keeper {
                 () = changed.notified() => {
                     // One look at a time, beside everything else that the server is asked and says.
                     match &offering {
-                        None => offering = Some(offer_soon(connection.line(), self.terms.clone()).boxed()),
+                        None => {
+                            let wait = pace.wait(begun.elapsed());
+                            offering = Some(offer_soon(connection.line(), self.terms.clone(), wait).boxed());
+                        }
                         Some(_) => is_changed_again = true,
                     }
                 }
@@ -395,10 +407,15 @@ impl Keeper {
                         changed.notify_one();
                     }
                     match offer {
-                        Ok(offer) => self.emit(McpNews::Ready { offer: Box::new(offer) }),
+                        Ok(offer) => {
+                            is_doubted = false;
+                            let offer = McpOffer { is_restless: pace.is_slowed(), ..offer };
+                            self.emit(McpNews::Ready { offer: Box::new(offer) });
+                        }
                         Err(_) if connection.is_closed() => break Some(connection.why_gone()),
-                        Err(failure) if self.told.is_none() => break Some(failure),
-                        Err(failure) => tracing::warn!("{}: {}", self.server.name, failure.sentence()),
+                        Err(failure) if is_doubted || self.told.is_none() => break Some(failure),
+                        Err(failure) if failure.fault == McpFault::Gone => break Some(failure),
+                        Err(failure) => tracing::warn!("{}: {}", self.server.label(), failure.sentence()),
                     }
                 }
                 _ = look.tick() => {

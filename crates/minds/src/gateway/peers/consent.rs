@@ -4,6 +4,9 @@
 //! A permission covers exactly one definition: its command line, its variables with their values, its folder, or its
 //! address and headers; and, if the command line names files of the workspace, their content. Anything else is another
 //! server and needs permission again.
+//!
+//! Permissions are kept by label: `db` is the workspace's server, `ada/db` that of the agent ada. Allowing one says
+//! nothing of the other.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,6 +31,7 @@ const SERVERS_AT_MOST: usize = 200;
 /// A server that is allowed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Allowed {
+    /// The label: what it is called, and whose own it is.
     name: String,
     /// The command line or the address, for the person who reads the file.
     what: String,
@@ -42,7 +46,7 @@ pub enum Consent {
     Given,
     /// Nothing.
     None,
-    /// Another server of this name may be used.
+    /// Another one that was configured in its place may be used.
     OfAnother,
 }
 
@@ -56,9 +60,19 @@ pub fn allow_peer(environment: &Environment, workspace: &Path, peer: &McpServer)
     allow_in(environment.config_folder(), workspace, peer)
 }
 
-/// Takes back what was allowed to those of this name.
-pub fn forbid_peer(environment: &Environment, workspace: &Path, name: &str) -> Result<PathBuf, Problem> {
-    forbid_in(environment.config_folder(), workspace, name)
+/// Takes back what was allowed to this one, and to any that is the same but for where it is configured: they are one.
+pub fn forbid_peer(environment: &Environment, workspace: &Path, peer: &McpServer) -> Result<PathBuf, Problem> {
+    forbid_in(environment.config_folder(), workspace, peer)
+}
+
+/// Takes back what was allowed under a label that nothing is configured under any more; nothing where nothing was.
+pub fn forbid_label(environment: &Environment, workspace: &Path, label: &str) -> Result<Option<PathBuf>, Problem> {
+    let mut is_found = false;
+    let file = change(environment.config_folder(), workspace, |allowed| {
+        is_found = allowed.iter().any(|one| one.name == label);
+        allowed.retain(|one| one.name != label);
+    })?;
+    Ok(is_found.then_some(file))
 }
 
 /// What the person said of this server in this workspace. A file that cannot be read allows nothing.
@@ -66,10 +80,10 @@ pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Pa
     let (Some(config_folder), Some(workspace)) = (config_folder, workspace) else { return Consent::None };
     let Ok(all) = read(&config_folder.join(FILE)) else { return Consent::None };
     let allowed = all.get(&name_of(workspace)).map_or(&[][..], Vec::as_slice);
-    let hash = hash(server, workspace);
+    let (label, hash) = (server.label(), hash(server, workspace));
     match () {
         () if allowed.iter().any(|one| one.hash == hash) => Consent::Given,
-        () if allowed.iter().any(|one| one.name == server.name) => Consent::OfAnother,
+        () if allowed.iter().any(|one| one.name == label) => Consent::OfAnother,
         () => Consent::None,
     }
 }
@@ -77,17 +91,17 @@ pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Pa
 /// Allows a workspace to use exactly this server, and says where that is kept.
 fn allow_in(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
     change(config_folder, workspace, |allowed| {
-        let (name, what, hash) = (server.name.clone(), server.shown(), hash(server, workspace));
-        allowed.retain(|one| one.name != name && one.hash != hash);
+        let (name, what, hash) = (server.label(), server.shown(), hash(server, workspace));
+        allowed.retain(|one| one.name != name);
         allowed.push(Allowed { name, what, hash });
         let more = allowed.len().saturating_sub(SERVERS_AT_MOST);
         allowed.drain(..more);
     })
 }
 
-/// Takes back what was allowed to servers of this name.
-fn forbid_in(config_folder: Option<&Path>, workspace: &Path, name: &str) -> Result<PathBuf, Problem> {
-    change(config_folder, workspace, |allowed| allowed.retain(|one| one.name != name))
+fn forbid_in(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
+    let (label, hash) = (server.label(), hash(server, workspace));
+    change(config_folder, workspace, |allowed| allowed.retain(|one| one.name != label && one.hash != hash))
 }
 
 fn change(
@@ -169,8 +183,31 @@ mod tests {
         }
         let text = std::fs::read_to_string(config.path().join(FILE)).expect("it is there");
         assert_eq!(text.matches("git-server --here").count(), 1);
-        forbid_in(Some(config.path()), &mine, "git").expect("it can be kept");
+        forbid_in(Some(config.path()), &mine, &git).expect("it can be kept");
         assert_eq!(consent(&mine, &git), Consent::None);
+    }
+
+    #[test]
+    fn allowing_a_server_says_nothing_of_another_of_its_name_that_an_agent_has() {
+        let config = tempfile::tempdir().expect("a temporary folder can be made");
+        let mine = config.path().join("mine");
+        let of_workspace = server(json!({ "command": "db-server" }));
+        let of_ada = McpServer { of: Some("ada".into()), ..server(json!({ "command": "ada-db-server" })) };
+        let consents = || [&of_workspace, &of_ada].map(|server| of(Some(config.path()), Some(&mine), server));
+        let allow = |server| allow_in(Some(config.path()), &mine, server).expect("it can be kept");
+        allow(&of_workspace);
+        assert_eq!(consents(), [Consent::Given, Consent::None]);
+        allow(&of_ada);
+        assert_eq!(consents(), [Consent::Given, Consent::Given]);
+        forbid_in(Some(config.path()), &mine, &of_workspace).expect("it can be kept");
+        assert_eq!(consents(), [Consent::None, Consent::Given]);
+        let changed = McpServer { of: of_ada.of.clone(), ..server(json!({ "command": "other" })) };
+        assert_eq!(of(Some(config.path()), Some(&mine), &changed), Consent::OfAnother);
+        // One that is the same but for where it is configured is forbidden with it: it is one process.
+        let same = McpServer { of: Some("bob".into()), ..of_ada.clone() };
+        assert_eq!(of(Some(config.path()), Some(&mine), &same), Consent::Given);
+        forbid_in(Some(config.path()), &mine, &same).expect("it can be kept");
+        assert_eq!(consents(), [Consent::None, Consent::None]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod named_files;
 pub(super) mod process;
 mod variables;
 
-pub use consent::{Consent, allow_peer, consent_of, forbid_peer};
+pub use consent::{Consent, allow_peer, consent_of, forbid_label, forbid_peer};
 pub(super) use display_text::plain;
 pub use failure::SetupFailure;
 pub(super) use lines::LimitedLines;

@@ -307,8 +307,8 @@ pub enum Command {
     TestServer(Id),
     /// Allows this workspace to use exactly this MCP server.
     AllowServer(Box<McpServer>),
-    /// Takes back what was allowed to MCP servers of this name.
-    ForbidServer(String),
+    /// Takes back what was allowed to this MCP server.
+    ForbidServer(Box<McpServer>),
     /// Opens a file of the workspace in a tab, at a line where one is named.
     OpenFile(String, Option<usize>),
     /// Opens a file of the workspace in the program that the person's system has for it.

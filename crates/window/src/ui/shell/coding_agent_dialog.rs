@@ -135,7 +135,7 @@ fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, comman
         let is_allowed = agent.consent == Consent::Given;
         if is_allowed {
             if ui.button(texts::FORBID).on_hover_text(texts::FORBID_HINT).clicked() {
-                commands.push(Command::ForbidServer(agent.agent.name.clone()));
+                commands.push(Command::ForbidServer(Box::new(agent.agent.clone())));
             }
         } else {
             if ui.button(texts::ALLOW).on_hover_text(texts::ALLOW_HINT).clicked() {

@@ -35,7 +35,7 @@ fn server_ui(
     theme: &Theme,
     commands: &mut Vec<Command>,
 ) {
-    let (server, name) = (&written.server, &written.server.name);
+    let (server, name, label) = (&written.server, &written.server.name, written.server.label());
     let left = |ui: &mut Ui| {
         ui.label(RichText::new(name).strong());
         widgets::badge(ui, server_status_text::standing(standing), colour(standing, theme), theme);
@@ -43,20 +43,20 @@ fn server_ui(
     widgets::line_as_read(ui, &written.key, left, |ui| {
         if consent == Some(Consent::Given) {
             let forbid = ui.button(texts::FORBID);
-            widgets::name(&forbid, texts::forbid_server(name));
+            widgets::name(&forbid, texts::forbid_server(&label));
             if forbid.on_hover_text(texts::FORBID_HINT).clicked() {
-                commands.push(Command::ForbidServer(name.clone()));
+                commands.push(Command::ForbidServer(Box::new(server.clone())));
             }
         } else if consent.is_some() {
             let allow = ui.button(texts::ALLOW);
-            widgets::name(&allow, texts::allow_server(name));
+            widgets::name(&allow, texts::allow_server(&label));
             if allow.on_hover_text(texts::ALLOW_HINT).clicked() {
                 commands.push(Command::AllowServer(Box::new(server.clone())));
             }
         }
         let is_connecting = *standing == McpServerStatus::Connecting;
         let test = ui.add_enabled(consent == Some(Consent::Given) && !is_connecting, egui::Button::new(texts::TEST));
-        widgets::name(&test, texts::test_server(name));
+        widgets::name(&test, texts::test_server(&label));
         if test.on_hover_text(texts::TEST_HINT).on_disabled_hover_text(texts::ALLOW_FIRST).clicked() {
             commands.push(Command::TestServer(written.key.clone()));
         }
@@ -130,7 +130,7 @@ mod tests {
     fn server(name: &str, standing: McpServerStatus) -> ServerView {
         let defined = json!({ name: { "command": format!("{name}-server"), "args": ["--all"] } });
         let server = mcp_server::read(&defined).defined().next().expect("a server is defined");
-        let written = ConfiguredServer { key: server.key(), server, place: "settings.yaml".into(), of: None };
+        let written = ConfiguredServer { key: server.key(), server, place: "settings.yaml".into() };
         ServerView { written, standing }
     }
 
@@ -174,8 +174,21 @@ mod tests {
         window.run_steps(2);
         window.get_by_label("Forbid git").click();
         window.run_steps(2);
-        let key = ready().written.key;
-        assert_eq!(window.state().commands, [Command::TestServer(key), Command::ForbidServer("git".into())]);
+        let ConfiguredServer { key, server, .. } = ready().written;
+        assert_eq!(window.state().commands, [Command::TestServer(key), Command::ForbidServer(Box::new(server))]);
+    }
+
+    #[test]
+    fn an_agents_own_server_is_told_from_the_workspaces_of_the_same_name() {
+        let mut own = server("git", McpServerStatus::Off);
+        own.written.server.of = Some("ada".into());
+        own.written.key = "git#ada".into();
+        let all = vec![server("git", McpServerStatus::Off), own.clone()];
+        let mut window = list(all, &[Some(Consent::Given), Some(Consent::None)]);
+        assert!(window.query_by_label("Forbid git").is_some());
+        window.get_by_label("Allow ada/git").click();
+        window.run_steps(2);
+        assert_eq!(window.state().commands, [Command::AllowServer(Box::new(own.written.server))]);
     }
 
     #[test]

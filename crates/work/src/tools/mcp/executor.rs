@@ -112,11 +112,35 @@ fn call_of(order: &ToolOrder) -> Option<CallOrder> {
 
 fn news_of(outcome: Result<McpAnswer, McpFailure>) -> ToolNews {
     match outcome {
-        Ok(McpAnswer { text, data, images }) => {
-            let images = images.into_iter().map(|(media_type, base64)| ToolImage { media_type, base64 }).collect();
-            ToolNews::Done { output: ToolOutput { text, data, images, ..ToolOutput::default() } }
-        }
+        Ok(answer) => ToolNews::Done { output: output_of(answer) },
+        Err(McpFailure { given: Some(answer), .. }) => ToolNews::Refused { output: output_of(*answer) },
         Err(failure) if failure.fault == McpFault::Stopped => ToolNews::Aborted { why: failure.what },
         Err(failure) => ToolNews::Failed { why: failure.sentence() },
+    }
+}
+
+fn output_of(McpAnswer { text, data, images }: McpAnswer) -> ToolOutput {
+    let images = images.into_iter().map(|(media_type, base64)| ToolImage { media_type, base64 }).collect();
+    ToolOutput { text, data, images, ..ToolOutput::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_server_gives_with_a_refusal_is_kept() {
+        let given = McpAnswer {
+            text: "no".into(),
+            data: Some(json!({ "code": 7 })),
+            images: vec![("image/png".into(), "aGk=".into())],
+        };
+        let failure = McpFailure { given: Some(Box::new(given)), ..McpFailure::new(McpFault::Refused, "no", "") };
+        let ToolNews::Refused { output } = news_of(Err(failure)) else { panic!("it says that it did not work") };
+        assert_eq!((output.data, output.images.len()), (Some(json!({ "code": 7 })), 1));
+        let bare = news_of(Err(McpFailure::new(McpFault::Refused, "no", "")));
+        assert_eq!(bare, ToolNews::Failed { why: "no".into() });
     }
 }

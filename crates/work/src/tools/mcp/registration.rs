@@ -52,7 +52,7 @@ pub(in crate::tools) fn register(
                 refused.push(refusal.to_string());
             }
         }
-        let place = format!("MCP server {}", server.name);
+        let place = format!("MCP server {}", server.label());
         let told = |refused: &[String]| {
             let what = text::truncate(&format!("tools that cannot be used: {}", refused.join("; ")), 600);
             Problem::warning(&place, what, "nothing to do, unless you need them")

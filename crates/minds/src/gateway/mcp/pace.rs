@@ -1,0 +1,78 @@
+//! How soon a server that says that its lists changed is asked for them again: at once, and later and later where it
+//! says so without end. Pure.
+
+use std::time::Duration;
+
+use crate::base::backoff::Backoff;
+
+/// Lists are asked for again so long after a server said that they changed: it may say so many times at once.
+pub(super) const SETTLE: Duration = Duration::from_millis(200);
+/// So many changes one after the other are followed at once.
+const AT_ONCE: u32 = 5;
+/// Changes with so much time between them are not one after the other.
+const QUIET: Duration = Duration::from_secs(60);
+/// The longest wait.
+const LONGEST_SECS: f64 = 300.0;
+
+/// The pace at which the changes of a server are followed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pace {
+    /// Changes one after the other so far.
+    count: u32,
+    /// When its lists were due after the last one.
+    due: Duration,
+}
+
+impl Pace {
+    /// How long its lists are left alone now that it says that they changed, so long after it was connected.
+    pub(super) fn wait(&mut self, now: Duration) -> Duration {
+        if now.saturating_sub(self.due) >= QUIET {
+            self.count = 0;
+        }
+        let wait = match self.count.checked_sub(AT_ONCE) {
+            None => SETTLE,
+            Some(before) => Duration::from_secs_f64(Backoff::new(1.0, LONGEST_SECS).wait_secs(before)),
+        };
+        self.count = self.count.saturating_add(1);
+        self.due = now + wait;
+        wait
+    }
+
+    /// Whether it is followed more slowly than it changes.
+    pub(super) fn is_slowed(&self) -> bool {
+        self.count > AT_ONCE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_changes_its_lists_without_end_is_asked_more_and_more_seldom() {
+        let (mut pace, mut now, mut asked) = (Pace::default(), Duration::ZERO, 0);
+        while now < Duration::from_secs(3_600) {
+            // It says so again as soon as it was asked.
+            now += pace.wait(now);
+            asked += 1;
+            assert_eq!(pace.is_slowed(), asked > AT_ONCE);
+        }
+        assert!((15..30).contains(&asked), "{asked} times in an hour");
+    }
+
+    #[test]
+    fn a_server_that_changes_its_lists_now_and_then_is_followed_at_once() {
+        let (mut pace, mut now) = (Pace::default(), Duration::ZERO);
+        for _ in 0..100 {
+            now += pace.wait(now) + QUIET;
+            assert!(!pace.is_slowed());
+        }
+        for _ in 0..AT_ONCE {
+            assert_eq!(pace.wait(now), SETTLE);
+        }
+        assert!(pace.wait(now) > SETTLE);
+        // After a while in which it changed nothing, all is as before.
+        now += Duration::from_secs(120);
+        assert_eq!(pace.wait(now), SETTLE);
+    }
+}

@@ -1,0 +1,181 @@
+//! Takes the values of a person's variables out of everything that a server says, before anything else sees it: results
+//! with their data, lists, errors, progress and questions alike.
+
+use std::borrow::Cow;
+
+use rmcp::model::{ErrorData, JsonRpcError, JsonRpcMessage, RequestId};
+use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::{IntoTransport, Transport};
+
+use super::super::redaction::Redactor;
+
+/// The parts of a message in which a server says something. What is beside them is the protocol's own.
+const PARTS: [&str; 3] = ["params", "result", "error"];
+
+type Message = RxJsonRpcMessage<RoleClient>;
+
+/// A transport that hands on what a server says without a person's secrets.
+pub(super) struct RedactedTransport<T> {
+    inner: T,
+    redactor: Redactor,
+}
+
+/// Puts this before a transport.
+pub(super) fn redacted<T, E, A>(
+    transport: T,
+    redactor: Redactor,
+) -> RedactedTransport<impl Transport<RoleClient, Error = E> + 'static>
+where
+    T: IntoTransport<RoleClient, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
+    RedactedTransport { inner: transport.into_transport(), redactor }
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for RedactedTransport<T> {
+    type Error = T::Error;
+
+    fn name() -> Cow<'static, str> {
+        T::name()
+    }
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.inner.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<Message> {
+        loop {
+            let message = self.inner.receive().await?;
+            if let Some(message) = without_secrets(message, &self.redactor) {
+                return Some(message);
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
+}
+
+/// A message without the known secrets. One that means nothing without them is not handed on; whoever waits for an
+/// answer gets an error instead.
+fn without_secrets(message: Message, redactor: &Redactor) -> Option<Message> {
+    if redactor.is_empty() {
+        return Some(message);
+    }
+    let answers = match &message {
+        JsonRpcMessage::Response(response) => Some(response.id.clone()),
+        JsonRpcMessage::Error(error) => error.id.clone(),
+        JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+    };
+    let Ok(mut value) = serde_json::to_value(&message) else { return unreadable(answers) };
+    let mut is_changed = false;
+    for part in PARTS {
+        if let Some(said) = value.get_mut(part) {
+            let clean = redactor.value(said.clone());
+            is_changed |= clean != *said;
+            *said = clean;
+        }
+    }
+    if !is_changed {
+        return Some(message);
+    }
+    serde_json::from_value(value).ok().or_else(|| unreadable(answers))
+}
+
+fn unreadable(answers: Option<RequestId>) -> Option<Message> {
+    let what = "the server's answer cannot be read without the value of a variable that is kept secret";
+    answers.map(|id| JsonRpcMessage::Error(JsonRpcError::new(Some(id), ErrorData::internal_error(what, None))))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use serde_json::{Value, json};
+
+    use super::super::super::redaction::REDACTED;
+    use super::*;
+
+    const TOKEN: &str = "hush-hush-hush";
+
+    /// A server that has said all this already.
+    struct Said(Vec<Value>);
+
+    impl Transport<RoleClient> for Said {
+        type Error = std::io::Error;
+
+        fn send(
+            &mut self,
+            _: TxJsonRpcMessage<RoleClient>,
+        ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+            std::future::ready(Ok(()))
+        }
+
+        async fn receive(&mut self) -> Option<Message> {
+            let next = (!self.0.is_empty()).then(|| self.0.remove(0))?;
+            Some(serde_json::from_value(next).expect("it is a message"))
+        }
+
+        async fn close(&mut self) -> Result<(), Self::Error> {
+            Ok(())
+        }
+    }
+
+    /// What is heard of what a server says.
+    fn heard(said: Vec<Value>) -> Vec<Value> {
+        let mut transport = redacted(Said(said), Redactor::of([TOKEN]));
+        let mut heard = Vec::new();
+        while let Some(message) = transport.receive().now_or_never().flatten() {
+            heard.push(serde_json::to_value(&message).expect("it is data"));
+        }
+        heard
+    }
+
+    fn answer(result: Value) -> Value {
+        json!({ "jsonrpc": "2.0", "id": 1, "result": result })
+    }
+
+    #[test]
+    fn nothing_that_a_server_says_holds_a_secret() {
+        let content = json!([{ "type": "text", "text": format!("It is {TOKEN}.") }]);
+        let tool =
+            json!({ "name": "add", "description": TOKEN, "inputSchema": { "type": "object", "default": TOKEN } });
+        let asks = json!({ "message": TOKEN, "requestedSchema": {
+            "type": "object", "properties": { "a": { "type": "string", "title": TOKEN } },
+        } });
+        let sampled =
+            json!({ "messages": [{ "role": "user", "content": { "type": "text", "text": TOKEN } }], "maxTokens": 1 });
+        let notified = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        let asked =
+            |method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": 2, "method": method, "params": params });
+        let said = vec![
+            answer(json!({ "content": content, "structuredContent": { "token": TOKEN, TOKEN: [TOKEN] } })),
+            answer(json!({ "tools": [tool] })),
+            json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -1, "message": TOKEN, "data": { "of": TOKEN } } }),
+            notified("notifications/progress", json!({ "progressToken": 1, "progress": 1.0, "message": TOKEN })),
+            asked("elicitation/create", asks),
+            asked("sampling/createMessage", sampled),
+        ];
+        let heard = heard(said.clone());
+        assert_eq!(heard.len(), said.len());
+        for (heard, said) in heard.iter().zip(&said) {
+            let text = heard.to_string();
+            assert!(!text.contains(TOKEN) && text.contains(REDACTED), "{text}");
+            assert_eq!((&heard["id"], &heard["method"]), (&said["id"], &said["method"]));
+        }
+        assert_eq!(heard[0]["result"]["structuredContent"], json!({ "token": REDACTED, REDACTED: [REDACTED] }));
+    }
+
+    #[test]
+    fn an_answer_that_says_nothing_without_a_secret_is_an_error_and_never_shown() {
+        // The secret is a word of the protocol.
+        let role = json!({ "messages": [{ "role": "assistant", "content": { "type": "text", "text": "hi" } }] });
+        let mut transport = redacted(Said(vec![answer(role)]), Redactor::of(["assistant"]));
+        let message = transport.receive().now_or_never().flatten().expect("somebody waits for it");
+        let text = serde_json::to_string(&message).expect("it is data");
+        assert!(!text.contains("assistant"), "{text}");
+    }
+}
