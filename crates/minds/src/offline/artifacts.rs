@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::lines::known;
+use super::data::{WordList, known, read};
 use super::phrases::{noun_phrases, ranked};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
-use super::text::{clause, contains_word, is_order_verb, is_stop_word, order, quoted, sentences, tidy, words};
+use super::text::{clause, is_order_verb, is_stop_word, order, quoted, sentences, tidy, upper_first, words};
 use crate::base::text::{slug, truncate};
 
 /// Throws of the dice until there are enough different lines.
@@ -48,19 +48,17 @@ struct Specialists {
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct Team {
-    verbs: String,
+    verbs: WordList,
     roles: [String; 2],
 }
 
-static SPECIALISTS: LazyLock<Specialists> = LazyLock::new(|| {
-    serde_yaml::from_str(include_str!("specialists.yaml")).expect("the file is compiled in, and the tests read it")
-});
+static SPECIALISTS: LazyLock<Specialists> = LazyLock::new(|| read(include_str!("specialists.yaml")));
 
 /// Who is called in for a task. What fits no verb is found out and written down.
 pub fn team(task: &str) -> Vec<&'static Specialist> {
     let teams = &SPECIALISTS.teams;
     let mut verbs = words(task).map(str::to_lowercase);
-    let team = verbs.find_map(|verb| teams.iter().find(|team| contains_word(&team.verbs, &verb))).or(teams.last());
+    let team = verbs.find_map(|verb| teams.iter().find(|team| team.verbs.has(&verb))).or(teams.last());
     let roles = team.into_iter().flat_map(|team| &team.roles);
     roles.filter_map(|role| SPECIALISTS.specialists.iter().find(|one| one.role == *role)).collect()
 }
@@ -83,7 +81,7 @@ impl Thing {
             words(phrase).any(|word| !known().writings.has(&word.to_lowercase()) && !known().plain.has(word))
         };
         if let Some(phrase) = phrases.into_iter().flatten().find(names_more) {
-            let bare = ["the ", "a ", "an ", "our ", "this "].iter().find_map(|article| phrase.strip_prefix(article));
+            let bare = ["the ", "our "].iter().find_map(|article| phrase.strip_prefix(article));
             let name = truncate(bare.unwrap_or(&phrase), NAME_CHARS);
             return Self { thing: format!("the {name}"), name };
         }
@@ -106,15 +104,14 @@ impl Specialist {
     pub fn file(&self, topic: &Thing, target: &str) -> String {
         // A JSON text is a YAML text, whatever stands in it.
         let title = json!(upper_first(&format!("{} {}", topic.name, self.role)));
-        let mut text = format!("---\nname: {title}\ndescription: {}\n---\n\n", self.description);
-        let _ = write!(text, "Called in for one thing: {}.\n\n## What you do\n\n", topic.thing);
-        for duty in &self.duties {
-            let _ = writeln!(text, "- {duty}");
-        }
-        let _ =
-            writeln!(text, "- Write the result to {target}.\n- Tell your parent with signal_parent when it is there.");
-        let _ = write!(text, "\n## How you speak\n\n{}\n", self.style);
-        text
+        let Self { description, duties, style, .. } = self;
+        format!(
+            "---\nname: {title}\ndescription: {description}\n---\n\nCalled in for one thing: {}.\n\n## What you do\n\n\
+             - {}\n- Write the result to {target}.\n- Tell your parent with signal_parent when it is there.\n\n\
+             ## How you speak\n\n{style}\n",
+            topic.thing,
+            duties.join("\n- "),
+        )
     }
 
     /// What it is asked to do.
@@ -141,12 +138,8 @@ pub fn piece(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> St
     let mut steps: Vec<String> = speaker.duty_on(&subject.stems).into_iter().collect();
     steps.extend(different(speaker, 4, |speaker| speaker.deed(&subject)));
     list(&mut text, "What to do", "1. ", &steps);
-    list(
-        &mut text,
-        "What is still open",
-        "- ",
-        &different(speaker, 3, |speaker| speaker.of_role(&speaker.role.questions, &subject)),
-    );
+    let open = different(speaker, 3, |speaker| speaker.of_role(&speaker.role.questions, &subject));
+    list(&mut text, "What is still open", "- ", &open);
     text
 }
 
@@ -230,9 +223,4 @@ pub fn asked(task: &str) -> String {
 /// Whether a task is worth paper: a greeting is not.
 pub fn is_work(task: &str) -> bool {
     words(task).count() > FEW_WORDS || words(task).any(is_order_verb)
-}
-
-fn upper_first(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map(|first| first.to_uppercase().chain(rest).collect()).unwrap_or_default()
 }

@@ -3,13 +3,12 @@
 
 use serde_json::{Map, Value, json};
 
+use super::history::MARKS;
+
 /// What stands before the fields of a result, and behind them.
 const FIELDS: (&str, &str) = ("a JSON object with the fields ", " and nothing around it");
 /// What stands before the schema of a result.
 const SCHEMA: &str = "fits this schema, and nothing around it: ";
-/// What stands around words.
-const MARKS: &[char] =
-    &['\'', '"', '“', '”', '‘', '’', '`', '(', ')', '[', ']', '<', '>', ',', ';', ':', '!', '?', '.'];
 /// A schema is followed no deeper.
 const NESTED_AT_MOST: usize = 6;
 
@@ -44,7 +43,7 @@ impl Wanted {
 }
 
 fn bare(word: &str) -> &str {
-    word.trim_matches(MARKS)
+    word.trim_matches(|c| c == '.' || MARKS.contains(&c))
 }
 
 /// The channel that is named: behind the word, or with `#`.

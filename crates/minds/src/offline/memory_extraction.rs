@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::lines::known;
+use super::data::{WordList, known};
 use super::text::{bare, is_stop_word, sentences, words};
 use crate::gateway::provider::ProviderRequest;
 use crate::knowledge::consolidation::{Act, Case, Decision, decide_offline};
@@ -70,7 +70,7 @@ fn kind_of(sentence: &str) -> Option<MemoryKind> {
     if is_for_now || leans || !WORDS.contains(&words.len()) {
         return None;
     }
-    let has = |list: &super::lines::WordList| words.iter().any(|word| list.has(word));
+    let has = |list: &WordList| words.iter().any(|word| list.has(word));
     let failed = words.first().is_some_and(|first| FAILED.contains(&first.as_str()));
     // Somebody's own doings are over when they are told.
     let is_about_self = words.iter().any(|word| known().selves.has(word));

@@ -1,19 +1,52 @@
-//! The speaker: an agent's tone, role and duties, and the sentences of which its replies are made.
+//! The speaker: an agent's tone, role, duties and luck, and the sentences of which its replies are made.
 
 use std::collections::BTreeSet;
 
-use super::current_request::Moment;
+use super::data::{Role, Tone, known, lines, role_of, tone_of};
 use super::draft::fill;
 use super::facts::Particulars;
-use super::lines::{known, lines};
 use super::phrases::{noun_phrases, ranked};
 use super::prompt_reader::Reading;
-use super::role::{Role, role_of};
 use super::text::{ban, bare, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated};
-use super::voice::{Dice, Tone, tone_of};
+use crate::mind::context::{CurrentRequest, Line};
 
 /// Most words of a quotation.
 pub const QUOTED_WORDS: usize = 20;
+
+/// Deterministic random numbers that only depend on their seed.
+pub struct Dice(u64);
+
+impl Dice {
+    /// The same seed throws the same.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number (SplitMix64).
+    pub fn throw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// One of the first so many numbers from 0; 0 of none.
+    pub fn below(&mut self, count: usize) -> usize {
+        usize::try_from(self.throw() % count.max(1) as u64).unwrap_or(0)
+    }
+
+    /// One of these lines, or no words.
+    pub fn line<'a, T: AsRef<str>>(&mut self, from: &'a [T]) -> &'a str {
+        let at = self.below(from.len());
+        from.get(at).map(AsRef::as_ref).unwrap_or_default()
+    }
+
+    /// Whether something with this chance (0 to 1) happens.
+    pub fn chance(&mut self, chance: f32) -> bool {
+        (self.throw() % 10_000) as f32 / 10_000.0 < chance
+    }
+}
 
 /// A speaker with what it has read and its own random numbers.
 pub struct Speaker<'a> {
@@ -84,12 +117,13 @@ impl<'a> Speaker<'a> {
         let values = [("n", about.number.as_str()), ("d", about.date.as_str()), ("t", about.thing.as_str())];
         let spoken = bare(&self.spoken());
         let filled = lines.iter().map(|line| (line.as_ref().contains('{'), fill(line.as_ref(), &values)));
-        let fresh: Vec<(bool, String)> =
+        let mut fresh: Vec<(bool, String)> =
             filled.filter(|(_, line)| !line.is_empty() && !spoken.contains(&bare(line))).collect();
-        let special: Vec<&str> = fresh.iter().filter(|(special, _)| *special).map(|(_, line)| line.as_str()).collect();
-        let others: Vec<&str> = fresh.iter().map(|(_, line)| line.as_str()).collect();
-        let chosen = if self.dice.chance(0.7) && !special.is_empty() { special } else { others };
-        self.dice.line(&chosen).to_owned()
+        if self.dice.chance(0.7) && fresh.iter().any(|(is_special, _)| *is_special) {
+            fresh.retain(|(is_special, _)| *is_special);
+        }
+        let at = self.dice.below(fresh.len());
+        fresh.into_iter().nth(at).map(|(_, line)| line).unwrap_or_default()
     }
 
     /// The opinion of someone with this role.
@@ -104,8 +138,7 @@ impl<'a> Speaker<'a> {
 
     /// Now and then one of the speaker's own phrases, word for word.
     pub fn phrase(&mut self, chance: f32) -> String {
-        let phrases: Vec<&str> = self.reading.phrases.iter().map(String::as_str).collect();
-        if self.dice.chance(chance) { self.dice.line(&phrases).to_owned() } else { String::new() }
+        if self.dice.chance(chance) { self.dice.line(&self.reading.phrases).to_owned() } else { String::new() }
     }
 
     /// What the rules of the house say about something, if any of them does.
@@ -116,11 +149,6 @@ impl<'a> Speaker<'a> {
         let rules = self.reading.rules.iter();
         let best = rules.map(|rule| (shared(&subject_stems(rule), about), rule)).filter(|(common, _)| *common > 1);
         let (_, rule) = best.max_by_key(|(common, _)| *common)?;
-        Some(self.rule_in_words(rule))
-    }
-
-    /// A rule as a sentence of the speaker's.
-    pub fn rule_in_words(&mut self, rule: &str) -> String {
         let (asked, banned) = (order(rule).unwrap_or_default(), ban(rule).unwrap_or_default());
         let whole = quoted(rule, QUOTED_WORDS);
         let values = [("asked", asked.as_str()), ("banned", banned.as_str()), ("whole", whole.as_str())];
@@ -129,7 +157,7 @@ impl<'a> Speaker<'a> {
             (true, false) => &lines().rule_bans,
             (true, true) => &lines().rule_says,
         };
-        self.line(said, &values)
+        Some(self.line(said, &values))
     }
 
     /// What the speaker does next about something: a duty that fits, or what its role would do.
@@ -141,14 +169,14 @@ impl<'a> Speaker<'a> {
         }
         let deed = self.deed(subject);
         // The first most often.
-        let at = [0, 0, 0, 1, 1, 2][(self.dice.throw() % 6) as usize];
+        let at = [0, 0, 0, 1, 1, 2][self.dice.below(6)];
         lines().next_deed.get(at).map(|line| fill(line, &[("x", &deed)])).unwrap_or_default()
     }
 
     /// Everything said in the conversation.
     pub fn spoken(&self) -> String {
         match &self.reading.moment {
-            Moment::Talk { said, .. } => said.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
+            CurrentRequest::Talk { said, .. } => texts_of(said),
             _ => String::new(),
         }
     }
@@ -184,6 +212,11 @@ impl<'a> Speaker<'a> {
         let quotation = quoted(without_place(&line), QUOTED_WORDS);
         Some(self.line(said, &[("q", &quotation)]))
     }
+}
+
+/// What was said, a line each.
+pub fn texts_of(said: &[Line]) -> String {
+    said.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
 /// A note without the element that it names first: “News: The fair opens” is about the fair.
@@ -242,6 +275,14 @@ fn swap_words(text: &str, pairs: &[(&str, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dice_throw_the_same_for_the_same_seed() {
+        let throws = |seed| (0..8).scan(Dice::new(seed), |dice, _| Some(dice.throw())).collect::<Vec<_>>();
+        assert_eq!(throws(7), throws(7));
+        assert_ne!(throws(7), throws(8));
+        assert_eq!(Dice::new(1).line::<&str>(&[]), "");
+    }
 
     #[test]
     fn persons_change_with_the_speaker() {

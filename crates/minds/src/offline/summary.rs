@@ -1,5 +1,6 @@
 //! Summarises a session: what is kept when older messages are dropped, quoted word for word.
 
+use super::data::phrases;
 use super::draft::Draft;
 use super::phrases::ranked;
 use super::prompt_reader::Reading;
@@ -37,9 +38,7 @@ pub fn of_session(reading: &Reading) -> Draft {
     for (label, text) in heard(reading) {
         add(&label, &text, 2);
     }
-    let is_deed = |sentence: &&String| {
-        ["vote", "pinboard", "pass it on", "hears of it"].iter().any(|deed| sentence.contains(deed))
-    };
+    let is_deed = |sentence: &&String| phrases().deeds.iter().any(|deed| sentence.contains(deed));
     for deed in mine.iter().filter(is_deed) {
         add("Done", deed, 6);
     }
