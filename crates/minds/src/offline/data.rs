@@ -1,6 +1,6 @@
 //! The words of the offline brain: its YAML files, each read once. What each line and each list is for stands in the file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -62,6 +62,11 @@ section! {
 }
 
 section! {
+    /// The words of a sentence that change with who says it of whom, and what they become.
+    Persons of BTreeMap<String, String> { first given second third addressed }
+}
+
+section! {
     /// A way of speaking.
     Tone of Vec<String> { remarks greetings agreeing doubting closing } and { name: String words: WordList }
 }
@@ -101,6 +106,7 @@ struct File {
     sentences: Sentences,
     words: Words,
     phrases: Phrases,
+    persons: Persons,
 }
 
 static FILE: LazyLock<File> = LazyLock::new(|| read(include_str!("lines.yaml")));
@@ -130,6 +136,11 @@ pub(super) fn known() -> &'static Words {
 /// The parts of sentences.
 pub(super) fn phrases() -> &'static Phrases {
     &FILE.phrases
+}
+
+/// The words that change with the person.
+pub(super) fn persons() -> &'static Persons {
+    &FILE.persons
 }
 
 /// All tones.

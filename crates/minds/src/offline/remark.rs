@@ -2,6 +2,7 @@
 
 use super::data::lines;
 use super::draft::{Draft, fill};
+use super::facts::Particulars;
 use super::markers;
 use super::speaker::{QUOTED_WORDS, Speaker, Subject, texts_of};
 use super::text::{bare, is_order_verb, is_stop_word, quoted, sentences, unpunctuated, words};
@@ -186,8 +187,9 @@ fn thing_in(subject: &str) -> Option<String> {
     ((1..=3).contains(&count) && names && plain && !is_title).then(|| format!("the {}", subject.to_lowercase()))
 }
 
-/// A sentence about a sentence that matters to the speaker, quoting it, and the subject as seen through that one.
-fn remark(speaker: &mut Speaker, subject: Subject, label: &str) -> (String, Subject) {
+/// A sentence about a sentence that matters to the speaker, quoting it, and the subject as seen through that one: what is
+/// said of it is said of this sentence.
+fn remark(speaker: &mut Speaker, mut subject: Subject, label: &str) -> (String, Subject) {
     let me = &speaker.reading.name;
     let names_me = |line: &&String| words(line).any(|word| word == me);
     let few: Vec<String> = subject.ranked.iter().take(4).cloned().collect();
@@ -197,7 +199,10 @@ fn remark(speaker: &mut Speaker, subject: Subject, label: &str) -> (String, Subj
     let first = few.first().filter(|line| names_me(line) || quiet);
     let sentence = first.or(few.get(at)).cloned().unwrap_or_else(|| subject.topic.clone());
     let q = quoted(&sentence, QUOTED_WORDS);
-    let subject = subject.through(&sentence, &speaker.reading.interests);
+    subject.particulars = Particulars::of(&sentence, &speaker.reading.interests);
+    if !subject.particulars.thing.is_empty() {
+        subject.topic.clone_from(&subject.particulars.thing);
+    }
     let values = [("q", q.as_str()), ("t", subject.topic.as_str()), ("l", label)];
     let template = speaker.dice.line(&speaker.tone.remarks);
     (fill(template, &values), subject)

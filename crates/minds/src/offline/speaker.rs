@@ -1,8 +1,8 @@
 //! The speaker: an agent's tone, role, duties and luck, and the sentences of which its replies are made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::data::{Role, Tone, known, lines, role_of, tone_of};
+use super::data::{Role, Tone, known, lines, persons, role_of, tone_of};
 use super::draft::fill;
 use super::facts::Particulars;
 use super::phrases::{noun_phrases, ranked};
@@ -70,17 +70,6 @@ pub struct Subject {
     pub stems: BTreeSet<String>,
     /// The particulars that the role's lines speak of.
     pub particulars: Particulars,
-}
-
-impl Subject {
-    /// The same seen through one of its sentences: what is said of it is said of this one.
-    pub fn through(mut self, sentence: &str, interests: &BTreeSet<String>) -> Self {
-        self.particulars = Particulars::of(sentence, interests);
-        if !self.particulars.thing.is_empty() {
-            self.topic.clone_from(&self.particulars.thing);
-        }
-        self
-    }
 }
 
 impl<'a> Speaker<'a> {
@@ -187,7 +176,7 @@ impl<'a> Speaker<'a> {
         let fitting = duties.filter_map(|duty| {
             let common = shared(&subject_stems(duty), about);
             let doing = order(sentences(duty).first()?)?;
-            (common > 0 && doing.split(' ').count() <= 16).then(|| (common, in_first_person(&doing)))
+            (common > 0 && doing.split(' ').count() <= 16).then(|| (common, in_person(&doing, &persons().first)))
         });
         fitting.max_by_key(|(common, _)| *common).map(|(_, duty)| duty)
     }
@@ -243,33 +232,13 @@ pub fn topic_in(text: &str, interests: &BTreeSet<String>) -> Option<String> {
     }
 }
 
-/// “look after your notes” as the one who does it says it: “look after my notes”.
-pub fn in_first_person(text: &str) -> String {
-    swap_words(text, &[("your", "my"), ("yours", "mine"), ("yourself", "myself"), ("you're", "I'm"), ("you", "I")])
-}
-
-/// “I will bring my map” as others say it of the speaker: “will bring their map”.
-pub fn in_third_person(text: &str) -> String {
-    swap_words(text, &[("my", "their"), ("mine", "theirs"), ("myself", "themselves"), ("me", "them"), ("I", "they")])
-}
-
-/// “bring my map” as it is said to whoever offered it: “bring your map”.
-pub fn in_second_person(text: &str) -> String {
-    swap_words(text, &[("my", "your"), ("mine", "yours"), ("myself", "yourself"), ("me", "you"), ("I", "you")])
-}
-
-/// “bring their map”, addressed to that person: “bring your map”.
-pub fn to_second_person(text: &str) -> String {
-    swap_words(text, &[("their", "your"), ("theirs", "yours"), ("themselves", "yourself"), ("they", "you")])
-}
-
-fn swap_words(text: &str, pairs: &[(&str, &str)]) -> String {
-    let swapped = text.split(' ').map(|word| {
+/// What somebody says as it is said by or to another, by the words that change: “bring my map” becomes “bring your map”.
+pub fn in_person(text: &str, changes: &BTreeMap<String, String>) -> String {
+    let changed = text.split(' ').map(|word| {
         let (core, tail) = word.split_at(word.trim_end_matches([',', '.', ';', ':', '!', '?']).len());
-        let swapped = pairs.iter().find(|(from, _)| *from == core).map_or(core, |(_, to)| to);
-        format!("{swapped}{tail}")
+        format!("{}{tail}", changes.get(core).map_or(core, String::as_str))
     });
-    swapped.collect::<Vec<_>>().join(" ")
+    changed.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -286,8 +255,11 @@ mod tests {
 
     #[test]
     fn persons_change_with_the_speaker() {
-        assert_eq!(in_first_person("keep your notes in order"), "keep my notes in order");
-        assert_eq!(in_third_person("will bring my map, and I check it"), "will bring their map, and they check it");
+        let (offer, order) = ("will bring my map, and I check it", "keep your notes in order");
+        assert_eq!(in_person(order, &persons().first), "keep my notes in order");
+        assert_eq!(in_person(offer, &persons().second), "will bring your map, and you check it");
+        assert_eq!(in_person(offer, &persons().third), "will bring their map, and they check it");
+        assert_eq!(in_person("bring their map", &persons().addressed), "bring your map");
     }
 
     #[test]

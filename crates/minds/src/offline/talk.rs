@@ -1,13 +1,13 @@
 //! What an agent says in a conversation: it opens with a fact that it read, responds to what the other said or offered,
 //! brings another fact, sometimes disagrees with a reason, and closes with who does what.
 
-use super::data::{lines, phrases, roles, sentences};
+use super::data::{lines, persons, phrases, roles, sentences};
 use super::draft::{Draft, fill};
 use super::facts::Particulars;
 use super::filler::{is_filler, offers};
 use super::markers::{idea_on, is_person, may};
 use super::phrases::ranked;
-use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_second_person, in_third_person, to_second_person};
+use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_person};
 use super::text::{self, bare, quoted, unpunctuated, words};
 use super::topic::{Fact, Topic, topic_of, unsaid};
 use crate::base::Id;
@@ -54,7 +54,7 @@ fn follow_up(speaker: &mut Speaker, other: &str) -> String {
     let note = speaker.reading.notes.iter().rev().find_map(|note| note.strip_prefix(&start)).unwrap_or_default();
     let Some((theirs, mine)) = note.split_once(&format!(": {other} will ")).and_then(|(_, parts)| {
         let (theirs, mine) = parts.split_once(", and I will ")?;
-        Some((to_second_person(theirs), unpunctuated(mine.split(". ").next()?).to_owned()))
+        Some((in_person(theirs, &persons().addressed), unpunctuated(mine.split(". ").next()?).to_owned()))
     }) else {
         return String::new();
     };
@@ -81,7 +81,8 @@ fn told(speaker: &mut Speaker, fact: &Fact) -> String {
 fn reaction(speaker: &mut Speaker, other: &str, topic: &Topic, text: &str, turns: usize) -> Draft {
     let mut draft = Draft::default();
     let spoken = text::sentences(text);
-    let offer = offers(&spoken).into_iter().next().map(|offer| in_second_person(&offer)).unwrap_or_default();
+    let offer = offers(&spoken).into_iter().next().map(|offer| in_person(&offer, &persons().second));
+    let offer = offer.unwrap_or_default();
     let content = content_of(speaker, &spoken, other == "you");
     let subject = match content.is_empty() {
         true => &topic.subject,
@@ -167,7 +168,7 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[Lin
     let mine = offer_of(me).unwrap_or_else(|| speaker.deed(subject));
     let parts_of_others: Vec<String> = others_in(said, me, other)
         .iter()
-        .filter_map(|name| Some(format!("{name} will {}", in_third_person(&offer_of(name)?))))
+        .filter_map(|name| Some(format!("{name} will {}", in_person(&offer_of(name)?, &persons().third))))
         .collect();
     let parts = match parts_of_others.join(", ").as_str() {
         "" if other == "you" => fill(&sentences().alone_to_person, &[("p", &mine)]),

@@ -3,7 +3,7 @@
 use super::data::{self, lines, phrases};
 use super::draft::{Draft, fill};
 use super::markers::{can_reach, idea_on};
-use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_first_person};
+use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_person};
 use super::text::{clause, is_order_verb, order, quoted, sentences, small_first, unpunctuated, words};
 
 /// A worked answer to a task.
@@ -39,23 +39,13 @@ fn what_is_asked(speaker: &mut Speaker, task: &str) -> String {
         return speaker.line(&lines().task_question, &[("q", &q)]);
     }
     let asked = order(&first).filter(|asked| asked.split(' ').count() <= QUOTED_WORDS + 5).unwrap_or_default();
-    let asked = swap_to_person(&asked);
+    let asked = in_person(&asked, &data::persons().given);
     let in_words = speaker.line(&lines().task_order, &[("a", &asked)]);
     match (in_words.as_str(), first.as_str()) {
         ("", "") => data::sentences().no_task.clone(),
         ("", _) => fill(&data::sentences().my_task, &[("q", &q)]),
         (words, _) => words.to_owned(),
     }
-}
-
-/// “tell me” becomes “tell you”, and “your notes” becomes “my notes”.
-fn swap_to_person(asked: &str) -> String {
-    let turned = asked.split(' ').map(|word| match word {
-        "me" => "you".to_owned(),
-        "my" => "your".to_owned(),
-        word => in_first_person(word),
-    });
-    turned.collect::<Vec<_>>().join(" ")
 }
 
 /// Sends what the task asks to be told to somebody who is near.

@@ -249,7 +249,7 @@ impl<'a> Worker<'a> {
             text.push_str(&format!("\n- {point}."));
         }
         match self.written() {
-            Some(path) => text.push_str(&format!("\nThe summary of {} is in {path}.", pieces_in_words(read.len()))),
+            Some(path) => text.push_str(&format!("\nThe summary is in {path}.")),
             None => text.push_str(&self.regret()),
         }
         self.conclude(text)
@@ -420,14 +420,6 @@ impl<'a> Worker<'a> {
 fn role_in(filename: &str) -> String {
     let stem = filename.rsplit('/').next().unwrap_or(filename).trim_end_matches(".md");
     format!("the {}", stem.rsplit('-').next().unwrap_or(stem))
-}
-
-fn pieces_in_words(count: usize) -> String {
-    match count {
-        0 => "it".to_owned(),
-        1 => "the one piece".to_owned(),
-        count => format!("{count} pieces"),
-    }
 }
 
 /// Whole lines of a text, at most so many characters.
