@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::data::{WordList, known, read};
+use super::draft::fill;
 use super::phrases::{noun_phrases, ranked};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
 use super::text::{clause, is_order_verb, is_stop_word, order, quoted, sentences, tidy, upper_first, words};
@@ -40,6 +41,8 @@ pub struct Specialist {
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct Specialists {
+    file: String,
+    task: String,
     specialists: Vec<Specialist>,
     teams: Vec<Team>,
 }
@@ -103,24 +106,24 @@ impl Specialist {
     /// The agent file: a profile as a person would write one.
     pub fn file(&self, topic: &Thing, target: &str) -> String {
         // A JSON text is a YAML text, whatever stands in it.
-        let title = json!(upper_first(&format!("{} {}", topic.name, self.role)));
-        let Self { description, duties, style, .. } = self;
-        format!(
-            "---\nname: {title}\ndescription: {description}\n---\n\nCalled in for one thing: {}.\n\n## What you do\n\n\
-             - {}\n- Write the result to {target}.\n- Tell your parent with signal_parent when it is there.\n\n\
-             ## How you speak\n\n{style}\n",
-            topic.thing,
-            duties.join("\n- "),
+        let title = json!(upper_first(&format!("{} {}", topic.name, self.role))).to_string();
+        let duties = self.duties.join("\n- ");
+        fill(
+            &SPECIALISTS.file,
+            &[
+                ("title", &title),
+                ("description", &self.description),
+                ("thing", &topic.thing),
+                ("duties", &duties),
+                ("target", target),
+                ("style", &self.style),
+            ],
         )
     }
 
     /// What it is asked to do.
     pub fn task(&self, task: &str, target: &str) -> String {
-        format!(
-            "{} for this: “{}”. Write it to {target}, and tell your parent with signal_parent when it is there.",
-            self.asked,
-            clause(task, 40)
-        )
+        fill(&SPECIALISTS.task, &[("asked", &self.asked), ("task", &clause(task, 40)), ("target", target)])
     }
 }
 

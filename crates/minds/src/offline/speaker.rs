@@ -222,14 +222,10 @@ pub fn topic_in(text: &str, interests: &BTreeSet<String>) -> Option<String> {
     let first = text.split(' ').next().unwrap_or_default().to_lowercase();
     let asks = known().asking.has(&first);
     let is_short = !text.is_empty() && text.split(' ').count() <= 5 && !text.contains([':', '?', '“']) && !asks;
-    match noun_phrases(&[text.to_owned()], interests).into_iter().next() {
-        Some(phrase) if !is_short => Some(phrase),
-        _ if is_short => {
-            let named = known().naming.has(&first);
-            Some(if named { lower_first(text) } else { text.to_owned() })
-        }
-        phrase => phrase,
+    if !is_short {
+        return noun_phrases(&[text.to_owned()], interests).into_iter().next();
     }
+    Some(if known().naming.has(&first) { lower_first(text) } else { text.to_owned() })
 }
 
 /// What somebody says as it is said by or to another, by the words that change: “bring my map” becomes “bring your map”.

@@ -55,19 +55,13 @@ pub fn of_session(reading: &Reading) -> Draft {
     if lines.is_empty() {
         lines.push(format!("{} has nothing to keep from this session yet.", reading.name));
     }
-    within_limit(lines)
-}
-
-fn within_limit(lines: Vec<String>) -> Draft {
-    let mut draft = Draft::default();
     let mut tokens = 0;
-    for line in lines {
-        tokens += estimate_tokens(&line) + 1;
-        if tokens > SUMMARY_TOKENS {
-            break;
-        }
-        draft.line(line);
-    }
+    let fits = |line: &String| {
+        tokens += estimate_tokens(line) + 1;
+        tokens <= SUMMARY_TOKENS
+    };
+    let mut draft = Draft::default();
+    lines.into_iter().take_while(fits).for_each(|line| draft.line(line));
     draft
 }
 

@@ -3,7 +3,7 @@
 use super::data::{self, lines, phrases};
 use super::draft::{Draft, fill};
 use super::markers::{can_reach, idea_on};
-use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_person};
+use super::speaker::{QUOTED_WORDS, Speaker, in_person};
 use super::text::{clause, is_order_verb, order, quoted, sentences, small_first, unpunctuated, words};
 
 /// A worked answer to a task.
@@ -28,7 +28,10 @@ pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
     tell(speaker, task, &mut draft);
     let wants_pin = words(task).any(|word| data::known().wants_pin.has(&word.to_ascii_lowercase()));
     idea_on(speaker, &subject, if wants_pin { 1.0 } else { 0.15 }, &mut draft);
-    note(speaker, task, &subject, &mut draft);
+    let note = format!("Worked on the task “{}” about {}.", clause(task, 14), subject.topic);
+    if !speaker.reading.remembers(&note) {
+        draft.mark("REMEMBER", &note);
+    }
     draft
 }
 
@@ -75,12 +78,5 @@ fn message(verb: &str, rest: &str) -> String {
         "for" if verb == "ask" => format!("Could you help with {}?", content.trim_start_matches("for ")),
         "about" => format!("A word {content}: what is your view?"),
         _ => format!("{}.", unpunctuated(content.trim_start_matches("that "))),
-    }
-}
-
-fn note(speaker: &Speaker, task: &str, subject: &Subject, draft: &mut Draft) {
-    let note = format!("Worked on the task “{}” about {}.", clause(task, 14), subject.topic);
-    if !speaker.reading.remembers(&note) {
-        draft.mark("REMEMBER", &note);
     }
 }

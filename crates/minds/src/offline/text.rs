@@ -250,10 +250,7 @@ pub fn tidy(text: &str) -> String {
             tidied.push(c);
         }
         let closes_quote = c == '”' && last.is_some_and(|last| "!?".contains(last));
-        starts_sentence |= matches!(c, '!' | '?') || c == '.' || closes_quote;
-        if starts_sentence && c.is_alphanumeric() {
-            starts_sentence = false;
-        }
+        starts_sentence |= matches!(c, '.' | '!' | '?') || closes_quote;
     }
     close(tidied)
 }
