@@ -53,7 +53,7 @@ impl Wanted {
 }
 
 fn bare(word: &str) -> &str {
-    word.trim_matches(|c| c == '.' || MARKS.contains(&c))
+    word.trim_matches(|c: char| c == '.' || MARKS.contains(&c))
 }
 
 /// “Delegate to Rolf: count the chairs.”, “Hand the counting over to Rolf.”

@@ -15,11 +15,17 @@ const START_WEIGHT: usize = 3;
 
 /// A section of a file: fields that are all of one kind, and others beside them.
 macro_rules! section {
-    ($(#[$doc:meta])* $name:ident of $kind:ty { $($field:ident)* } $(and { $($other:ident: $other_kind:ty)* })?) => {
+    ($(#[$doc:meta])* $name:ident of $kind:ty { $($field:ident)* } $(and { $($other:ident: $other_kind:ident)* })?) => {
         $(#[$doc])*
         #[derive(Deserialize, Debug)]
         #[serde(deny_unknown_fields)]
-        pub struct $name { $(pub(super) $field: $kind,)* $($(pub(super) $other: $other_kind,)*)? }
+        pub struct $name {
+            $(pub(super) $field: $kind,)*
+            $($(
+                #[allow(dead_code, reason = "what it is called in the file is only asked by tests")]
+                pub(super) $other: $other_kind,
+            )*)?
+        }
 
         impl $name {
             /// Everything in it, by its name.
