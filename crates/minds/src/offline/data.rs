@@ -6,13 +6,6 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::text::words;
-
-/// So many words at the start of a profile say what somebody is.
-const START_WORDS: usize = 25;
-/// So much more each of them says of a role than one behind them.
-const START_WEIGHT: usize = 3;
-
 /// A section of a file: fields that are all of one kind, and others beside them.
 macro_rules! section {
     ($(#[$doc:meta])* $name:ident of $kind:ty { $($field:ident)* } $(and { $($other:ident: $other_kind:ident)* })?) => {
@@ -159,29 +152,6 @@ pub(super) fn roles() -> &'static [Role] {
     &ROLES
 }
 
-/// The tone whose words the profile uses most; the first where it uses none.
-pub(super) fn tone_of(profile: &str) -> &'static Tone {
-    most_named(tones(), |tone| &tone.words, 1, profile).unwrap_or(&TONES[0])
-}
-
-/// The role whose words the profile uses most; words at its start weigh more. The last where it uses none.
-pub(super) fn role_of(profile: &str) -> &'static Role {
-    most_named(roles(), |role| &role.words, START_WEIGHT, profile).unwrap_or(&ROLES[ROLES.len() - 1])
-}
-
-/// That of which a profile uses most words, the first among equals.
-fn most_named<T>(all: &'static [T], of: fn(&T) -> &WordList, start_weight: usize, profile: &str) -> Option<&'static T> {
-    let lowered = profile.to_lowercase();
-    let weight = |at: usize| if at < START_WORDS { start_weight } else { 1 };
-    let score = |one: &T| -> usize {
-        let used = words(&lowered).enumerate().filter(|(_, word)| of(one).has(word));
-        used.map(|(at, _)| weight(at)).sum()
-    };
-    // Of equals the last is the greatest, so they are gone through from the end.
-    let (score, best) = all.iter().rev().map(|one| (score(one), one)).max_by_key(|(score, _)| *score)?;
-    (score > 0).then_some(best)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,20 +183,6 @@ mod tests {
             assert_eq!(slots, line.matches('}').count(), "{line}");
             assert!(line.split('{').skip(1).all(|rest| rest.split('}').next().is_some_and(|slot| !slot.contains(' '))));
         }
-    }
-
-    #[test]
-    fn style_words_choose_the_tone() {
-        assert_eq!(tone_of("You speak in a dry, wry way.").name, "dry");
-        assert_eq!(tone_of("Warm and patient.").name, "warm");
-        assert_eq!(tone_of("").name, "precise", "without such words an agent is matter-of-fact");
-    }
-
-    #[test]
-    fn a_profile_finds_its_role() {
-        assert_eq!(role_of("You are Ada. Researcher who looks for sources.").name, "research");
-        assert_eq!(role_of("You are Finn. An engineer who builds tools.").name, "building");
-        assert_eq!(role_of("You are somebody.").name, "general");
     }
 
     #[test]

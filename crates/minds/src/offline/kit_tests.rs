@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::OfflineProvider;
-use super::data::{role_of, tone_of};
 use super::examples::{Told, asking, inbox, pinboard, reading};
 use super::prompt_reader::Reading;
+use super::speaker::{role_of, tone_of};
 use crate::gateway::provider::{ProviderRequest, SimulatedProvider};
 use crate::mind::context::CurrentRequest;
 use crate::mind::{CallKind, PromptMessage, Role};

@@ -2,14 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::data::{Role, Tone, known, lines, persons, role_of, tone_of};
+use super::data::{Role, Tone, WordList, known, lines, persons, roles, tones};
 use super::draft::fill;
 use super::facts::Particulars;
 use super::phrases::{noun_phrases, ranked};
 use super::prompt_reader::Reading;
-use super::text::{ban, bare, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated};
+use super::text::{
+    ban, bare, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated, words,
+};
 use crate::mind::context::{CurrentRequest, Line};
 
+/// So many words at the start of a profile say what somebody is.
+const START_WORDS: usize = 25;
+/// So much more each of them says of a role than one behind them.
+const START_WEIGHT: usize = 3;
 /// Most words of a quotation.
 pub const QUOTED_WORDS: usize = 20;
 
@@ -203,6 +209,29 @@ impl<'a> Speaker<'a> {
     }
 }
 
+/// The tone whose words the profile uses most; the first where it uses none.
+pub fn tone_of(profile: &str) -> &'static Tone {
+    most_named(tones(), |tone| &tone.words, 1, profile).unwrap_or(&TONES[0])
+}
+
+/// The role whose words the profile uses most; words at its start weigh more. The last where it uses none.
+pub fn role_of(profile: &str) -> &'static Role {
+    most_named(roles(), |role| &role.words, START_WEIGHT, profile).unwrap_or(&ROLES[ROLES.len() - 1])
+}
+
+/// That of which a profile uses most words, the first among equals.
+fn most_named<T>(all: &'static [T], of: fn(&T) -> &WordList, start_weight: usize, profile: &str) -> Option<&'static T> {
+    let lowered = profile.to_lowercase();
+    let weight = |at: usize| if at < START_WORDS { start_weight } else { 1 };
+    let score = |one: &T| -> usize {
+        let used = words(&lowered).enumerate().filter(|(_, word)| of(one).has(word));
+        used.map(|(at, _)| weight(at)).sum()
+    };
+    // Of equals the last is the greatest, so they are gone through from the end.
+    let (score, best) = all.iter().rev().map(|one| (score(one), one)).max_by_key(|(score, _)| *score)?;
+    (score > 0).then_some(best)
+}
+
 /// What was said, a line each.
 pub fn texts_of(said: &[Line]) -> String {
     said.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
@@ -240,6 +269,20 @@ pub fn in_person(text: &str, changes: &BTreeMap<String, String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn style_words_choose_the_tone() {
+        assert_eq!(tone_of("You speak in a dry, wry way.").name, "dry");
+        assert_eq!(tone_of("Warm and patient.").name, "warm");
+        assert_eq!(tone_of("").name, "precise", "without such words an agent is matter-of-fact");
+    }
+
+    #[test]
+    fn a_profile_finds_its_role() {
+        assert_eq!(role_of("You are Ada. Researcher who looks for sources.").name, "research");
+        assert_eq!(role_of("You are Finn. An engineer who builds tools.").name, "building");
+        assert_eq!(role_of("You are somebody.").name, "general");
+    }
 
     #[test]
     fn dice_throw_the_same_for_the_same_seed() {
