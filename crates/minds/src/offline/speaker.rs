@@ -211,12 +211,12 @@ impl<'a> Speaker<'a> {
 
 /// The tone whose words the profile uses most; the first where it uses none.
 pub fn tone_of(profile: &str) -> &'static Tone {
-    most_named(tones(), |tone| &tone.words, 1, profile).unwrap_or(&TONES[0])
+    most_named(tones(), |tone| &tone.words, 1, profile).unwrap_or(&tones()[0])
 }
 
 /// The role whose words the profile uses most; words at its start weigh more. The last where it uses none.
 pub fn role_of(profile: &str) -> &'static Role {
-    most_named(roles(), |role| &role.words, START_WEIGHT, profile).unwrap_or(&ROLES[ROLES.len() - 1])
+    most_named(roles(), |role| &role.words, START_WEIGHT, profile).unwrap_or(&roles()[roles().len() - 1])
 }
 
 /// That of which a profile uses most words, the first among equals.
