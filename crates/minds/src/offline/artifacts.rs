@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::data::{WordList, known, read};
+use super::data::{WordList, at_work, known, read};
 use super::draft::fill;
 use super::phrases::{noun_phrases, ranked};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
@@ -218,8 +218,8 @@ fn list(text: &mut String, heading: &str, mark: &str, lines: &[String]) {
 pub fn asked(task: &str) -> String {
     let first = sentences(task).into_iter().next().unwrap_or_default();
     match order(&first) {
-        Some(asked) => format!("I am to {}.", clause(&asked, QUOTED_WORDS)),
-        None => format!("I am asked {}.", quoted(&first, QUOTED_WORDS)),
+        Some(asked) => fill(&at_work().asked, &[("a", &clause(&asked, QUOTED_WORDS))]),
+        None => fill(&at_work().asked_in_words, &[("q", &quoted(&first, QUOTED_WORDS))]),
     }
 }
 

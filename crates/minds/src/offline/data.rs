@@ -48,6 +48,15 @@ section! {
 }
 
 section! {
+    /// Sentences that are said at work.
+    AtWork of String {
+        subscribes listens hands_over handed_over publishes place notes gives given asked asked_in_words calls_in called_in
+        waits missing sums_up summed_up done writes written unwritten tells told first_point in_short alone reads refused
+        toolless
+    }
+}
+
+section! {
     /// Words, by what they are.
     Words of WordList {
         stop order_verbs determiners not_in_phrases no_nouns gerund_nouns numbers hours days before_hours no_things writings
@@ -103,6 +112,7 @@ impl WordList {
 struct File {
     lines: Lines,
     sentences: Sentences,
+    at_work: AtWork,
     words: Words,
     phrases: Phrases,
     persons: Persons,
@@ -125,6 +135,11 @@ pub(super) fn lines() -> &'static Lines {
 /// The sentences.
 pub(super) fn sentences() -> &'static Sentences {
     &FILE.sentences
+}
+
+/// The sentences of those at work.
+pub(super) fn at_work() -> &'static AtWork {
+    &FILE.at_work
 }
 
 /// The words.
@@ -163,7 +178,8 @@ mod tests {
             let said = lines.iter().filter(|line| !line.is_empty()).count();
             assert!(said > 0 && different.len() == said, "{name}: {lines:?}");
         }
-        assert!(sentences().all().all(|(_, sentence)| sentence.ends_with('.') || sentence.ends_with('?')));
+        let mut sentences = sentences().all().chain(at_work().all());
+        assert!(sentences.all(|(_, sentence)| sentence.ends_with('.') || sentence.ends_with('?')));
     }
 
     #[test]
@@ -177,8 +193,8 @@ mod tests {
 
     #[test]
     fn what_is_filled_in_stands_between_braces() {
-        let all = lines().all().flat_map(|(_, lines)| lines).chain(sentences().all().map(|(_, sentence)| sentence));
-        for line in all {
+        let sentences = sentences().all().chain(at_work().all()).map(|(_, sentence)| sentence);
+        for line in lines().all().flat_map(|(_, lines)| lines).chain(sentences) {
             let slots = line.matches('{').count();
             assert_eq!(slots, line.matches('}').count(), "{line}");
             assert!(line.split('{').skip(1).all(|rest| rest.split('}').next().is_some_and(|slot| !slot.contains(' '))));

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::artifacts::{gist, piece};
+use super::data::at_work;
+use super::draft::fill;
 use super::history::History;
 use super::speaker::{QUOTED_WORDS, Speaker};
 use super::text::{clause, quoted};
@@ -64,12 +66,17 @@ pub fn left<'a>(history: &History, asked: Vec<Asked<'a>>) -> Vec<Asked<'a>> {
     asked.into_iter().filter(|asked| !is_given(asked)).collect()
 }
 
+/// That a task is done.
+pub fn is_done(task: &str) -> String {
+    fill(&at_work().given, &[("t", &quoted(bare(task), QUOTED_WORDS))])
+}
+
 /// The outputs as a block at the end of words, for one who has no tool to give them with.
 pub fn block(speaker: &mut Speaker, task: &str, asked: &[Asked<'_>]) -> String {
     let given: serde_json::Map<String, Value> =
         asked.iter().map(|asked| (asked.name.to_owned(), value(speaker, task, asked))).collect();
     // A JSON text is a YAML text.
-    format!("{} is done.\n\n```outputs\n{}\n```", quoted(bare(task), QUOTED_WORDS), Value::Object(given))
+    format!("{}\n\n```outputs\n{}\n```", is_done(task), Value::Object(given))
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::artifacts::{Thing, asked, gist, inner, is_work, piece, summary, team};
 use super::collaboration::{Wanted, in_form};
-use super::data::phrases;
+use super::data::{at_work, phrases};
+use super::draft::fill;
 use super::history::{Deed, History, known_as, paths_in};
 use super::outputs::{self, Asked, GIVE_OUTPUT};
 use super::prompt_reader::Reading;
@@ -124,19 +125,14 @@ impl<'a> Worker<'a> {
         let wanted = Wanted::of(self.history.task);
         let listening = wanted.listen.and_then(|channel| {
             let call = ("subscribe", json!({ "channel": channel, "earlier": EARLIER_WANTED }));
-            let waits = format!("I am subscribed to channel {channel}, and continue when there is a message.");
-            self.call_and_wait(
-                call,
-                [format!("I subscribe to channel {channel}."), waits],
-                self.history.news.is_empty(),
-            )
+            let texts = [&at_work().subscribes, &at_work().listens].map(|text| fill(text, &[("c", &channel)]));
+            self.call_and_wait(call, texts, self.history.news.is_empty())
         });
         listening.or_else(|| {
             let (agent, task) = wanted.hand_over?;
-            let waits = format!("It is with {agent} now. I continue when the result is here.");
-            let begins = format!("I hand it over to {agent}.");
             let call = ("delegate", json!({ "agent": agent, "task": task }));
-            self.call_and_wait(call, [begins, waits], self.history.signals.is_empty())
+            let texts = [&at_work().hands_over, &at_work().handed_over].map(|text| fill(text, &[("a", &agent)]));
+            self.call_and_wait(call, texts, self.history.signals.is_empty())
         })
     }
 
@@ -154,13 +150,14 @@ impl<'a> Worker<'a> {
         let wanted = Wanted::of(self.history.task);
         let point = self.own_point(POINT_WORDS).unwrap_or_else(|| self.title());
         if let Some(channel) = wanted.publish.filter(|_| self.is_new("publish")) {
-            let place = self.written().map(|path| format!(" It is in {path}.")).unwrap_or_default();
-            let call = ("publish", json!({ "channel": channel, "message": format!("{point}.{place}") }));
-            return Some(self.step(format!("I announce it in channel {channel}."), vec![call]));
+            let place = fill(&at_work().place, &[("p", self.written().unwrap_or_default())]);
+            let message = format!("{point}. {place}");
+            let call = ("publish", json!({ "channel": channel, "message": message.trim_end() }));
+            return Some(self.step(fill(&at_work().publishes, &[("c", &channel)]), vec![call]));
         }
         let entry = wanted.entry.filter(|_| self.is_new("blackboard_write"))?;
         let call = ("blackboard_write", json!({ "key": entry, "value": point }));
-        Some(self.step(format!("I write {entry} on the blackboard."), vec![call]))
+        Some(self.step(fill(&at_work().notes, &[("e", &entry)]), vec![call]))
     }
 
     /// Gives what is asked for by name, and concludes.
@@ -183,9 +180,9 @@ impl<'a> Worker<'a> {
             }
         }
         if !calls.is_empty() {
-            return self.step("I give what I have.".to_owned(), calls);
+            return self.step(at_work().gives.clone(), calls);
         }
-        self.conclude(format!("{} is done.", quoted(outputs::bare(history.task), QUOTED_WORDS)))
+        self.conclude(outputs::is_done(history.task))
     }
 
     fn lead(&mut self) -> Step {
@@ -205,7 +202,7 @@ impl<'a> Worker<'a> {
         if self.may_write() {
             let path = format!("artifacts/{}-summary.md", self.slug());
             let text = summary(&mut self.speaker, self.history.task, &read);
-            return self.write(&path, text, "I put the pieces together");
+            return self.write(&path, text, &at_work().sums_up);
         }
         self.conclude_lead(&read)
     }
@@ -227,30 +224,30 @@ impl<'a> Worker<'a> {
         });
         let calls = calls.collect();
         let roles: Vec<String> = team.iter().map(|specialist| format!("a {}", specialist.role)).collect();
-        let text = format!("{} I call in {}, and put together what they write.", asked(task), roles.join(" and "));
-        self.step(text, calls)
+        let calls_in = fill(&at_work().calls_in, &[("r", &roles.join(" and "))]);
+        self.step(format!("{} {calls_in}", asked(task)), calls)
     }
 
     fn wait(&mut self, children: usize) -> Step {
         let spawned: Vec<String> = self.spawned().map(|deed| role_in(deed.argument("filename"))).collect();
         let mut text = match self.history.heard_from() {
-            0 => format!("It is with {} now. I continue when they signal.", spawned.join(" and ")),
-            heard => format!("{heard} of {children} have signalled; I wait for the rest before I put it together."),
+            0 => fill(&at_work().called_in, &[("r", &spawned.join(" and "))]),
+            heard => fill(&at_work().waits, &[("n", &heard.to_string()), ("m", &children.to_string())]),
         };
         if let Some(refused) = self.refused("spawn_agent") {
-            text.push_str(&format!(" One could not be called in: {}.", refused.words()));
+            text = format!("{text} {}", fill(&at_work().missing, &[("w", refused.words())]));
         }
         self.step(text, Vec::new())
     }
 
     fn conclude_lead(&mut self, read: &[(String, String)]) -> Step {
-        let mut text = format!("Done: {}.", quoted(self.history.task, QUOTED_WORDS));
+        let mut text = fill(&at_work().done, &[("t", &quoted(self.history.task, QUOTED_WORDS))]);
         for point in read.iter().filter_map(|(_, piece)| self.point(piece, POINT_WORDS)) {
             text.push_str(&format!("\n- {point}."));
         }
         match self.written() {
-            Some(path) => text.push_str(&format!("\nThe summary is in {path}.")),
-            None => text.push_str(&self.regret()),
+            Some(path) => text.push_str(&format!("\n{}", fill(&at_work().summed_up, &[("p", path)]))),
+            None => text.push_str(&format!(" {}", self.regret())),
         }
         self.conclude(text)
     }
@@ -272,7 +269,7 @@ impl<'a> Worker<'a> {
             let target = targets.into_iter().map(|(_, path)| path).find(|path| !path.ends_with(TASK_FILE));
             let path = target.unwrap_or_else(|| format!("artifacts/{}.md", self.slug()));
             let text = piece(&mut self.speaker, task, &read);
-            return self.write(&path, text, "I write down what I have");
+            return self.write(&path, text, &at_work().writes);
         }
         if let Some(step) = self.tell_others().filter(|_| self.has_turns()) {
             return step;
@@ -280,29 +277,26 @@ impl<'a> Worker<'a> {
         let is_lead = self.history.calls("spawn_agent").next().is_some();
         let may_signal = self.is_new("signal_parent") && !is_lead && self.has_turns();
         if let Some(path) = self.written().filter(|_| may_signal) {
-            let point =
-                self.own_point(SIGNALLED_WORDS).map(|point| format!(" Its first point: {point}.")).unwrap_or_default();
-            let message = format!("The work on {} is in {path}.{point}", self.title());
-            return self.step("I tell my parent.".into(), vec![("signal_parent", json!({ "message": message }))]);
+            let point = self.own_point(SIGNALLED_WORDS).unwrap_or_default();
+            let told = fill(&at_work().told, &[("t", &self.title()), ("p", path)]);
+            let message = format!("{told} {}", fill(&at_work().first_point, &[("q", &point)]));
+            let call = ("signal_parent", json!({ "message": message.trim_end() }));
+            return self.step(at_work().tells.clone(), vec![call]);
         }
         self.conclude_alone()
     }
 
     fn conclude_alone(&mut self) -> Step {
-        let mut text = match self.written() {
-            Some(path) => format!("{} is done and saved in {path}.", self.title()),
-            None => format!("{}: I could not write it down.", self.title()),
+        let (said, title) = (at_work(), self.title());
+        let point = self.own_point(POINT_WORDS).unwrap_or_default();
+        let why_alone = self.refused("spawn_agent").map_or("", Deed::words);
+        let (written, regret) = match self.written() {
+            Some(path) => (fill(&said.written, &[("t", &title), ("p", path)]), String::new()),
+            None => (fill(&said.unwritten, &[("t", &title)]), self.regret()),
         };
-        if let Some(point) = self.own_point(POINT_WORDS) {
-            text.push_str(&format!(" In short: {point}."));
-        }
-        if let Some(refused) = self.refused("spawn_agent") {
-            text.push_str(&format!(" I did it alone, because nobody could be called in: {}.", refused.words()));
-        }
-        if self.written().is_none() {
-            text.push_str(&self.regret());
-        }
-        self.conclude(text)
+        let (point, alone) = (fill(&said.in_short, &[("q", &point)]), fill(&said.alone, &[("w", why_alone)]));
+        let all = [written, point, alone, regret].into_iter().filter(|sentence| !sentence.is_empty());
+        self.conclude(all.collect::<Vec<_>>().join(" "))
     }
 
     /// Last words, with what somebody of this tone says at the end.
@@ -329,7 +323,7 @@ impl<'a> Worker<'a> {
         if paths.is_empty() {
             return None;
         }
-        let text = format!("I read {}.", paths.join(" and "));
+        let text = fill(&at_work().reads, &[("p", &paths.join(" and "))]);
         Some(self.step(text, paths.into_iter().map(|path| ("vfs_read", json!({ "path": path }))).collect()))
     }
 
@@ -391,15 +385,15 @@ impl<'a> Worker<'a> {
     /// Why nothing was written.
     fn regret(&self) -> String {
         match self.history.calls("vfs_write").rfind(|deed| !deed.worked()) {
-            Some(deed) => format!(" I was not able to write {}: {}.", deed.argument("path"), deed.words()),
-            None => " There was nothing to write with.".to_owned(),
+            Some(deed) => fill(&at_work().refused, &[("p", deed.argument("path")), ("w", deed.words())]),
+            None => at_work().toolless.clone(),
         }
     }
 
-    fn write(&self, path: &str, text: String, why: &str) -> Step {
+    fn write(&self, path: &str, text: String, said: &str) -> Step {
         let room = (self.request.max_output_tokens as usize).saturating_mul(4);
         let text = shortened(&text, room.saturating_sub(AROUND_CALL).max(LEAST_CHARS));
-        self.step(format!("{why}, in {path}."), vec![("vfs_write", json!({ "path": path, "content": text }))])
+        self.step(fill(said, &[("p", path)]), vec![("vfs_write", json!({ "path": path, "content": text }))])
     }
 
     fn slug(&self) -> String {
