@@ -7,10 +7,11 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::lines::known;
+use super::data::{WordList, at_work, known, read};
+use super::draft::fill;
 use super::phrases::{noun_phrases, ranked};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
-use super::text::{clause, contains_word, is_order_verb, is_stop_word, order, quoted, sentences, tidy, words};
+use super::text::{clause, is_order_verb, is_stop_word, order, quoted, sentences, tidy, upper_first, words};
 use crate::base::text::{slug, truncate};
 
 /// Throws of the dice until there are enough different lines.
@@ -40,6 +41,8 @@ pub struct Specialist {
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct Specialists {
+    file: String,
+    task: String,
     specialists: Vec<Specialist>,
     teams: Vec<Team>,
 }
@@ -48,19 +51,17 @@ struct Specialists {
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct Team {
-    verbs: String,
+    verbs: WordList,
     roles: [String; 2],
 }
 
-static SPECIALISTS: LazyLock<Specialists> = LazyLock::new(|| {
-    serde_yaml::from_str(include_str!("specialists.yaml")).expect("the file is compiled in, and the tests read it")
-});
+static SPECIALISTS: LazyLock<Specialists> = LazyLock::new(|| read(include_str!("specialists.yaml")));
 
 /// Who is called in for a task. What fits no verb is found out and written down.
 pub fn team(task: &str) -> Vec<&'static Specialist> {
     let teams = &SPECIALISTS.teams;
     let mut verbs = words(task).map(str::to_lowercase);
-    let team = verbs.find_map(|verb| teams.iter().find(|team| contains_word(&team.verbs, &verb))).or(teams.last());
+    let team = verbs.find_map(|verb| teams.iter().find(|team| team.verbs.has(&verb))).or(teams.last());
     let roles = team.into_iter().flat_map(|team| &team.roles);
     roles.filter_map(|role| SPECIALISTS.specialists.iter().find(|one| one.role == *role)).collect()
 }
@@ -83,7 +84,7 @@ impl Thing {
             words(phrase).any(|word| !known().writings.has(&word.to_lowercase()) && !known().plain.has(word))
         };
         if let Some(phrase) = phrases.into_iter().flatten().find(names_more) {
-            let bare = ["the ", "a ", "an ", "our ", "this "].iter().find_map(|article| phrase.strip_prefix(article));
+            let bare = ["the ", "our "].iter().find_map(|article| phrase.strip_prefix(article));
             let name = truncate(bare.unwrap_or(&phrase), NAME_CHARS);
             return Self { thing: format!("the {name}"), name };
         }
@@ -105,25 +106,24 @@ impl Specialist {
     /// The agent file: a profile as a person would write one.
     pub fn file(&self, topic: &Thing, target: &str) -> String {
         // A JSON text is a YAML text, whatever stands in it.
-        let title = json!(upper_first(&format!("{} {}", topic.name, self.role)));
-        let mut text = format!("---\nname: {title}\ndescription: {}\n---\n\n", self.description);
-        let _ = write!(text, "Called in for one thing: {}.\n\n## What you do\n\n", topic.thing);
-        for duty in &self.duties {
-            let _ = writeln!(text, "- {duty}");
-        }
-        let _ =
-            writeln!(text, "- Write the result to {target}.\n- Tell your parent with signal_parent when it is there.");
-        let _ = write!(text, "\n## How you speak\n\n{}\n", self.style);
-        text
+        let title = json!(upper_first(&format!("{} {}", topic.name, self.role))).to_string();
+        let duties = self.duties.join("\n- ");
+        fill(
+            &SPECIALISTS.file,
+            &[
+                ("title", &title),
+                ("description", &self.description),
+                ("thing", &topic.thing),
+                ("duties", &duties),
+                ("target", target),
+                ("style", &self.style),
+            ],
+        )
     }
 
     /// What it is asked to do.
     pub fn task(&self, task: &str, target: &str) -> String {
-        format!(
-            "{} for this: “{}”. Write it to {target}, and tell your parent with signal_parent when it is there.",
-            self.asked,
-            clause(task, 40)
-        )
+        fill(&SPECIALISTS.task, &[("asked", &self.asked), ("task", &clause(task, 40)), ("target", target)])
     }
 }
 
@@ -141,12 +141,8 @@ pub fn piece(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> St
     let mut steps: Vec<String> = speaker.duty_on(&subject.stems).into_iter().collect();
     steps.extend(different(speaker, 4, |speaker| speaker.deed(&subject)));
     list(&mut text, "What to do", "1. ", &steps);
-    list(
-        &mut text,
-        "What is still open",
-        "- ",
-        &different(speaker, 3, |speaker| speaker.of_role(&speaker.role.questions, &subject)),
-    );
+    let open = different(speaker, 3, |speaker| speaker.of_role(&speaker.role.questions, &subject));
+    list(&mut text, "What is still open", "- ", &open);
     text
 }
 
@@ -222,17 +218,12 @@ fn list(text: &mut String, heading: &str, mark: &str, lines: &[String]) {
 pub fn asked(task: &str) -> String {
     let first = sentences(task).into_iter().next().unwrap_or_default();
     match order(&first) {
-        Some(asked) => format!("I am to {}.", clause(&asked, QUOTED_WORDS)),
-        None => format!("I am asked {}.", quoted(&first, QUOTED_WORDS)),
+        Some(asked) => fill(&at_work().asked, &[("a", &clause(&asked, QUOTED_WORDS))]),
+        None => fill(&at_work().asked_in_words, &[("q", &quoted(&first, QUOTED_WORDS))]),
     }
 }
 
 /// Whether a task is worth paper: a greeting is not.
 pub fn is_work(task: &str) -> bool {
     words(task).count() > FEW_WORDS || words(task).any(is_order_verb)
-}
-
-fn upper_first(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map(|first| first.to_uppercase().chain(rest).collect()).unwrap_or_default()
 }

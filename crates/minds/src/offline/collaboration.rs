@@ -3,20 +3,19 @@
 
 use serde_json::{Map, Value, json};
 
+use super::history::MARKS;
+
 /// What stands before the fields of a result, and behind them.
 const FIELDS: (&str, &str) = ("a JSON object with the fields ", " and nothing around it");
 /// What stands before the schema of a result.
 const SCHEMA: &str = "fits this schema, and nothing around it: ";
-/// What stands around words.
-const MARKS: &[char] =
-    &['\'', '"', '“', '”', '‘', '’', '`', '(', ')', '[', ']', '<', '>', ',', ';', ':', '!', '?', '.'];
 /// A schema is followed no deeper.
 const NESTED_AT_MOST: usize = 6;
 
 /// What a task asks for besides the work itself.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
-    /// The channel to listen to.
+    /// The channel to listen to: named behind the word, or with `#`.
     pub listen: Option<String>,
     /// The channel to say the result in.
     pub publish: Option<String>,
@@ -32,35 +31,29 @@ impl Wanted {
         // What was said with a task that was handed over is none of it.
         let task = task.split("\n\nThis task was handed over to you").next().unwrap_or(task);
         let lower = task.to_lowercase();
-        let channel = || channel_in(task);
+        let words: Vec<&str> = lower.split_whitespace().map(bare).collect();
+        let behind = |marks: &[&str]| {
+            let named = words.windows(2).find(|pair| marks.contains(&pair[0])).map(|pair| pair[1]);
+            named.filter(|name| !name.is_empty())
+        };
+        let channel = || {
+            let marked = || words.iter().copied().find(|word| word.starts_with('#'));
+            let name = behind(&["channel"]).or_else(marked)?.trim_start_matches('#');
+            (!name.is_empty()).then(|| name.to_owned())
+        };
         let listens = ["subscribe", "listen to"].iter().any(|verb| lower.contains(verb));
+        let entry = || behind(&["as", "under", "entry", "key"]).unwrap_or("result").to_owned();
         Self {
             listen: listens.then(channel).flatten(),
             publish: lower.contains("publish").then(channel).flatten(),
-            entry: lower.contains("blackboard").then(|| entry_in(&lower)),
+            entry: lower.contains("blackboard").then(entry),
             hand_over: handed_over(task, &lower),
         }
     }
 }
 
 fn bare(word: &str) -> &str {
-    word.trim_matches(MARKS)
-}
-
-/// The channel that is named: behind the word, or with `#`.
-fn channel_in(task: &str) -> Option<String> {
-    let words: Vec<&str> = task.split_whitespace().map(bare).collect();
-    let behind = words.windows(2).find(|pair| pair[0].eq_ignore_ascii_case("channel")).map(|pair| pair[1]);
-    let marked = || words.iter().copied().find(|word| word.starts_with('#'));
-    let name = behind.or_else(marked)?.trim_start_matches('#').to_lowercase();
-    (!name.is_empty()).then_some(name)
-}
-
-/// The entry that is named: behind “as”, “under”, “entry” or “key”.
-fn entry_in(lower: &str) -> String {
-    let words: Vec<&str> = lower.split_whitespace().map(bare).collect();
-    let named = words.windows(2).find(|pair| ["as", "under", "entry", "key"].contains(&pair[0])).map(|pair| pair[1]);
-    named.filter(|name| !name.is_empty()).unwrap_or("result").to_owned()
+    word.trim_matches(|c: char| c == '.' || MARKS.contains(&c))
 }
 
 /// “Delegate to Rolf: count the chairs.”, “Hand the counting over to Rolf.”

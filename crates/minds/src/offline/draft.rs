@@ -67,31 +67,18 @@ impl Draft {
     pub fn fit(mut self, max_tokens: u32) -> (String, bool) {
         let room = (max_tokens as usize).saturating_mul(4);
         let mut was_cut = false;
-        loop {
-            let text = self.text();
-            if text.chars().count() <= room {
-                return (text, was_cut);
-            }
+        let mut text = self.text();
+        while text.chars().count() > room {
             was_cut = true;
-            if self.lines.len() > 1 {
-                self.lines.pop();
-            } else if !self.markers.is_empty() {
-                self.markers.pop();
-            } else {
-                return (text.chars().take(room).collect(), was_cut);
-            }
+            let dropped = if self.lines.len() > 1 { self.lines.pop() } else { self.markers.pop() };
+            text = if dropped.is_some() { self.text() } else { text.chars().take(room).collect() };
         }
+        (text, was_cut)
     }
 
     fn text(&self) -> String {
-        let lines = self.lines.iter().map(|line| tidy(line)).filter(|line| !line.is_empty());
-        let words = lines.collect::<Vec<_>>().join("\n");
-        let markers = self.markers.join(" ");
-        match (words.is_empty(), markers.is_empty()) {
-            (_, true) => words,
-            (true, false) => markers,
-            (false, false) => format!("{words}\n{markers}"),
-        }
+        let lines = self.lines.iter().map(|line| tidy(line)).chain([self.markers.join(" ")]);
+        lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -2,12 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::lines::known;
+use super::data::known;
 use super::phrases::noun_phrases;
-use super::text::{is_stop_word, words};
-
-/// Ends of words that look like plurals and are none.
-const NO_PLURALS: [&str; 3] = ["ss", "us", "is"];
+use super::text::{is_stop_word, looks_plural, words};
 
 /// The details in a sentence that a person would react to; empty if there are none.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -25,12 +22,8 @@ impl Particulars {
     pub fn of(sentence: &str, interests: &BTreeSet<String>) -> Self {
         let words: Vec<&str> = words(sentence).collect();
         let thing = noun_phrases(&[sentence.to_owned()], interests).into_iter().next().unwrap_or_default();
-        Self { number: number_in(sentence, &words), date: date_in(&words), thing }
-    }
-
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        [&self.number, &self.date, &self.thing].iter().filter(|value| !value.is_empty()).count()
+        let number = digits_in(sentence).or_else(|| counted_in(&words)).unwrap_or_default();
+        Self { number, date: date_in(&words), thing }
     }
 }
 
@@ -39,15 +32,9 @@ fn is_number(word: &str) -> bool {
 }
 
 fn is_plural(word: &str) -> bool {
-    if known().no_things.has(&word.to_lowercase()) {
-        return false;
-    }
-    let has_end = word.len() > 3 && word.ends_with('s') && !NO_PLURALS.iter().any(|end| word.ends_with(end));
-    (has_end || word == "people") && word.chars().all(char::is_alphabetic) && !is_stop_word(word)
-}
-
-fn number_in(sentence: &str, words: &[&str]) -> String {
-    digits_in(sentence).or_else(|| counted_in(words)).unwrap_or_default()
+    let has_end = word.len() > 3 && looks_plural(word);
+    let is_thing = !known().no_things.has(&word.to_lowercase()) && !is_stop_word(word);
+    (has_end || word == "people") && word.chars().all(char::is_alphabetic) && is_thing
 }
 
 /// “the 2,300 passengers”, “the 400”: digits, unless they are a year, an hour or a name of something.

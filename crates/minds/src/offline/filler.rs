@@ -4,16 +4,15 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::role::roles;
-use super::text::bare;
-use super::voice::tones;
+use super::data::{phrases, roles, tones};
+use super::text::{bare, is_order_verb, unpunctuated};
 
 /// A part of a line shorter than this may stand in any sentence.
 const TELLING_CHARS: usize = 9;
 
 /// The parts of all lines of tones and roles that stand between their slots, letters only.
 static PARTS: LazyLock<BTreeSet<Vec<String>>> = LazyLock::new(|| {
-    let of_tones = tones().iter().flat_map(|tone| tone.lines());
+    let of_tones = tones().iter().flat_map(|tone| tone.all()).flat_map(|(_, lines)| lines);
     let of_roles = roles().iter().flat_map(|role| [&role.views, &role.questions, &role.objections]).flatten();
     of_tones
         .chain(of_roles)
@@ -37,12 +36,10 @@ pub fn is_filler(sentence: &str) -> bool {
 pub fn quotations(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut rest = text;
-    while let Some((_, after)) = rest.split_once('“') {
-        let Some((quotation, after)) = after.split_once('”') else { break };
-        found.push(quotation.to_owned());
+    while let Some((quotation, after)) = rest.split_once('“').and_then(|(_, after)| after.split_once('”')) {
+        found.insert(0, quotation.to_owned());
         rest = after;
     }
-    found.reverse();
     found
 }
 
@@ -57,14 +54,13 @@ pub fn offers(sentences: &[String]) -> Vec<String> {
                 || ["and", "then", "So", "Then", "First", "Today"].iter().any(|word| before.ends_with(word));
             begins.then_some(after)
         })?;
-        let offer = super::text::unpunctuated(after.split([':', ';']).next().unwrap_or(after));
+        let offer = unpunctuated(after.split([':', ';']).next().unwrap_or(after));
         let count = offer.split(' ').count();
-        let vague = ["not ", "never ", "hold ", "have nothing", "sign ", "find it"];
+        let is_vague = phrases().vague_offers.iter().any(|start| offer.starts_with(start));
         let is_whole = (2..=22).contains(&count) && !offer.contains(['“', '”', '…', '?']);
         // “I can hear it” is no offer.
-        let can_only = sentence.contains("I can ") && !super::text::is_order_verb(offer.split(' ').next()?);
-        (is_whole && !can_only && !is_filler(sentence) && !vague.iter().any(|start| offer.starts_with(start)))
-            .then(|| offer.to_owned())
+        let can_only = sentence.contains("I can ") && !is_order_verb(offer.split(' ').next()?);
+        (is_whole && !can_only && !is_vague && !is_filler(sentence)).then(|| offer.to_owned())
     };
     sentences.iter().rev().filter_map(offer).collect()
 }

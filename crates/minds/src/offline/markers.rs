@@ -1,14 +1,12 @@
 //! Chooses the markers of a reply. Deliberately limited, so that a room without new input settles instead of answering
 //! itself forever.
 
-use super::current_request::Letter;
+use super::data::{lines, sentences};
 use super::draft::{Draft, fill};
-use super::lines::{lines, sentences};
-use super::prompt_reader::Person;
 use super::speaker::{Speaker, Subject};
-use super::text::{alike, bare, clause, quoted, shared, stems, unpunctuated, words};
+use super::text::{alike, bare, clause, plain, quoted, shared, stems, unpunctuated, words};
 use crate::base::hash::content_hash;
-use crate::mind::context::PinView;
+use crate::mind::context::{MailItem, PinView};
 
 /// A pinboard with so many pins is full enough; nobody adds to it for having read it.
 const PINS_ENOUGH: usize = 4;
@@ -18,14 +16,6 @@ const KEPT_ENOUGH: usize = 4;
 const REPLIES_BACK: usize = 3;
 /// How an answer to mail begins; mail that begins so is not answered again.
 const ANSWER_PREFIX: &str = "Re";
-
-/// A pin to vote on.
-pub struct Choice<'p> {
-    /// Which.
-    pub pin: &'p PinView,
-    /// Whether it repeats an earlier one.
-    pub is_against: bool,
-}
 
 /// Notes what was read, unless it is noted.
 pub fn note_of(speaker: &Speaker, label: &str, subject: &Subject, draft: &mut Draft) {
@@ -79,8 +69,9 @@ pub fn idea_on_board(speaker: &mut Speaker, subject: &Subject, pins: &[PinView],
     draft.mark("PIN", &idea);
 }
 
-/// The pin that the speaker votes on, if there is one: never its own, never one it voted on before.
-pub fn choose_pin<'p>(speaker: &Speaker, pins: &'p [PinView]) -> Option<Choice<'p>> {
+/// The pin that the speaker votes on, and whether it votes against it, because it repeats an earlier one: never its own,
+/// never one it voted on before.
+pub fn choose_pin<'p>(speaker: &Speaker, pins: &'p [PinView]) -> Option<(&'p PinView, bool)> {
     let open = |pin: &&PinView| !is_mine(speaker, pin) && !has_voted(speaker, pin) && !pin.text.is_empty();
     let is_repeat = |pin: &PinView| {
         let mut earlier = pins.iter().take_while(|other| other.id != pin.id);
@@ -88,7 +79,7 @@ pub fn choose_pin<'p>(speaker: &Speaker, pins: &'p [PinView]) -> Option<Choice<'
     };
     let repeated = pins.iter().filter(open).find(|pin| is_repeat(pin));
     if let Some(pin) = repeated.filter(|pin| may(speaker, "VOTE_DOWN") && taste(speaker, pin) == 0) {
-        return Some(Choice { pin, is_against: true });
+        return Some((pin, true));
     }
     let liking = |pin: &PinView| -> (usize, u64) {
         (shared(&stems(&pin.text), &speaker.reading.interests), taste(speaker, pin))
@@ -97,7 +88,7 @@ pub fn choose_pin<'p>(speaker: &Speaker, pins: &'p [PinView]) -> Option<Choice<'
     let liked = liked.filter(|((common, taste), _)| *common > 1 || *common == 1 && *taste > 0 || *taste == 2);
     // Taste is the agent's own and stays the same, so it does not change its mind from one walk to the next.
     let best = liked.filter(|_| may(speaker, "VOTE_UP")).max_by_key(|(liking, _)| *liking);
-    best.map(|(_, pin)| Choice { pin, is_against: false })
+    best.map(|(_, pin)| (pin, false))
 }
 
 /// Keeps a pin, now and then, if others like it too.
@@ -112,14 +103,14 @@ pub fn keep(speaker: &mut Speaker, pin: &PinView, is_against: bool, draft: &mut 
 }
 
 /// Answers a piece of mail, or forwards it to a colleague whose job it is. An answer is never answered.
-pub fn answer_mail(speaker: &mut Speaker, item: &Letter, subject: &Subject, draft: &mut Draft) {
+pub fn answer_mail(speaker: &mut Speaker, item: &MailItem, subject: &Subject, draft: &mut Draft) {
     let about = about_mail(item);
     let is_answer = [&item.subject, &item.text].iter().any(|text| {
         let start = text.trim_start();
         let rest = start.strip_prefix(ANSWER_PREFIX).or_else(|| start.strip_prefix("RE"));
         rest.is_some_and(|rest| rest.starts_with([':', ' ']))
     });
-    let from = item.from.as_str();
+    let from = &*item.from;
     if !is_answer && !is_person(from) && from != speaker.reading.name && can_reach(speaker, from) {
         let (answer, promise) = (speaker.view(subject), speaker.deed(subject));
         let text = format!("{ANSWER_PREFIX} “{}”: {answer} I will {promise}.", unpunctuated(&about));
@@ -137,7 +128,7 @@ pub fn answer_mail(speaker: &mut Speaker, item: &Letter, subject: &Subject, draf
 }
 
 /// What a piece of mail is about, in few words: its subject, of an answer only what it answers.
-pub fn about_mail(item: &Letter) -> String {
+pub fn about_mail(item: &MailItem) -> String {
     let subject = if item.subject.is_empty() { clause(item.text.trim(), 6) } else { item.subject.clone() };
     match subject.strip_prefix("Re '").and_then(|rest| rest.split_once('\'')) {
         Some((title, _)) => format!("Re '{title}'"),
@@ -146,25 +137,18 @@ pub fn about_mail(item: &Letter) -> String {
 }
 
 /// Hands mail from outside to the colleague nearby whose work it meets best, if it meets anybody's.
-fn pass_on(speaker: &mut Speaker, item: &Letter, subject: &Subject, draft: &mut Draft) {
-    let Some(person) = colleague_for(speaker, subject).filter(|person| can_reach(speaker, &person.name)) else {
-        return;
-    };
+fn pass_on(speaker: &mut Speaker, item: &MailItem, subject: &Subject, draft: &mut Draft) {
+    let near = speaker.reading.near.iter();
+    let fitting = near.map(|(name, about)| (shared(&stems(about), &subject.stems), name));
+    let best = fitting.filter(|(common, _)| *common > 0).max_by_key(|(common, _)| *common);
+    let Some((_, person)) = best.filter(|(_, person)| can_reach(speaker, person)) else { return };
     let heart = subject.ranked.first().map(|line| quoted(line, 20)).unwrap_or_default();
-    let from = if is_person(&item.from) { "outside" } else { item.from.as_str() };
+    let from = if is_person(&item.from) { "outside" } else { &*item.from };
     let text = fill(&sentences().passed_on, &[("f", from), ("q", &heart)]);
     if !text.is_empty() {
-        draft.say(fill(&sentences().pass_on, &[("p", &person.name)]));
-        draft.mark(&format!("SEND to {}", person.name), &text);
+        draft.say(fill(&sentences().pass_on, &[("p", person)]));
+        draft.mark(&format!("SEND to {person}"), &text);
     }
-}
-
-/// The colleague nearby whose description has most in common with something.
-pub fn colleague_for(speaker: &Speaker, subject: &Subject) -> Option<Person> {
-    let near = speaker.reading.near.iter();
-    let fitting =
-        near.map(|person| (shared(&stems(&person.about), &subject.stems), person)).filter(|(common, _)| *common > 0);
-    fitting.max_by_key(|(common, _)| *common).map(|(_, person)| person.clone())
 }
 
 /// Whether mail to this name can arrive: not if the last attempt was refused.
@@ -178,7 +162,7 @@ pub fn can_reach(speaker: &Speaker, name: &str) -> bool {
 /// How an answered piece of mail is remembered.
 pub fn answered_note(from: &str, subject: &str) -> String {
     let from = if from.is_empty() { "somebody" } else { from };
-    format!("Dealt with mail from {from} about {}", unpunctuated(&super::text::plain(subject)))
+    format!("Dealt with mail from {from} about {}", unpunctuated(&plain(subject)))
 }
 
 /// Whether the prompt offers a marker; one that says nothing of markers offers all.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::lines::known;
+use super::data::{WordList, known};
 use super::text::{bare, is_stop_word, sentences, words};
 use crate::gateway::provider::ProviderRequest;
 use crate::knowledge::consolidation::{Act, Case, Decision, decide_offline};
@@ -17,6 +17,8 @@ use crate::mind::transcript::TOPIC;
 const MEMORIES_AT_MOST: usize = 4;
 /// A sentence with fewer words says too little to be understood by itself, and one with more says too much.
 const WORDS: std::ops::RangeInclusive<usize> = 5..=40;
+/// The kinds of memories, what is to be remembered first in front.
+const ORDER: [MemoryKind; 4] = [MemoryKind::Mistake, MemoryKind::Procedure, MemoryKind::Preference, MemoryKind::Fact];
 /// What a result of a tool begins with where it was not done.
 const FAILED: [&str; 2] = ["error", "denied"];
 
@@ -42,14 +44,8 @@ fn worth_remembering(lines: &[Line]) -> Vec<Value> {
             }
         }
     }
-    let rank = |kind: &MemoryKind| match kind {
-        MemoryKind::Mistake => 0,
-        MemoryKind::Procedure | MemoryKind::Skill => 1,
-        MemoryKind::Preference => 2,
-        MemoryKind::Fact | MemoryKind::Observation => 3,
-    };
     // What was said first stands first among those of a kind.
-    found.sort_by_key(|(kind, _)| rank(kind));
+    found.sort_by_key(|(kind, _)| ORDER.iter().position(|one| one == kind));
     found.truncate(MEMORIES_AT_MOST);
     found.into_iter().map(|(kind, content)| json!({ "content": content, "kind": kind })).collect()
 }
@@ -70,7 +66,7 @@ fn kind_of(sentence: &str) -> Option<MemoryKind> {
     if is_for_now || leans || !WORDS.contains(&words.len()) {
         return None;
     }
-    let has = |list: &super::lines::WordList| words.iter().any(|word| list.has(word));
+    let has = |list: &WordList| words.iter().any(|word| list.has(word));
     let failed = words.first().is_some_and(|first| FAILED.contains(&first.as_str()));
     // Somebody's own doings are over when they are told.
     let is_about_self = words.iter().any(|word| known().selves.has(word));

@@ -2,38 +2,35 @@
 //! its content, and uses markers in moderation, so that a first run is lively.
 //!
 //! An answer is a pure function of the request, which includes what was said in the room before. In reading order:
-//! [`prompt_reader`] takes what it needs from the parts of the prompt, [`speaker`] holds who speaks ([`voice`] and
-//! [`role`]), one of [`remark`], [`talk`], [`task`] and [`summary`] drafts a reply, [`markers`] decides what it does in
-//! the room, and [`draft`] formats the text. A task with tools is handled differently: [`history`] says what was done,
-//! [`work`] takes the next step, [`collaboration`] handles other agents, [`artifacts`] writes, [`outputs`] gives named
-//! outputs. Its lines and vocabulary are in the YAML files of this folder ([`lines`]).
+//! [`prompt_reader`] takes what it needs from the parts of the prompt, [`speaker`] holds who speaks, one of [`remark`],
+//! [`talk`], [`task`] and [`summary`] drafts a reply, [`markers`] decides what it does in the room, and [`draft`] formats
+//! the text. What a text is about is found by [`text`], [`phrases`], [`facts`] and [`topic`]. A task with tools is handled
+//! differently: [`history`] says what was done, [`work`] takes the next step, [`collaboration`] handles other agents,
+//! [`artifacts`] writes, [`outputs`] gives named outputs. Its lines and vocabulary are in the YAML files of this folder
+//! ([`data`]).
 //!
 //! So that a room comes to rest without new input, pins are only added to a nearly empty pinboard, and an answer to
 //! mail is never answered.
 
 pub mod artifacts;
 pub mod collaboration;
-pub mod current_request;
+mod data;
 pub mod draft;
 pub mod facts;
 pub mod filler;
 pub mod history;
-pub mod knowledge;
-mod lines;
 pub mod markers;
 pub mod memory_extraction;
 pub mod outputs;
 pub mod phrases;
 pub mod prompt_reader;
 pub mod remark;
-pub mod role;
 pub mod speaker;
 pub mod summary;
 pub mod talk;
 pub mod task;
 pub mod text;
 pub mod topic;
-pub mod voice;
 pub mod work;
 
 #[cfg(test)]
@@ -45,7 +42,6 @@ mod talk_tests;
 #[cfg(test)]
 mod tests;
 
-use self::current_request::Moment;
 use self::draft::Draft;
 use self::prompt_reader::Reading;
 use self::speaker::Speaker;
@@ -53,7 +49,7 @@ use self::text::{bare, sentences};
 use crate::base::hash::content_hash;
 use crate::base::text::tokens_of_chars;
 use crate::gateway::provider::{ProviderRequest, SimulatedAnswer, SimulatedProvider};
-use crate::mind::spoken::SaidBefore;
+use crate::mind::context::CurrentRequest;
 use crate::mind::{CallKind, Completion, Finish, ToolCall, Usage};
 
 /// Drafts that are tried until one says nothing that was said before.
@@ -108,12 +104,19 @@ fn said(request: &ProviderRequest, text: String, tool_calls: Vec<ToolCall>, fini
 fn reply(request: &ProviderRequest) -> Draft {
     let reading = Reading::of(request);
     let seed = request.seed ^ content_hash(request.agent.as_bytes()) ^ content_hash(reading.moment_text.as_bytes());
-    let heard = Heard::new(&reading, request);
+    let own = own_sentences(&reading);
+    // What a conversation comes to takes up words of it.
+    let concludes = matches!(reading.moment, CurrentRequest::Talk { turn, turns, .. } if turn >= turns);
+    let was_heard = |sentence: &str| {
+        own.contains(&bare(sentence))
+            || request.said_before.has_of(&request.agent, sentence)
+            || !concludes && request.said_before.has_like(sentence)
+    };
     let mut best: Option<(usize, Draft)> = None;
     for attempt in 0..TRIES {
         let draft = compose(&mut Speaker::new(&reading, seed.wrapping_add(attempt)));
-        let again = draft.count(|sentence| heard.has(sentence));
-        if matches!(reading.moment, Moment::Compaction) || again == 0 {
+        let again = draft.count(was_heard);
+        if reading.moment.looks_back() || again == 0 {
             return draft;
         }
         if best.as_ref().is_none_or(|(least, _)| again < *least) {
@@ -121,55 +124,33 @@ fn reply(request: &ProviderRequest) -> Draft {
         }
     }
     let (_, draft) = best.unwrap_or_default();
-    let may_be_silent = matches!(reading.moment, Moment::Element { .. } | Moment::Talk { .. });
-    draft.without(|sentence| heard.has(sentence), !may_be_silent)
+    // A task and a call are answered in any case.
+    let must_speak = matches!(reading.moment, CurrentRequest::Work | CurrentRequest::Woken { .. });
+    draft.without(was_heard, must_speak)
 }
 
-/// What was said before a reply.
-struct Heard<'a> {
-    /// By the agent itself, in the session and in the conversation.
-    own: Vec<String>,
-    agent: &'a str,
-    /// By anyone in the room.
-    before: &'a SaidBefore,
-    /// Whether it says what a conversation comes to, which takes up words of it.
-    concludes: bool,
-}
-
-impl<'a> Heard<'a> {
-    fn new(reading: &Reading, request: &'a ProviderRequest) -> Self {
-        let own = own_words(reading).iter().flat_map(|text| sentences(text)).map(|sentence| bare(&sentence)).collect();
-        let concludes = matches!(reading.moment, Moment::Talk { concluding: true, .. });
-        Self { own, agent: &request.agent, before: &request.said_before, concludes }
+/// What this agent said in the session and in the conversation so far, by letters and digits alone.
+fn own_sentences(reading: &Reading) -> Vec<String> {
+    let mut texts: Vec<&str> = reading.said.iter().map(String::as_str).collect();
+    if let CurrentRequest::Talk { said, earlier, .. } = &reading.moment {
+        let own = earlier.iter().chain(said).filter(|line| *line.by == *reading.name);
+        texts.extend(own.map(|line| line.text.as_str()));
     }
-
-    fn has(&self, sentence: &str) -> bool {
-        self.own.contains(&bare(sentence))
-            || self.before.has_of(self.agent, sentence)
-            || (!self.concludes && self.before.has_like(sentence))
-    }
-}
-
-/// What this agent said in the session and in the conversation so far.
-fn own_words(reading: &Reading) -> Vec<String> {
-    let mut words = reading.said.clone();
-    if let Moment::Talk { said, earlier, .. } = &reading.moment {
-        words
-            .extend(earlier.iter().chain(said).filter(|(name, _)| *name == reading.name).map(|(_, text)| text.clone()));
-    }
-    words
+    texts.into_iter().flat_map(sentences).map(|sentence| bare(&sentence)).collect()
 }
 
 fn compose(speaker: &mut Speaker) -> Draft {
-    match &speaker.reading.moment {
-        Moment::Element { label, kind, content, pins, mail } => {
-            remark::on_element(speaker, &remark::Read { label, kind, content, pins, mail })
+    let reading = speaker.reading;
+    match &reading.moment {
+        CurrentRequest::Read { label, kind, text, pins, .. } => remark::on_element(speaker, label, kind, text, pins),
+        CurrentRequest::ReadMail { label, mail, .. } => remark::on_mail(speaker, label, mail),
+        CurrentRequest::Talk { with, topic, said, turn, turns, .. } => {
+            talk::turn(speaker, with, topic.as_deref(), said, turn >= turns)
         }
-        Moment::Talk { with, topic, said, concluding, .. } => {
-            talk::turn(speaker, with, topic.as_deref(), said, *concluding)
+        CurrentRequest::Woken { why, quotes, .. } => remark::on_call(speaker, why, quotes),
+        CurrentRequest::Work => task::work_on(speaker, reading.task()),
+        CurrentRequest::Compact | CurrentRequest::Learn { .. } | CurrentRequest::Weigh { .. } => {
+            summary::of_session(reading)
         }
-        Moment::Compaction => summary::of_session(speaker.reading),
-        Moment::Task(task) => task::work_on(speaker, task),
-        Moment::Woken { why, said } => remark::on_call(speaker, why, said),
     }
 }

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::artifacts::{gist, piece};
+use super::data::at_work;
+use super::draft::fill;
 use super::history::History;
 use super::speaker::{QUOTED_WORDS, Speaker};
 use super::text::{clause, quoted};
@@ -10,23 +12,14 @@ use crate::mind::headings;
 
 /// The tool with which outputs are given.
 pub const GIVE_OUTPUT: &str = "give_output";
-/// Points of a list.
-const POINTS: usize = 3;
-
-/// What kind of thing is asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Text,
-    List,
-    YesNo,
-}
 
 /// A requested output.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Asked<'a> {
     /// Its name.
     pub name: &'a str,
-    kind: Kind,
+    /// What kind of thing it is, in words.
+    about: &'a str,
     /// The file that is to hold it.
     pub file: Option<&'a str>,
 }
@@ -37,13 +30,8 @@ pub fn asked(task: &str) -> Vec<Asked<'_>> {
     let lines = rest.trim_start().lines().map_while(|line| line.strip_prefix("- "));
     let asked = lines.filter_map(|line| {
         let (name, about) = line.split_once(" (")?;
-        let file = about.strip_prefix("the file ").and_then(|file| file.split(')').next());
-        let kind = match about {
-            about if about.starts_with("a list") => Kind::List,
-            about if about.starts_with("yes or no") => Kind::YesNo,
-            _ => Kind::Text,
-        };
-        Some(Asked { name, kind, file })
+        let about = about.split(')').next()?;
+        Some(Asked { name, about, file: about.strip_prefix("the file ") })
     });
     asked.collect()
 }
@@ -55,19 +43,17 @@ pub fn bare(task: &str) -> &str {
 
 /// A value for an output.
 pub fn value(speaker: &mut Speaker, task: &str, asked: &Asked<'_>) -> Value {
-    match asked.kind {
+    if asked.about.starts_with("yes or no") {
         // What is looked at for the first time can be better.
-        Kind::YesNo => json!(!task.contains("round 1 of at most ") || task.contains("round 1 of at most 1.")),
-        Kind::List => {
-            let text = piece(speaker, bare(task), &[]);
-            let mut points = gist(speaker, &text);
-            points.truncate(POINTS);
-            if points.is_empty() {
-                points.push(clause(bare(task), QUOTED_WORDS));
-            }
-            json!(points)
-        }
-        Kind::Text => json!(piece(speaker, bare(task), &[])),
+        return json!(!task.contains("round 1 of at most ") || task.contains("round 1 of at most 1."));
+    }
+    let text = piece(speaker, bare(task), &[]);
+    if !asked.about.starts_with("a list") {
+        return json!(text);
+    }
+    match gist(speaker, &text) {
+        points if points.is_empty() => json!([clause(bare(task), QUOTED_WORDS)]),
+        points => json!(points),
     }
 }
 
@@ -80,12 +66,17 @@ pub fn left<'a>(history: &History, asked: Vec<Asked<'a>>) -> Vec<Asked<'a>> {
     asked.into_iter().filter(|asked| !is_given(asked)).collect()
 }
 
+/// That a task is done.
+pub fn is_done(task: &str) -> String {
+    fill(&at_work().given, &[("t", &quoted(bare(task), QUOTED_WORDS))])
+}
+
 /// The outputs as a block at the end of words, for one who has no tool to give them with.
 pub fn block(speaker: &mut Speaker, task: &str, asked: &[Asked<'_>]) -> String {
     let given: serde_json::Map<String, Value> =
         asked.iter().map(|asked| (asked.name.to_owned(), value(speaker, task, asked))).collect();
     // A JSON text is a YAML text.
-    format!("{} is done.\n\n```outputs\n{}\n```", quoted(bare(task), QUOTED_WORDS), Value::Object(given))
+    format!("{}\n\n```outputs\n{}\n```", is_done(task), Value::Object(given))
 }
 
 #[cfg(test)]
@@ -95,15 +86,15 @@ mod tests {
     #[test]
     fn the_outputs_that_a_task_asks_for_are_found() {
         let task = "Plan it.\n\nThis is the step \"a\" of the workflow \"W\".\n\nOutputs of this step:\n- topics (a list, one entry per line): the parts\n- ok (yes or no)\n- paper (the file artifacts/a.md)\n- notes (a text)\nGive each of them by its name";
-        let found: Vec<(&str, Kind, Option<&str>)> =
-            asked(task).iter().map(|asked| (asked.name, asked.kind, asked.file)).collect();
+        let found: Vec<(&str, &str, Option<&str>)> =
+            asked(task).iter().map(|asked| (asked.name, asked.about, asked.file)).collect();
         assert_eq!(
             found,
             [
-                ("topics", Kind::List, None),
-                ("ok", Kind::YesNo, None),
-                ("paper", Kind::Text, Some("artifacts/a.md")),
-                ("notes", Kind::Text, None),
+                ("topics", "a list, one entry per line", None),
+                ("ok", "yes or no", None),
+                ("paper", "the file artifacts/a.md", Some("artifacts/a.md")),
+                ("notes", "a text", None),
             ]
         );
         assert_eq!(bare(task), "Plan it.");

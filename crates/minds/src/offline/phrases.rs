@@ -2,41 +2,39 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lines::known;
-use super::text::{is_order_verb, is_stop_word, stem, stems, words};
+use super::data::known;
+use super::text::{is_order_verb, is_stop_word, looks_plural, stem, stems, words};
 
 /// Most words of a noun phrase beside its determiner.
 const PHRASE_WORDS: usize = 2;
-
-/// A noun phrase and how much it weighs.
-struct Candidate {
-    phrase: String,
-    weight: f32,
-}
+/// No noun phrase reaches over one of these.
+const PART_ENDS: [char; 15] = [',', ';', ':', '.', '!', '?', '(', ')', '—', '–', '"', '“', '”', '…', '/'];
 
 /// The noun phrases of a text (“the harbour map”), those that matter most to the reader first.
 pub fn noun_phrases(sentences: &[String], interests: &BTreeSet<String>) -> Vec<String> {
     let weights = term_weights(sentences);
-    let mut candidates: Vec<Candidate> = Vec::new();
-    for sentence in sentences.iter().take(80) {
-        for part in sentence.split([',', ';', ':', '.', '!', '?', '(', ')', '—', '–', '"', '“', '”', '…', '/'])
-        {
-            phrases_of(part, &weights, interests, &mut candidates);
-        }
-    }
+    let weigh = |phrase: &[&str]| {
+        let weight = |word: &&str| {
+            let stem = stem(word);
+            let interest = if interests.contains(&stem) { 1.5 } else { 1.0 };
+            weights.get(&stem).copied().unwrap_or(0.5) * interest
+        };
+        phrase.iter().map(weight).sum::<f32>() / (phrase.len() as f32).sqrt()
+    };
+    let parts = sentences.iter().take(80).flat_map(|sentence| sentence.split(PART_ENDS));
+    let phrases = parts.flat_map(phrases_of);
+    let mut weighed: Vec<(f32, String)> =
+        phrases.map(|(article, words)| (weigh(&words), format!("{article} {}", words.join(" ")))).collect();
     // A stable sort keeps the order of the text among equals.
-    candidates.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+    weighed.sort_by(|one, other| other.0.total_cmp(&one.0));
     let mut seen = BTreeSet::new();
-    candidates.retain(|candidate| seen.insert(stems(&candidate.phrase)));
-    candidates.into_iter().take(8).map(|candidate| candidate.phrase).collect()
+    weighed.retain(|(_, phrase)| seen.insert(stems(phrase)));
+    weighed.into_iter().take(8).map(|(_, phrase)| phrase).collect()
 }
 
-fn phrases_of(
-    part: &str,
-    weights: &BTreeMap<String, f32>,
-    interests: &BTreeSet<String>,
-    candidates: &mut Vec<Candidate>,
-) {
+/// The noun phrases in a part of a sentence: an article, and the words behind it.
+fn phrases_of(part: &str) -> Vec<(&'static str, Vec<&str>)> {
+    let mut phrases = Vec::new();
     let tokens: Vec<&str> = part.split_whitespace().map(|word| word.trim_matches(['\'', '’'])).collect();
     for (at, token) in tokens.iter().enumerate() {
         let determiner = token.to_lowercase();
@@ -50,13 +48,9 @@ fn phrases_of(
         if !ends_well {
             continue;
         }
-        let weight = run.iter().map(|word| weigh(word, weights, interests)).sum::<f32>() / (run.len() as f32).sqrt();
-        let article = match determiner.as_str() {
-            "our" => "our",
-            _ => "the",
-        };
-        candidates.push(Candidate { phrase: format!("{article} {}", run.join(" ")), weight });
+        phrases.push((if determiner == "our" { "our" } else { "the" }, run));
     }
+    phrases
 }
 
 /// Whether a word may stand inside a noun phrase.
@@ -68,17 +62,10 @@ fn belongs(word: &str) -> bool {
 
 fn is_nounlike(word: &str) -> bool {
     let word = word.to_lowercase();
-    let is_plural = word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
     let is_verb =
         ["ed", "ing"].iter().any(|end| word.ends_with(end)) && word.len() > 4 && !known().gerund_nouns.has(&word);
-    let is_noun = !word.ends_with("ly") && !is_plural && !is_verb && !known().no_nouns.has(&word);
+    let is_noun = !word.ends_with("ly") && !looks_plural(&word) && !is_verb && !known().no_nouns.has(&word);
     word.chars().any(char::is_alphabetic) && word.chars().count() >= 3 && is_noun
-}
-
-fn weigh(word: &str, weights: &BTreeMap<String, f32>, interests: &BTreeSet<String>) -> f32 {
-    let stem = stem(word);
-    let interest = if interests.contains(&stem) { 1.5 } else { 1.0 };
-    weights.get(&stem).copied().unwrap_or(0.5) * interest
 }
 
 /// How much each stem weighs: more where it stands in several sentences or early.

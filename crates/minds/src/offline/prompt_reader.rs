@@ -3,22 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use super::current_request::{Letter, Moment};
+use super::data::phrases;
 use super::text::{bare, plain, sentences, stem, stems, unpunctuated};
+use crate::base::text::{one_line, truncate};
 use crate::gateway::provider::ProviderRequest;
-use crate::mind::{PartItem, Prompt, PromptPart, Role};
+use crate::mind::context::{CurrentRequest, Line};
+use crate::mind::untrusted_text::PERSON;
+use crate::mind::{CallKind, PartItem, Prompt, PromptPart, Role, headings};
 
 /// Entries of a list that are looked at.
 const LOOKED_AT: usize = 60;
-
-/// An agent nearby.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Person {
-    /// As it is called.
-    pub name: String,
-    /// The profile it runs, and what it does or is for.
-    pub about: String,
-}
+/// Characters of the subject that a letter without one is given.
+const SUBJECT_CHARS: usize = 60;
 
 /// A prompt as the offline brain sees it.
 #[derive(Debug)]
@@ -41,8 +37,8 @@ pub struct Reading {
     pub interests: BTreeSet<String>,
     /// The rules of the house, a sentence each.
     pub rules: Vec<String>,
-    /// Who is near.
-    pub near: Vec<Person>,
+    /// Who is near, by name: the profile that it runs, and what it does or is for.
+    pub near: Vec<(String, String)>,
     /// The summary of what was before.
     pub knows: Vec<String>,
     /// My notes.
@@ -55,16 +51,16 @@ pub struct Reading {
     pub kept: Vec<PartItem>,
     /// The label and the content of each message board.
     pub boards: Vec<(String, String)>,
-    /// My open mail.
-    pub mail: Vec<Letter>,
+    /// The texts of my open mail.
+    pub mail: Vec<String>,
     /// What was refused of my last reply.
     pub feedback: String,
     /// What I said before in this session, oldest first.
     pub said: Vec<String>,
     /// What I was asked before in this session, oldest first.
     pub asked: Vec<String>,
-    /// What I am asked now.
-    pub moment: Moment,
+    /// What I am asked now, with names and labels as they can be said, and of an element only what is new.
+    pub moment: CurrentRequest,
     /// The same in words.
     pub moment_text: String,
 }
@@ -83,6 +79,7 @@ impl Reading {
         let texts_by = |role: Role| before.iter().filter(|one| one.role == role).map(|one| one.text.clone()).collect();
         let (duties, phrases) = lists_of(&profile);
         let offered = prompt.parts_from("abilities").next().map(|part| &part.items);
+        let addressees = offered.into_iter().flatten().filter(|item| item.id == "SEND");
         let rules = sentences(&body(prompt, "standing_instructions"));
         Self {
             interests: interests_of(&profile, &name),
@@ -96,19 +93,14 @@ impl Reading {
             seen: items(prompt, "environment").map(|item| (plain(&item.name), item.text.clone())).collect(),
             kept: items(prompt, "kept_pins").cloned().collect(),
             boards: prompt.parts_from("board").take(12).map(board).collect(),
-            mail: items(prompt, "mail").map(Letter::of_item).collect(),
+            mail: items(prompt, "mail").map(|item| item.text.clone()).collect(),
             feedback: texts(prompt, "feedback").join("\n"),
-            addressees: offered
-                .into_iter()
-                .flatten()
-                .filter(|item| item.id == "SEND")
-                .map(|i| plain(&i.name))
-                .collect(),
+            addressees: addressees.map(|item| plain(&item.name)).collect(),
             markers: offered.map(|items| items.iter().map(|item| item.id.clone()).collect()),
             id: request.agent.clone(),
             said: texts_by(Role::Assistant),
             asked: texts_by(Role::User),
-            moment: Moment::of(prompt.asked.as_deref(), request.kind, &moment_text),
+            moment: readable(request),
             moment_text,
             profile,
             name,
@@ -122,10 +114,69 @@ impl Reading {
         !wanted.is_empty() && before.map(|known| bare(known)).any(|known| known.contains(&wanted))
     }
 
+    /// The task that is asked.
+    pub fn task(&self) -> &str {
+        self.moment_text.strip_prefix(headings::TASK).unwrap_or(&self.moment_text).trim()
+    }
+
     /// The contents of the boards, one sentence each.
     pub fn board_sentences(&self) -> Vec<String> {
         self.boards.iter().flat_map(|(_, text)| sentences(text)).collect()
     }
+}
+
+/// What is asked, as it can be spoken of. Where it is only asked in words, the kind of the call tells what they are.
+fn readable(request: &ProviderRequest) -> CurrentRequest {
+    let in_words = if request.kind == CallKind::Compaction { CurrentRequest::Compact } else { CurrentRequest::Work };
+    let mut asked = request.prompt.asked.as_deref().cloned().unwrap_or(in_words);
+    match &mut asked {
+        CurrentRequest::Read { label, kind, text, new, pins } => {
+            let new = new.take().filter(|new| !new.trim().is_empty());
+            *text = told(new.as_deref().unwrap_or(text.as_str())).to_owned();
+            *label = plain(label).into();
+            *kind = kind.chars().filter(|letter| letter.is_alphabetic()).flat_map(char::to_lowercase).collect();
+            pins.truncate(LOOKED_AT);
+            for pin in pins {
+                pin.author = plain(&pin.author).into();
+                pin.text = plain(&pin.text);
+            }
+        }
+        CurrentRequest::ReadMail { label, mail, .. } => {
+            *label = plain(label).into();
+            mail.truncate(LOOKED_AT);
+            for item in mail {
+                // A letter that has no subject is called what it begins with.
+                if item.subject.trim().is_empty() {
+                    item.subject = truncate(&one_line(&item.text), SUBJECT_CHARS);
+                }
+                item.subject = plain(&item.subject);
+                item.from = plain(&item.from).into();
+            }
+        }
+        CurrentRequest::Talk { with, topic, earlier, said, .. } => {
+            with.iter_mut().for_each(|name| *name = plain(name).into());
+            *topic = topic.take().map(|topic| plain(&topic)).filter(|topic| !topic.is_empty());
+            earlier.iter_mut().chain(said).for_each(name_speaker);
+        }
+        CurrentRequest::Woken { why, quotes, .. } => {
+            *why = plain(why.trim().trim_end_matches('.'));
+            quotes.iter_mut().for_each(name_speaker);
+        }
+        _ => {}
+    }
+    asked
+}
+
+/// What stands on an element, unless that is only a remark that there is nothing.
+fn told(content: &str) -> &str {
+    let content = content.trim();
+    let is_remark = content.starts_with('(') && content.ends_with(')') && !content.contains('\n');
+    if is_remark { "" } else { content }
+}
+
+/// Gives who said something a name that can be spoken.
+fn name_speaker(line: &mut Line) {
+    line.by = if line.by_person { PERSON.into() } else { plain(&line.by).into() };
 }
 
 /// What the parts of a provider tell, without headings.
@@ -148,18 +199,17 @@ fn board(part: &PromptPart) -> (String, String) {
     (label, part.body().to_owned())
 }
 
-fn people_in(prompt: &Prompt, me: &str) -> Vec<Person> {
+fn people_in(prompt: &Prompt, me: &str) -> Vec<(String, String)> {
     let people = items(prompt, "surroundings").chain(items(prompt, "desk"));
-    let person =
-        |item: &PartItem| Person { name: plain(&item.name), about: plain(&format!("{}, {}", item.by, item.text)) };
-    people.map(person).filter(|person| person.name != me).take(12).collect()
+    let person = |item: &PartItem| (plain(&item.name), plain(&format!("{}, {}", item.by, item.text)));
+    people.map(person).filter(|(name, _)| name != me).take(12).collect()
 }
 
 /// The duties (entries of lists, unless they are quoted) and the phrases (quoted entries) of a profile. Roughly, for a
 /// guess: by lines and without a parser of Markdown, which knows no entries with `•`.
 fn lists_of(profile: &str) -> (Vec<String>, Vec<String>) {
     let mut duties = Vec::new();
-    let mut phrases = Vec::new();
+    let mut spoken = Vec::new();
     let mut heading = String::new();
     for line in profile.lines().map(str::trim).take(400) {
         if let Some(title) = line.strip_prefix('#') {
@@ -167,17 +217,16 @@ fn lists_of(profile: &str) -> (Vec<String>, Vec<String>) {
         }
         let Some(entry) = ["- ", "* ", "• "].iter().find_map(|mark| line.strip_prefix(mark)) else { continue };
         let entry = entry.trim();
-        let speaks = ["speak", "voice", "say", "tone", "phrase"].iter().any(|word| heading.contains(word));
         if entry.starts_with(['"', '“', '\'', '‘']) && entry.chars().count() < 120 {
             let phrase = plain(entry.trim_matches(['"', '“', '”', '\'', '‘', '’', ' ']));
             if !unpunctuated(&phrase).is_empty() {
-                phrases.push(phrase);
+                spoken.push(phrase);
             }
-        } else if !speaks && !heading.contains("care") && !heading.contains("never") && !heading.contains("not") {
+        } else if !phrases().no_duties.iter().any(|word| heading.contains(word)) {
             duties.push(plain(entry));
         }
     }
-    (duties, phrases)
+    (duties, spoken)
 }
 
 fn interests_of(profile: &str, name: &str) -> BTreeSet<String> {
@@ -202,11 +251,11 @@ mod tests {
         assert!(reading.duties.iter().any(|duty| duty.starts_with("Find two independent sources")));
         assert!(reading.phrases.contains(&"Where did we read that?".to_owned()));
         assert_eq!(reading.rules[0], "Cite the source of every claim.");
-        assert_eq!(reading.near, [Person { name: "Bram".into(), about: "writer, reading".into() }]);
+        assert_eq!(reading.near, [("Bram".to_owned(), "writer, reading".to_owned())]);
         assert_eq!(reading.notes, ["The fair opens on Friday."]);
         assert!(reading.remembers("the fair opens on friday"));
         assert!(reading.profile.contains("## How you speak"));
-        assert_eq!(reading.moment, Moment::Task("count chairs".into()));
+        assert_eq!((reading.task(), &reading.moment), ("count chairs", &CurrentRequest::Work));
     }
 
     #[test]

@@ -1,19 +1,58 @@
-//! The speaker: an agent's tone, role and duties, and the sentences of which its replies are made.
+//! The speaker: an agent's tone, role, duties and luck, and the sentences of which its replies are made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::current_request::Moment;
+use super::data::{Role, Tone, WordList, known, lines, persons, roles, tones};
 use super::draft::fill;
 use super::facts::Particulars;
-use super::lines::{known, lines};
 use super::phrases::{noun_phrases, ranked};
 use super::prompt_reader::Reading;
-use super::role::{Role, role_of};
-use super::text::{ban, bare, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated};
-use super::voice::{Dice, Tone, tone_of};
+use super::text::{
+    ban, bare, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated, words,
+};
+use crate::mind::context::{CurrentRequest, Line};
 
+/// So many words at the start of a profile say what somebody is.
+const START_WORDS: usize = 25;
+/// So much more each of them says of a role than one behind them.
+const START_WEIGHT: usize = 3;
 /// Most words of a quotation.
 pub const QUOTED_WORDS: usize = 20;
+
+/// Deterministic random numbers that only depend on their seed.
+pub struct Dice(u64);
+
+impl Dice {
+    /// The same seed throws the same.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number (SplitMix64).
+    pub fn throw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// One of the first so many numbers from 0; 0 of none.
+    pub fn below(&mut self, count: usize) -> usize {
+        usize::try_from(self.throw() % count.max(1) as u64).unwrap_or(0)
+    }
+
+    /// One of these lines, or no words.
+    pub fn line<'a, T: AsRef<str>>(&mut self, from: &'a [T]) -> &'a str {
+        let at = self.below(from.len());
+        from.get(at).map(AsRef::as_ref).unwrap_or_default()
+    }
+
+    /// Whether something with this chance (0 to 1) happens.
+    pub fn chance(&mut self, chance: f32) -> bool {
+        (self.throw() % 10_000) as f32 / 10_000.0 < chance
+    }
+}
 
 /// A speaker with what it has read and its own random numbers.
 pub struct Speaker<'a> {
@@ -37,17 +76,6 @@ pub struct Subject {
     pub stems: BTreeSet<String>,
     /// The particulars that the role's lines speak of.
     pub particulars: Particulars,
-}
-
-impl Subject {
-    /// The same seen through one of its sentences: what is said of it is said of this one.
-    pub fn through(mut self, sentence: &str, interests: &BTreeSet<String>) -> Self {
-        self.particulars = Particulars::of(sentence, interests);
-        if !self.particulars.thing.is_empty() {
-            self.topic.clone_from(&self.particulars.thing);
-        }
-        self
-    }
 }
 
 impl<'a> Speaker<'a> {
@@ -84,12 +112,13 @@ impl<'a> Speaker<'a> {
         let values = [("n", about.number.as_str()), ("d", about.date.as_str()), ("t", about.thing.as_str())];
         let spoken = bare(&self.spoken());
         let filled = lines.iter().map(|line| (line.as_ref().contains('{'), fill(line.as_ref(), &values)));
-        let fresh: Vec<(bool, String)> =
+        let mut fresh: Vec<(bool, String)> =
             filled.filter(|(_, line)| !line.is_empty() && !spoken.contains(&bare(line))).collect();
-        let special: Vec<&str> = fresh.iter().filter(|(special, _)| *special).map(|(_, line)| line.as_str()).collect();
-        let others: Vec<&str> = fresh.iter().map(|(_, line)| line.as_str()).collect();
-        let chosen = if self.dice.chance(0.7) && !special.is_empty() { special } else { others };
-        self.dice.line(&chosen).to_owned()
+        if self.dice.chance(0.7) && fresh.iter().any(|(is_special, _)| *is_special) {
+            fresh.retain(|(is_special, _)| *is_special);
+        }
+        let at = self.dice.below(fresh.len());
+        fresh.into_iter().nth(at).map(|(_, line)| line).unwrap_or_default()
     }
 
     /// The opinion of someone with this role.
@@ -104,8 +133,7 @@ impl<'a> Speaker<'a> {
 
     /// Now and then one of the speaker's own phrases, word for word.
     pub fn phrase(&mut self, chance: f32) -> String {
-        let phrases: Vec<&str> = self.reading.phrases.iter().map(String::as_str).collect();
-        if self.dice.chance(chance) { self.dice.line(&phrases).to_owned() } else { String::new() }
+        if self.dice.chance(chance) { self.dice.line(&self.reading.phrases).to_owned() } else { String::new() }
     }
 
     /// What the rules of the house say about something, if any of them does.
@@ -116,11 +144,6 @@ impl<'a> Speaker<'a> {
         let rules = self.reading.rules.iter();
         let best = rules.map(|rule| (shared(&subject_stems(rule), about), rule)).filter(|(common, _)| *common > 1);
         let (_, rule) = best.max_by_key(|(common, _)| *common)?;
-        Some(self.rule_in_words(rule))
-    }
-
-    /// A rule as a sentence of the speaker's.
-    pub fn rule_in_words(&mut self, rule: &str) -> String {
         let (asked, banned) = (order(rule).unwrap_or_default(), ban(rule).unwrap_or_default());
         let whole = quoted(rule, QUOTED_WORDS);
         let values = [("asked", asked.as_str()), ("banned", banned.as_str()), ("whole", whole.as_str())];
@@ -129,7 +152,7 @@ impl<'a> Speaker<'a> {
             (true, false) => &lines().rule_bans,
             (true, true) => &lines().rule_says,
         };
-        self.line(said, &values)
+        Some(self.line(said, &values))
     }
 
     /// What the speaker does next about something: a duty that fits, or what its role would do.
@@ -141,14 +164,14 @@ impl<'a> Speaker<'a> {
         }
         let deed = self.deed(subject);
         // The first most often.
-        let at = [0, 0, 0, 1, 1, 2][(self.dice.throw() % 6) as usize];
+        let at = [0, 0, 0, 1, 1, 2][self.dice.below(6)];
         lines().next_deed.get(at).map(|line| fill(line, &[("x", &deed)])).unwrap_or_default()
     }
 
     /// Everything said in the conversation.
     pub fn spoken(&self) -> String {
         match &self.reading.moment {
-            Moment::Talk { said, .. } => said.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
+            CurrentRequest::Talk { said, .. } => texts_of(said),
             _ => String::new(),
         }
     }
@@ -159,7 +182,7 @@ impl<'a> Speaker<'a> {
         let fitting = duties.filter_map(|duty| {
             let common = shared(&subject_stems(duty), about);
             let doing = order(sentences(duty).first()?)?;
-            (common > 0 && doing.split(' ').count() <= 16).then(|| (common, in_first_person(&doing)))
+            (common > 0 && doing.split(' ').count() <= 16).then(|| (common, in_person(&doing, &persons().first)))
         });
         fitting.max_by_key(|(common, _)| *common).map(|(_, duty)| duty)
     }
@@ -186,6 +209,34 @@ impl<'a> Speaker<'a> {
     }
 }
 
+/// The tone whose words the profile uses most; the first where it uses none.
+pub fn tone_of(profile: &str) -> &'static Tone {
+    most_named(tones(), |tone| &tone.words, 1, profile).unwrap_or(&tones()[0])
+}
+
+/// The role whose words the profile uses most; words at its start weigh more. The last where it uses none.
+pub fn role_of(profile: &str) -> &'static Role {
+    most_named(roles(), |role| &role.words, START_WEIGHT, profile).unwrap_or(&roles()[roles().len() - 1])
+}
+
+/// That of which a profile uses most words, the first among equals.
+fn most_named<T>(all: &'static [T], of: fn(&T) -> &WordList, start_weight: usize, profile: &str) -> Option<&'static T> {
+    let lowered = profile.to_lowercase();
+    let weight = |at: usize| if at < START_WORDS { start_weight } else { 1 };
+    let score = |one: &T| -> usize {
+        let used = words(&lowered).enumerate().filter(|(_, word)| of(one).has(word));
+        used.map(|(at, _)| weight(at)).sum()
+    };
+    // Of equals the last is the greatest, so they are gone through from the end.
+    let (score, best) = all.iter().rev().map(|one| (score(one), one)).max_by_key(|(score, _)| *score)?;
+    (score > 0).then_some(best)
+}
+
+/// What was said, a line each.
+pub fn texts_of(said: &[Line]) -> String {
+    said.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+}
+
 /// A note without the element that it names first: “News: The fair opens” is about the fair.
 fn without_place(note: &str) -> &str {
     match note.split_once(": ") {
@@ -200,43 +251,19 @@ pub fn topic_in(text: &str, interests: &BTreeSet<String>) -> Option<String> {
     let first = text.split(' ').next().unwrap_or_default().to_lowercase();
     let asks = known().asking.has(&first);
     let is_short = !text.is_empty() && text.split(' ').count() <= 5 && !text.contains([':', '?', '“']) && !asks;
-    match noun_phrases(&[text.to_owned()], interests).into_iter().next() {
-        Some(phrase) if !is_short => Some(phrase),
-        _ if is_short => {
-            let named = known().naming.has(&first);
-            Some(if named { lower_first(text) } else { text.to_owned() })
-        }
-        phrase => phrase,
+    if !is_short {
+        return noun_phrases(&[text.to_owned()], interests).into_iter().next();
     }
+    Some(if known().naming.has(&first) { lower_first(text) } else { text.to_owned() })
 }
 
-/// “look after your notes” as the one who does it says it: “look after my notes”.
-pub fn in_first_person(text: &str) -> String {
-    swap_words(text, &[("your", "my"), ("yours", "mine"), ("yourself", "myself"), ("you're", "I'm"), ("you", "I")])
-}
-
-/// “I will bring my map” as others say it of the speaker: “will bring their map”.
-pub fn in_third_person(text: &str) -> String {
-    swap_words(text, &[("my", "their"), ("mine", "theirs"), ("myself", "themselves"), ("me", "them"), ("I", "they")])
-}
-
-/// “bring my map” as it is said to whoever offered it: “bring your map”.
-pub fn in_second_person(text: &str) -> String {
-    swap_words(text, &[("my", "your"), ("mine", "yours"), ("myself", "yourself"), ("me", "you"), ("I", "you")])
-}
-
-/// “bring their map”, addressed to that person: “bring your map”.
-pub fn to_second_person(text: &str) -> String {
-    swap_words(text, &[("their", "your"), ("theirs", "yours"), ("themselves", "yourself"), ("they", "you")])
-}
-
-fn swap_words(text: &str, pairs: &[(&str, &str)]) -> String {
-    let swapped = text.split(' ').map(|word| {
+/// What somebody says as it is said by or to another, by the words that change: “bring my map” becomes “bring your map”.
+pub fn in_person(text: &str, changes: &BTreeMap<String, String>) -> String {
+    let changed = text.split(' ').map(|word| {
         let (core, tail) = word.split_at(word.trim_end_matches([',', '.', ';', ':', '!', '?']).len());
-        let swapped = pairs.iter().find(|(from, _)| *from == core).map_or(core, |(_, to)| to);
-        format!("{swapped}{tail}")
+        format!("{}{tail}", changes.get(core).map_or(core, String::as_str))
     });
-    swapped.collect::<Vec<_>>().join(" ")
+    changed.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -244,9 +271,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn style_words_choose_the_tone() {
+        assert_eq!(tone_of("You speak in a dry, wry way.").name, "dry");
+        assert_eq!(tone_of("Warm and patient.").name, "warm");
+        assert_eq!(tone_of("").name, "precise", "without such words an agent is matter-of-fact");
+    }
+
+    #[test]
+    fn a_profile_finds_its_role() {
+        assert_eq!(role_of("You are Ada. Researcher who looks for sources.").name, "research");
+        assert_eq!(role_of("You are Finn. An engineer who builds tools.").name, "building");
+        assert_eq!(role_of("You are somebody.").name, "general");
+    }
+
+    #[test]
+    fn dice_throw_the_same_for_the_same_seed() {
+        let throws = |seed| (0..8).scan(Dice::new(seed), |dice, _| Some(dice.throw())).collect::<Vec<_>>();
+        assert_eq!(throws(7), throws(7));
+        assert_ne!(throws(7), throws(8));
+        assert_eq!(Dice::new(1).line::<&str>(&[]), "");
+    }
+
+    #[test]
     fn persons_change_with_the_speaker() {
-        assert_eq!(in_first_person("keep your notes in order"), "keep my notes in order");
-        assert_eq!(in_third_person("will bring my map, and I check it"), "will bring their map, and they check it");
+        let (offer, order) = ("will bring my map, and I check it", "keep your notes in order");
+        assert_eq!(in_person(order, &persons().first), "keep my notes in order");
+        assert_eq!(in_person(offer, &persons().second), "will bring your map, and you check it");
+        assert_eq!(in_person(offer, &persons().third), "will bring their map, and they check it");
+        assert_eq!(in_person("bring their map", &persons().addressed), "bring your map");
     }
 
     #[test]

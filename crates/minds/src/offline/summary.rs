@@ -1,5 +1,6 @@
 //! Summarises a session: what is kept when older messages are dropped, quoted word for word.
 
+use super::data::phrases;
 use super::draft::Draft;
 use super::phrases::ranked;
 use super::prompt_reader::Reading;
@@ -37,9 +38,7 @@ pub fn of_session(reading: &Reading) -> Draft {
     for (label, text) in heard(reading) {
         add(&label, &text, 2);
     }
-    let is_deed = |sentence: &&String| {
-        ["vote", "pinboard", "pass it on", "hears of it"].iter().any(|deed| sentence.contains(deed))
-    };
+    let is_deed = |sentence: &&String| phrases().deeds.iter().any(|deed| sentence.contains(deed));
     for deed in mine.iter().filter(is_deed) {
         add("Done", deed, 6);
     }
@@ -56,19 +55,13 @@ pub fn of_session(reading: &Reading) -> Draft {
     if lines.is_empty() {
         lines.push(format!("{} has nothing to keep from this session yet.", reading.name));
     }
-    within_limit(lines)
-}
-
-fn within_limit(lines: Vec<String>) -> Draft {
-    let mut draft = Draft::default();
     let mut tokens = 0;
-    for line in lines {
-        tokens += estimate_tokens(&line) + 1;
-        if tokens > SUMMARY_TOKENS {
-            break;
-        }
-        draft.line(line);
-    }
+    let fits = |line: &String| {
+        tokens += estimate_tokens(line) + 1;
+        tokens <= SUMMARY_TOKENS
+    };
+    let mut draft = Draft::default();
+    lines.into_iter().take_while(fits).for_each(|line| draft.line(line));
     draft
 }
 

@@ -1,39 +1,30 @@
 //! What an agent says in a conversation: it opens with a fact that it read, responds to what the other said or offered,
 //! brings another fact, sometimes disagrees with a reason, and closes with who does what.
 
+use super::data::{lines, persons, phrases, roles, sentences};
 use super::draft::{Draft, fill};
 use super::facts::Particulars;
 use super::filler::{is_filler, offers};
-use super::knowledge::Fact;
-use super::lines::{lines, sentences};
 use super::markers::{idea_on, is_person, may};
 use super::phrases::ranked;
-use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_second_person, in_third_person, to_second_person};
+use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_person};
 use super::text::{self, bare, quoted, unpunctuated, words};
-use super::topic::{Topic, topic_of, unsaid};
+use super::topic::{Fact, Topic, topic_of, unsaid};
+use crate::base::Id;
+use crate::mind::context::Line;
 
 /// A turn in a conversation.
-pub fn turn(
-    speaker: &mut Speaker,
-    with: &[String],
-    topic: Option<&str>,
-    said: &[(String, String)],
-    concluding: bool,
-) -> Draft {
-    let me = speaker.reading.name.clone();
-    let last = said.iter().rev().find(|(name, _)| *name != me);
-    let named = with.iter().find(|name| **name != me);
-    let other = match last.map(|(name, _)| name).or(named).map(String::as_str) {
-        None => "you",
-        Some(name) if is_person(name) => "you",
-        Some(name) => name,
-    };
+pub fn turn(speaker: &mut Speaker, with: &[Id], topic: Option<&str>, said: &[Line], concluding: bool) -> Draft {
+    let me = speaker.reading.name.as_str();
+    let last = said.iter().rev().find(|line| *line.by != *me);
+    let named = with.iter().find(|name| ***name != *me);
+    let other = last.map(|line| &line.by).or(named).map_or("you", |name| if is_person(name) { "you" } else { &**name });
     let topic = topic_of(speaker, topic, said);
     if concluding {
         return conclusion(speaker, other, &topic.subject, said);
     }
     match last {
-        Some((_, text)) => reaction(speaker, other, &topic, text, said.len()),
+        Some(last) => reaction(speaker, other, &topic, &last.text, said.len()),
         None => opening(speaker, other, &topic),
     }
 }
@@ -63,7 +54,7 @@ fn follow_up(speaker: &mut Speaker, other: &str) -> String {
     let note = speaker.reading.notes.iter().rev().find_map(|note| note.strip_prefix(&start)).unwrap_or_default();
     let Some((theirs, mine)) = note.split_once(&format!(": {other} will ")).and_then(|(_, parts)| {
         let (theirs, mine) = parts.split_once(", and I will ")?;
-        Some((to_second_person(theirs), unpunctuated(mine.split(". ").next()?).to_owned()))
+        Some((in_person(theirs, &persons().addressed), unpunctuated(mine.split(". ").next()?).to_owned()))
     }) else {
         return String::new();
     };
@@ -90,7 +81,8 @@ fn told(speaker: &mut Speaker, fact: &Fact) -> String {
 fn reaction(speaker: &mut Speaker, other: &str, topic: &Topic, text: &str, turns: usize) -> Draft {
     let mut draft = Draft::default();
     let spoken = text::sentences(text);
-    let offer = offers(&spoken).into_iter().next().map(|offer| in_second_person(&offer)).unwrap_or_default();
+    let offer = offers(&spoken).into_iter().next().map(|offer| in_person(&offer, &persons().second));
+    let offer = offer.unwrap_or_default();
     let content = content_of(speaker, &spoken, other == "you");
     let subject = match content.is_empty() {
         true => &topic.subject,
@@ -133,26 +125,19 @@ fn reaction(speaker: &mut Speaker, other: &str, topic: &Topic, text: &str, turns
 
 /// What somebody said that has content: no phrase that anyone could say, no question, no quotation, no offer.
 fn content_of(speaker: &Speaker, spoken: &[String], is_from_person: bool) -> String {
-    let own_phrase = |sentence: &str| speaker.reading.asked.iter().any(|asked| asked.contains(sentence));
-    let mut telling = spoken.iter().filter(|sentence| {
+    let reading = speaker.reading;
+    let is_telling = |sentence: &&String| {
         let is_plain = !sentence.ends_with('?') && !sentence.contains(['“', '\'']) && words(sentence).count() > 3;
-        let speaks_of_plans =
-            ["I will ", "I would ", "you wanted", "you promised", "My job", "my job", "My part", "I was to "];
-        let plans = speaks_of_plans.iter().any(|start| sentence.contains(start));
+        let is_plan = phrases().plans.iter().any(|part| sentence.contains(part));
+        let greets = sentence.starts_with(&reading.name);
         // What agents say to each other counts only if it tells something that can be checked or done.
-        let told = Particulars::of(sentence, &speaker.reading.interests);
-        let tells = !told.number.is_empty() || !told.date.is_empty() || is_from_person;
-        let greets = sentence.starts_with(&speaker.reading.name);
-        is_plain
-            && tells
-            && !greets
-            && !plans
-            && !is_filler(sentence)
-            && !sentence.contains("house rules")
-            && !own_phrase(sentence)
-    });
-    let all: Vec<String> = telling.by_ref().cloned().collect();
-    ranked(&all, &speaker.reading.interests, "").into_iter().next().unwrap_or_default()
+        let told = Particulars::of(sentence, &reading.interests);
+        let tells = is_from_person || !told.number.is_empty() || !told.date.is_empty();
+        let was_said = reading.asked.iter().any(|asked| asked.contains(sentence.as_str()));
+        is_plain && tells && !greets && !is_plan && !was_said && !is_filler(sentence)
+    };
+    let telling: Vec<String> = spoken.iter().filter(is_telling).cloned().collect();
+    ranked(&telling, &reading.interests, "").into_iter().next().unwrap_or_default()
 }
 
 /// Something else that the agent knows and that bears on the topic, not yet said here.
@@ -173,17 +158,17 @@ fn question(speaker: &mut Speaker, subject: &Subject) -> String {
     if asked.is_empty() { asked } else { format!("{}{asked}", speaker.dice.line(&lines().question_leads)) }
 }
 
-fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(String, String)]) -> Draft {
-    let me = speaker.reading.name.clone();
+fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[Line]) -> Draft {
+    let me = speaker.reading.name.as_str();
     let mut draft = Draft::default();
     let offer_of = |name: &str| {
-        let texts: Vec<&str> = said.iter().filter(|(by, _)| by == name).map(|(_, text)| text.as_str()).collect();
+        let texts: Vec<&str> = said.iter().filter(|line| *line.by == *name).map(|line| line.text.as_str()).collect();
         offers(&text::sentences(&texts.join("\n"))).into_iter().next()
     };
-    let mine = offer_of(&me).unwrap_or_else(|| speaker.deed(subject));
-    let parts_of_others: Vec<String> = others_in(said, &me, other)
+    let mine = offer_of(me).unwrap_or_else(|| speaker.deed(subject));
+    let parts_of_others: Vec<String> = others_in(said, me, other)
         .iter()
-        .filter_map(|name| Some(format!("{name} will {}", in_third_person(&offer_of(name)?))))
+        .filter_map(|name| Some(format!("{name} will {}", in_person(&offer_of(name)?, &persons().third))))
         .collect();
     let parts = match parts_of_others.join(", ").as_str() {
         "" if other == "you" => fill(&sentences().alone_to_person, &[("p", &mine)]),
@@ -191,8 +176,7 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(St
         others => fill(&sentences().shared, &[("part", others), ("p", &mine)]),
     };
     let spoken = bare(&speaker.spoken());
-    let disagreed =
-        super::role::roles().iter().flat_map(|role| &role.objections).any(|line| spoken.contains(&bare(line)));
+    let disagreed = roles().iter().flat_map(|role| &role.objections).any(|line| spoken.contains(&bare(line)));
     let values = [("t", subject.topic.as_str()), ("o", other), ("p", parts.as_str())];
     let said = if disagreed { &lines().settled_in_doubt } else { &lines().settled };
     draft.say(speaker.line(said, &values));
@@ -210,11 +194,11 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(St
 }
 
 /// The agents who spoke, beside the speaker; the person is not given work.
-fn others_in(said: &[(String, String)], me: &str, other: &str) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for (name, _) in said {
-        if name != me && !is_person(name) && other != "you" && !names.contains(name) && names.len() < 4 {
-            names.push(name.clone());
+fn others_in<'a>(said: &'a [Line], me: &str, other: &str) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in said.iter().map(|line| &*line.by) {
+        if name != me && !is_person(name) && other != "you" && !names.contains(&name) && names.len() < 4 {
+            names.push(name);
         }
     }
     names

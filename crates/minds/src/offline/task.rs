@@ -1,13 +1,10 @@
 //! An agent's answer to a task: what is asked, the steps, and a concluding line.
 
+use super::data::{self, lines, phrases};
 use super::draft::{Draft, fill};
-use super::lines::{self, lines};
 use super::markers::{can_reach, idea_on};
-use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_first_person};
-use super::text::{clause, is_order_verb, order, quoted, sentences, unpunctuated, words};
-
-/// Words after which the task says who is to hear of it.
-const TELLING: [&str; 8] = ["tell", "ask", "send", "inform", "mail", "write to", "remind", "invite"];
+use super::speaker::{QUOTED_WORDS, Speaker, in_person};
+use super::text::{clause, is_order_verb, order, quoted, sentences, small_first, unpunctuated, words};
 
 /// A worked answer to a task.
 pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
@@ -19,30 +16,23 @@ pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
     let known = speaker.recall(&subject.stems);
     let rule = speaker.rule_on(&subject.stems);
     let duty = speaker.duty_on(&subject.stems).map(|duty| format!("I {duty}."));
-    let step = fill(&lines::sentences().will, &[("x", &speaker.deed(&subject))]);
-    let steps = [known, rule, duty, Some(step)];
-    let mut count = 0;
-    for step in steps.into_iter().flatten().filter(|step| !step.is_empty()).take(4) {
-        count += 1;
-        draft.line(format!("{count}. {step}"));
+    let step = fill(&data::sentences().will, &[("x", &speaker.deed(&subject))]);
+    let steps = [known, rule, duty, Some(step)].into_iter().flatten().filter(|step| !step.is_empty());
+    for (at, step) in steps.enumerate() {
+        draft.line(format!("{}. {step}", at + 1));
     }
     let answer = speaker.view(&subject);
-    draft.line(format!("In short: {}", small(&answer)));
+    let answer = if answer.starts_with("I ") { answer } else { small_first(&answer) };
+    draft.line(format!("In short: {answer}"));
     draft.say(speaker.line(&speaker.tone.closing, &[]));
     tell(speaker, task, &mut draft);
-    let wants_pin = words(task).any(|word| lines::known().wants_pin.has(&word.to_ascii_lowercase()));
+    let wants_pin = words(task).any(|word| data::known().wants_pin.has(&word.to_ascii_lowercase()));
     idea_on(speaker, &subject, if wants_pin { 1.0 } else { 0.15 }, &mut draft);
-    note(speaker, task, &subject, &mut draft);
-    draft
-}
-
-/// A line of a role as it goes on after a colon.
-fn small(line: &str) -> String {
-    let mut rest = line.chars();
-    match rest.next() {
-        Some(first) if !line.starts_with("I ") => first.to_lowercase().chain(rest).collect(),
-        _ => line.to_owned(),
+    let note = format!("Worked on the task “{}” about {}.", clause(task, 14), subject.topic);
+    if !speaker.reading.remembers(&note) {
+        draft.mark("REMEMBER", &note);
     }
+    draft
 }
 
 fn what_is_asked(speaker: &mut Speaker, task: &str) -> String {
@@ -52,38 +42,28 @@ fn what_is_asked(speaker: &mut Speaker, task: &str) -> String {
         return speaker.line(&lines().task_question, &[("q", &q)]);
     }
     let asked = order(&first).filter(|asked| asked.split(' ').count() <= QUOTED_WORDS + 5).unwrap_or_default();
-    let asked = swap_to_person(&asked);
+    let asked = in_person(&asked, &data::persons().given);
     let in_words = speaker.line(&lines().task_order, &[("a", &asked)]);
     match (in_words.as_str(), first.as_str()) {
-        ("", "") => lines::sentences().no_task.clone(),
-        ("", _) => fill(&lines::sentences().my_task, &[("q", &q)]),
+        ("", "") => data::sentences().no_task.clone(),
+        ("", _) => fill(&data::sentences().my_task, &[("q", &q)]),
         (words, _) => words.to_owned(),
     }
-}
-
-/// “tell me” becomes “tell you”, and “your notes” becomes “my notes”.
-fn swap_to_person(asked: &str) -> String {
-    let turned = asked.split(' ').map(|word| match word {
-        "me" => "you".to_owned(),
-        "my" => "your".to_owned(),
-        word => in_first_person(word),
-    });
-    turned.collect::<Vec<_>>().join(" ")
 }
 
 /// Sends what the task asks to be told to somebody who is near.
 fn tell(speaker: &mut Speaker, task: &str, draft: &mut Draft) {
     for sentence in sentences(task) {
         let lowered = sentence.to_lowercase();
-        let near = speaker.reading.near.iter().map(|person| &person.name);
+        let near = speaker.reading.near.iter().map(|(name, _)| name);
         let names = near.chain(&speaker.reading.addressees).cloned();
         let found = names.filter_map(|name| Some((sentence.find(&name)?, name))).min();
         let Some((at, name)) = found else { continue };
-        let telling =
-            TELLING.iter().find(|verb| lowered.get(..at).is_some_and(|before| before.trim_end().ends_with(*verb)));
+        let before = lowered.get(..at).unwrap_or_default().trim_end();
+        let telling = phrases().telling.iter().find(|verb| before.ends_with(*verb));
         let (Some(verb), true) = (telling, can_reach(speaker, &name)) else { continue };
         let rest = sentence.get(at + name.len()..).unwrap_or_default().trim_start_matches([' ', ',', ':']);
-        draft.say(fill(&lines::sentences().hears_of_it, &[("n", &name)]));
+        draft.say(fill(&data::sentences().hears_of_it, &[("n", &name)]));
         draft.mark(&format!("SEND to {name}"), &message(verb, rest));
         return;
     }
@@ -98,12 +78,5 @@ fn message(verb: &str, rest: &str) -> String {
         "for" if verb == "ask" => format!("Could you help with {}?", content.trim_start_matches("for ")),
         "about" => format!("A word {content}: what is your view?"),
         _ => format!("{}.", unpunctuated(content.trim_start_matches("that "))),
-    }
-}
-
-fn note(speaker: &Speaker, task: &str, subject: &Subject, draft: &mut Draft) {
-    let note = format!("Worked on the task “{}” about {}.", clause(task, 14), subject.topic);
-    if !speaker.reading.remembers(&note) {
-        draft.mark("REMEMBER", &note);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::lines::known;
+use super::data::known;
 use crate::base::text::one_line;
 
 /// Where a clause may be cut without losing its sense.
@@ -21,11 +21,6 @@ pub fn is_stop_word(word: &str) -> bool {
 /// Whether a word may begin an order.
 pub fn is_order_verb(word: &str) -> bool {
     known().order_verbs.has(&word.to_lowercase())
-}
-
-/// Whether a list written as `one two three` holds a word.
-pub fn contains_word(list: &str, word: &str) -> bool {
-    !word.is_empty() && !word.contains(' ') && list.split_ascii_whitespace().any(|listed| listed == word)
 }
 
 /// The words of a text without punctuation, in order.
@@ -193,24 +188,37 @@ pub fn clause(sentence: &str, max_words: usize) -> String {
     clause.replace(" '", " ")
 }
 
+/// A text with a small first letter.
+pub fn small_first(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map(|first| first.to_lowercase().chain(rest).collect()).unwrap_or_default()
+}
+
+/// A text with a large first letter.
+pub fn upper_first(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map(|first| first.to_uppercase().chain(rest).collect()).unwrap_or_default()
+}
+
+/// Whether a word looks like a plural: “chairs”, and neither “glass” nor “this”.
+pub fn looks_plural(word: &str) -> bool {
+    word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))
+}
+
 /// A sentence in a form that can follow other words: in lower case at the start, unless its first word is a name or
 /// “I”.
 pub fn lower_first(sentence: &str) -> String {
     let first = sentence.split([' ', ',']).next().unwrap_or_default();
     let lowered = first.to_lowercase();
     let is_common = is_order_verb(first) || known().stop.has(&lowered) && first != "I" && first.len() > 1;
-    let article = matches!(first, "A");
-    if is_common || article { lowered + &sentence[first.len()..] } else { sentence.to_owned() }
+    if is_common || first == "A" { lowered + &sentence[first.len()..] } else { sentence.to_owned() }
 }
 
 /// “cite sources” from “Always cite sources.”, “not to …” left to the caller: the order in a sentence, if it is one.
 pub fn order(sentence: &str) -> Option<String> {
     let sentence = unpunctuated(sentence);
     let order = sentence.strip_prefix("Always ").or_else(|| sentence.strip_prefix("Please ")).unwrap_or(sentence);
-    is_order_verb(words(order).next()?).then(|| {
-        let mut characters = order.chars();
-        characters.next().map(|c| c.to_lowercase().collect::<String>() + characters.as_str()).unwrap_or_default()
-    })
+    is_order_verb(words(order).next()?).then(|| small_first(order))
 }
 
 /// “not to guess” from “Do not guess.”, “never to guess” from “Never guess.”: the ban in a sentence, if it is one.
@@ -242,10 +250,7 @@ pub fn tidy(text: &str) -> String {
             tidied.push(c);
         }
         let closes_quote = c == '”' && last.is_some_and(|last| "!?".contains(last));
-        starts_sentence |= matches!(c, '!' | '?') || c == '.' || closes_quote;
-        if starts_sentence && c.is_alphanumeric() {
-            starts_sentence = false;
-        }
+        starts_sentence |= matches!(c, '.' | '!' | '?') || closes_quote;
     }
     close(tidied)
 }

@@ -1,17 +1,22 @@
-//! The topic of a conversation: its name, the fact at issue, and what else is known about it.
+//! The topic of a conversation: its name, the fact at issue, and what else an agent knows about it, with its source.
 
-use super::current_request::Moment;
+use super::data::phrases;
 use super::facts::Particulars;
 use super::filler::quotations;
-use super::knowledge::{Fact, facts};
 use super::phrases::ranked;
-use super::speaker::{Speaker, Subject, topic_in};
-use super::text::{bare, plain, shared, stems, words};
+use super::prompt_reader::Reading;
+use super::speaker::{Speaker, Subject, texts_of, topic_in};
+use super::text::{bare, plain, sentences, shared, stems, unpunctuated, words};
+use crate::mind::context::{CurrentRequest, Line};
 
 /// A label has at most so many words.
 const LABEL_WORDS: usize = 5;
 /// Of so many fitting facts one is chosen.
-const CHOICE: u64 = 3;
+const CHOICE: usize = 3;
+/// Most facts that are looked at.
+const MOST: usize = 80;
+/// Shorter than this nothing is a fact.
+const LEAST_WORDS: usize = 4;
 
 /// What a conversation is about.
 pub struct Topic {
@@ -32,26 +37,25 @@ pub fn parts_of_topic(topic: &str) -> (&str, &str) {
 }
 
 /// What the conversation is about, for this speaker at this moment.
-pub fn topic_of(speaker: &mut Speaker, topic: Option<&str>, said: &[(String, String)]) -> Topic {
+pub fn topic_of(speaker: &mut Speaker, topic: Option<&str>, said: &[Line]) -> Topic {
     let (named, note) = parts_of_topic(topic.unwrap_or_default());
     let known = facts(speaker.reading);
     let is_name = named.starts_with(char::is_uppercase) && !named.contains(' ') || names_rules(speaker, named);
     let is_place =
         is_name || !note.is_empty() || known.iter().any(|fact| fact.stands_on(named)) || names_element(speaker, named);
     let place = if is_place { named.to_owned() } else { String::new() };
-    let quoted = quoted_in(said).into_iter().next();
-    let fact = match quoted {
+    let fact = match quoted_in(said) {
         Some(text) => Some(Fact { place: place.clone(), text }),
         None if !said.is_empty() => None,
         None if !note.is_empty() => Some(Fact { place: place.clone(), text: plain(note) }),
         None => chosen(speaker, &known, &place, if is_place { "" } else { named }),
     };
-    let interests = speaker.reading.interests.clone();
-    let free = if is_place { None } else { topic_in(named, &interests) };
-    let recent: Vec<&str> = said.iter().rev().take(2).map(|(_, text)| text.as_str()).collect();
+    let interests = &speaker.reading.interests;
+    let free = if is_place { None } else { topic_in(named, interests) };
+    let recent: Vec<&str> = said.iter().rev().take(2).map(|line| line.text.as_str()).collect();
     let text = fact.as_ref().map_or_else(|| format!("{named}\n{}", recent.join("\n")), |fact| fact.text.clone());
     let mut subject = speaker.subject(&text, if place.is_empty() { "our work" } else { &place });
-    subject.particulars = Particulars::of(fact.as_ref().map_or("", |fact| &fact.text), &interests);
+    subject.particulars = Particulars::of(fact.as_ref().map_or("", |fact| &fact.text), interests);
     let thing = subject.particulars.thing.clone();
     subject.topic = match free {
         Some(free) => free,
@@ -107,26 +111,92 @@ pub fn unsaid(speaker: &mut Speaker, topic: &Topic) -> Option<Fact> {
 fn pick(speaker: &mut Speaker, fitting: &[&Fact]) -> Option<Fact> {
     let texts: Vec<String> = fitting.iter().map(|fact| fact.text.clone()).collect();
     let order = ranked(&texts, &speaker.reading.interests, &speaker.reading.name);
-    let count = (order.len() as u64).min(CHOICE);
-    let at = speaker.dice.throw().checked_rem(count).unwrap_or(0);
-    let text = order.get(usize::try_from(at).unwrap_or(0))?;
+    let text = order.get(speaker.dice.below(order.len().min(CHOICE)))?;
     fitting.iter().find(|fact| fact.text == *text).map(|fact| (*fact).clone())
 }
 
 /// What was said in earlier conversations, and by the speaker in this session.
 fn before(speaker: &Speaker) -> String {
     let earlier = match &speaker.reading.moment {
-        Moment::Talk { earlier, .. } => earlier.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
+        CurrentRequest::Talk { earlier, .. } => texts_of(earlier),
         _ => String::new(),
     };
     let recent: Vec<&str> = speaker.reading.said.iter().rev().take(12).map(String::as_str).collect();
     format!("{earlier}\n{}", recent.join("\n"))
 }
 
-/// What was quoted in a conversation, the last first, if it is long enough to be a fact.
-fn quoted_in(said: &[(String, String)]) -> Vec<String> {
-    let long_enough = |quotation: &String| words(quotation).count() >= 4;
-    said.iter().rev().flat_map(|(_, text)| quotations(text)).filter(long_enough).collect()
+/// What was quoted last in a conversation and is long enough to be a fact.
+fn quoted_in(said: &[Line]) -> Option<String> {
+    let mut quoted = said.iter().rev().flat_map(|line| quotations(&line.text));
+    quoted.find(|quotation| words(quotation).count() >= LEAST_WORDS)
+}
+
+/// A fact and its source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fact {
+    /// Where: the label of an element; empty for the agent's own notes.
+    pub place: String,
+    /// The sentence.
+    pub text: String,
+}
+
+impl Fact {
+    /// Whether it concerns the place that a conversation is about.
+    pub fn stands_on(&self, place: &str) -> bool {
+        !place.is_empty() && bare(&self.place) == bare(place)
+    }
+}
+
+/// Everything that the agent knows from boards, pins, mail, rules and its notes, each once, newest sources first.
+pub fn facts(reading: &Reading) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = Vec::new();
+    let mut add = |place: &str, text: &str| {
+        let text = unpunctuated(text);
+        let whole = !text.ends_with('…') && words(text).count() >= LEAST_WORDS;
+        let is_new = facts.iter().all(|fact: &Fact| bare(&fact.text) != bare(text));
+        if whole && is_new && facts.len() < MOST {
+            facts.push(Fact { place: place.trim().to_owned(), text: text.to_owned() });
+        }
+    };
+    for (label, text) in &reading.boards {
+        sentences(text).iter().for_each(|sentence| add(label, sentence));
+    }
+    for pin in &reading.kept {
+        add(&plain(&pin.name), &plain(&pin.text));
+    }
+    for note in reading.notes.iter().rev().filter(|note| !is_record(note)) {
+        match note.split_once(": ") {
+            Some((place, text)) if place.split(' ').count() <= 4 => add(place, text),
+            _ => add("", note),
+        }
+    }
+    for (label, summary) in &reading.seen {
+        seen(label, summary, &mut add);
+    }
+    for letter in &reading.mail {
+        let told = sentences(letter).into_iter().filter(|sentence| !sentence.starts_with("Re "));
+        told.for_each(|sentence| add("my mail", &sentence));
+    }
+    for rule in &reading.rules {
+        add("", rule);
+    }
+    facts
+}
+
+/// What a prompt says of an element in one line, of which the end may be cut: pins, or entries of a list.
+fn seen(label: &str, summary: &str, add: &mut impl FnMut(&str, &str)) {
+    if summary.starts_with(|c: char| c.is_ascii_digit())
+        && let Some((_, pins)) = summary.split_once(": ").filter(|(count, _)| count.ends_with(['n', 's']))
+    {
+        pins.split(" · ").for_each(|pin| add(label, pin));
+    } else {
+        summary.split(" - ").skip(1).flat_map(sentences).for_each(|entry| add(label, &entry));
+    }
+}
+
+/// Whether a note tells what was done, not what is so.
+fn is_record(note: &str) -> bool {
+    phrases().records.iter().any(|start| note.starts_with(start))
 }
 
 #[cfg(test)]

@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use super::artifacts::{Thing, asked, gist, inner, is_work, piece, summary, team};
 use super::collaboration::{Wanted, in_form};
-use super::current_request::Moment;
-use super::history::{Deed, History, Pending, known_as, paths_in};
-use super::outputs;
+use super::data::{at_work, phrases};
+use super::draft::fill;
+use super::history::{Deed, History, known_as, paths_in};
+use super::outputs::{self, Asked, GIVE_OUTPUT};
 use super::prompt_reader::Reading;
 use super::speaker::{QUOTED_WORDS, Speaker};
 use super::text::{clause, quoted};
@@ -28,12 +29,16 @@ const MOST_TURNS: usize = 8;
 const EARLIER_WANTED: usize = 20;
 /// Files that are read for one task.
 const MOST_READ: usize = 6;
+/// Words of a task that name it.
+const TITLE_WORDS: usize = 14;
+/// Words of a point in a message to a parent.
+const SIGNALLED_WORDS: usize = 24;
+/// Words of a point in what is said to others.
+const POINT_WORDS: usize = QUOTED_WORDS * 2;
 /// Characters of a call beside the text that it writes.
 const AROUND_CALL: usize = 200;
 /// A text that is written has at least so many characters, however few tokens are allowed.
 const LEAST_CHARS: usize = 200;
-/// Words at the start of a profile, or in its id, of one whose work is to have others work.
-const LEADING: [&str; 3] = ["orchestrat", "coordinat", "delegat"];
 /// So much of a profile says who somebody is; what comes later says how and with what.
 const WHO_CHARS: usize = 300;
 
@@ -47,62 +52,69 @@ pub struct Step {
 
 /// The next step of a task; `None` where nothing can be done with the tools at hand, so that words must do.
 pub fn next_step(request: &ProviderRequest) -> Option<Step> {
-    let offers = |tool: &str| request.tools.iter().any(|offered| known_as(&offered.name) == tool);
     if request.kind != CallKind::Task {
         return None;
     }
     let history = History::of(&request.prompt.history);
-    let must_give = !outputs::asked(&history.task).is_empty();
-    if !(must_give || offers("vfs_write") || offers("spawn_agent")) {
-        return None;
-    }
-    let is_underway = !history.deeds.is_empty() || !history.signals.is_empty();
-    if !is_underway && !must_give && !is_work(&history.task) {
-        return None;
-    }
-    let reading = Reading {
-        moment: Moment::Task(history.task.clone()),
-        said: Vec::new(),
-        asked: Vec::new(),
-        ..Reading::of(request)
-    };
+    let reading = Reading { said: Vec::new(), asked: Vec::new(), ..Reading::of(request) };
     // The task and not the turn decides, so that what was begun is gone on with in the same words.
     let seed = content_hash(request.agent.as_bytes()) ^ content_hash(history.task.as_bytes());
     let mut worker = Worker { request, history: &history, speaker: Speaker::new(&reading, seed) };
-    if must_give {
-        return Some(worker.give());
+    let wanted = outputs::asked(history.task);
+    if !wanted.is_empty() {
+        return Some(worker.give(wanted));
     }
-    let step = match worker.with_others() {
-        Some(step) => step,
-        None if worker.leads() => worker.lead(),
-        None => worker.work_alone(),
-    };
-    Some(worker.in_form(step))
+    let is_underway = !history.deeds.is_empty() || !history.signals.is_empty();
+    let has_tools = worker.offers("vfs_write") || worker.offers("spawn_agent");
+    if !has_tools || !is_underway && !is_work(history.task) {
+        return None;
+    }
+    if let Some(step) = worker.with_others() {
+        return Some(step);
+    }
+    let step = if worker.leads() { worker.lead() } else { worker.work_alone() };
+    // Last words have the form that the task asks for.
+    let formed = in_form(history.task, &step.text).filter(|_| step.calls.is_empty());
+    Some(Step { text: formed.unwrap_or(step.text), ..step })
 }
 
 struct Worker<'a> {
     request: &'a ProviderRequest,
-    history: &'a History,
+    history: &'a History<'a>,
     speaker: Speaker<'a>,
 }
 
-impl Worker<'_> {
-    fn offers(&self, tool: &str) -> bool {
-        self.request.tools.iter().any(|offered| known_as(&offered.name) == tool)
+impl<'a> Worker<'a> {
+    /// The name under which a tool is offered.
+    fn offered(&self, tool: &str) -> Option<&'a str> {
+        let mut offered = self.request.tools.iter().map(|offered| offered.name.as_str());
+        offered.find(|name| known_as(name) == tool)
     }
 
-    /// The name under which a tool is offered.
-    fn offered_as<'a>(&'a self, tool: &'a str) -> &'a str {
-        let mut offered = self.request.tools.iter().map(|offered| offered.name.as_str());
-        offered.find(|name| known_as(name) == tool).unwrap_or(tool)
+    fn offers(&self, tool: &str) -> bool {
+        self.offered(tool).is_some()
+    }
+
+    /// Whether a tool is offered that was not called for this task.
+    fn is_new(&self, tool: &str) -> bool {
+        self.offers(tool) && self.history.calls(tool).next().is_none()
+    }
+
+    fn has_turns(&self) -> bool {
+        self.history.turns < MOST_TURNS
+    }
+
+    /// What a task is called in a sentence.
+    fn title(&self) -> String {
+        quoted(inner(self.history.task), TITLE_WORDS)
     }
 
     /// Whether others are to do the work: one who leads, and whom nobody has refused that.
     fn leads(&self) -> bool {
         let profile: String =
             self.speaker.reading.profile.chars().take(WHO_CHARS).flat_map(char::to_lowercase).collect();
-        let names = [self.request.agent.to_lowercase(), self.request.profile.to_lowercase()];
-        let is_lead = LEADING.iter().any(|word| profile.contains(word) || names.iter().any(|name| name.contains(word)));
+        let names = [self.request.agent.to_lowercase(), self.request.profile.to_lowercase(), profile];
+        let is_lead = phrases().leading.iter().any(|word| names.iter().any(|name| name.contains(word)));
         let mut spawns = self.history.calls("spawn_agent").peekable();
         let was_refused = spawns.peek().is_some() && spawns.all(|deed| !deed.worked());
         is_lead && !was_refused && (self.offers("spawn_agent") || !self.history.signals.is_empty())
@@ -110,74 +122,57 @@ impl Worker<'_> {
 
     /// What the task asks for that concerns others, and that comes before the work: to listen, and to hand something over.
     fn with_others(&self) -> Option<Step> {
-        let wanted = Wanted::of(&self.history.task);
-        let is_new = |tool: &str| self.offers(tool) && self.history.calls(tool).next().is_none();
-        if let Some(channel) = &wanted.listen {
-            if is_new("subscribe") {
-                let call = ("subscribe", json!({ "channel": channel, "earlier": EARLIER_WANTED }));
-                return Some(self.step(format!("I subscribe to channel {channel}."), vec![call]));
-            }
-            let listens = self.history.calls("subscribe").any(Deed::worked);
-            if listens && self.history.news.is_empty() && self.history.pending != Pending::Nudge {
-                return Some(self.step(
-                    format!("I am subscribed to channel {channel}, and continue when there is a message."),
-                    vec![],
-                ));
-            }
+        let wanted = Wanted::of(self.history.task);
+        let listening = wanted.listen.and_then(|channel| {
+            let call = ("subscribe", json!({ "channel": channel, "earlier": EARLIER_WANTED }));
+            let texts = [&at_work().subscribes, &at_work().listens].map(|text| fill(text, &[("c", &channel)]));
+            self.call_and_wait(call, texts, self.history.news.is_empty())
+        });
+        listening.or_else(|| {
+            let (agent, task) = wanted.hand_over?;
+            let call = ("delegate", json!({ "agent": agent, "task": task }));
+            let texts = [&at_work().hands_over, &at_work().handed_over].map(|text| fill(text, &[("a", &agent)]));
+            self.call_and_wait(call, texts, self.history.signals.is_empty())
+        })
+    }
+
+    /// Calls a tool once, and then waits for what comes of it, unless somebody asks how it goes.
+    fn call_and_wait(&self, call: (&str, Value), [begins, waits]: [String; 2], nothing_came: bool) -> Option<Step> {
+        if self.is_new(call.0) {
+            return Some(self.step(begins, vec![call]));
         }
-        if let Some((agent, task)) = &wanted.hand_over {
-            if is_new("delegate") {
-                let call = ("delegate", json!({ "agent": agent, "task": task }));
-                return Some(self.step(format!("I hand it over to {agent}."), vec![call]));
-            }
-            let is_with_it = self.history.calls("delegate").any(Deed::worked);
-            if is_with_it && self.history.signals.is_empty() && self.history.pending != Pending::Nudge {
-                return Some(self.step(format!("It is with {agent} now. I continue when the result is here."), vec![]));
-            }
-        }
-        None
+        let was_done = self.history.calls(call.0).any(Deed::worked);
+        (was_done && nothing_came && !self.history.is_nudged).then(|| self.step(waits, Vec::new()))
     }
 
     /// What the task asks for once the work is done: to say it in a channel, and to write it on the blackboard.
     fn tell_others(&self) -> Option<Step> {
-        let wanted = Wanted::of(&self.history.task);
-        let is_new = |tool: &str| self.offers(tool) && self.history.calls(tool).next().is_none();
-        let point = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next());
-        let point =
-            point.map_or_else(|| quoted(inner(&self.history.task), 14), |point| clause(&point, QUOTED_WORDS * 2));
-        let place = self.summary_path().map(|path| format!(" It is in {path}.")).unwrap_or_default();
-        if let Some(channel) = wanted.publish.filter(|_| is_new("publish")) {
-            let call = ("publish", json!({ "channel": channel, "message": format!("{point}.{place}") }));
-            return Some(self.step(format!("I announce it in channel {channel}."), vec![call]));
+        let wanted = Wanted::of(self.history.task);
+        let point = self.own_point(POINT_WORDS).unwrap_or_else(|| self.title());
+        if let Some(channel) = wanted.publish.filter(|_| self.is_new("publish")) {
+            let place = fill(&at_work().place, &[("p", self.written().unwrap_or_default())]);
+            let message = format!("{point}. {place}");
+            let call = ("publish", json!({ "channel": channel, "message": message.trim_end() }));
+            return Some(self.step(fill(&at_work().publishes, &[("c", &channel)]), vec![call]));
         }
-        let entry = wanted.entry.filter(|_| is_new("blackboard_write"))?;
+        let entry = wanted.entry.filter(|_| self.is_new("blackboard_write"))?;
         let call = ("blackboard_write", json!({ "key": entry, "value": point }));
-        Some(self.step(format!("I write {entry} on the blackboard."), vec![call]))
-    }
-
-    /// Last words in the form that the task asks for.
-    fn in_form(&self, step: Step) -> Step {
-        if !step.calls.is_empty() || self.with_others().is_some() {
-            return step;
-        }
-        let text = in_form(&self.history.task, &step.text).unwrap_or(step.text);
-        Step { text, calls: Vec::new() }
+        Some(self.step(fill(&at_work().notes, &[("e", &entry)]), vec![call]))
     }
 
     /// Gives what is asked for by name, and concludes.
-    fn give(&mut self) -> Step {
+    fn give(&mut self, wanted: Vec<Asked<'_>>) -> Step {
         let history = self.history;
-        let asked = outputs::asked(&history.task);
-        if !self.offers(outputs::GIVE_OUTPUT) {
-            let text = outputs::block(&mut self.speaker, &history.task, &asked);
+        if !self.offers(GIVE_OUTPUT) {
+            let text = outputs::block(&mut self.speaker, history.task, &wanted);
             return self.step(text, Vec::new());
         }
-        let left = outputs::left(history, asked);
+        let has_turns = self.has_turns();
         let mut calls = Vec::new();
-        for asked in left.iter().filter(|_| history.turns < MOST_TURNS) {
-            let value = outputs::value(&mut self.speaker, &history.task, asked);
+        for asked in outputs::left(history, wanted).iter().filter(|_| has_turns) {
+            let value = outputs::value(&mut self.speaker, history.task, asked);
             match asked.file {
-                None => calls.push((outputs::GIVE_OUTPUT, json!({ "name": asked.name, "value": value }))),
+                None => calls.push((GIVE_OUTPUT, json!({ "name": asked.name, "value": value }))),
                 Some(file) if self.offers("vfs_write") => {
                     calls.push(("vfs_write", json!({ "path": file, "content": value })));
                 }
@@ -185,20 +180,18 @@ impl Worker<'_> {
             }
         }
         if !calls.is_empty() {
-            return self.step("I give what I have.".to_owned(), calls);
+            return self.step(at_work().gives.clone(), calls);
         }
-        let closing = self.speaker.line(&self.speaker.tone.closing, &[]);
-        let text = format!("{} is done. {closing}", quoted(outputs::bare(&history.task), QUOTED_WORDS));
-        self.step(text, Vec::new())
+        self.conclude(outputs::is_done(history.task))
     }
 
     fn lead(&mut self) -> Step {
-        let children = self.history.calls("spawn_agent").filter(|deed| deed.worked()).count();
+        let children = self.spawned().count();
         if children == 0 && self.history.signals.is_empty() {
             return self.call_in();
         }
-        let is_asked = self.history.pending == Pending::Nudge && !self.history.signals.is_empty();
-        if self.history.heard_from() < children && !is_asked && self.summary_path().is_none() {
+        let is_asked = self.history.is_nudged && !self.history.signals.is_empty();
+        if self.history.heard_from() < children && !is_asked && self.written().is_none() {
             return self.wait(children);
         }
         let wanted = self.pieces();
@@ -208,122 +201,113 @@ impl Worker<'_> {
         let read = self.was_read(&wanted);
         if self.may_write() {
             let path = format!("artifacts/{}-summary.md", self.slug());
-            let text = summary(&mut self.speaker, &self.history.task, &read);
-            return self.write(&path, text, "I put the pieces together");
+            let text = summary(&mut self.speaker, self.history.task, &read);
+            return self.write(&path, text, &at_work().sums_up);
         }
         self.conclude_lead(&read)
     }
 
     /// Two specialists, each with a file, a task and a place for what it writes.
     fn call_in(&mut self) -> Step {
-        let task = self.history.task.clone();
-        let topic = Thing::of(&self.speaker, &task);
-        let team = team(&task);
-        let folder = if self.declares("spawn_agent", "agents/") { "agents/" } else { "" };
+        let task = self.history.task;
+        let topic = Thing::of(&self.speaker, task);
+        let team = team(task);
         let calls = team.iter().map(|specialist| {
             let stem = format!("{}-{}", topic.slug(), specialist.role);
             let target = format!("artifacts/{stem}.md");
             let arguments = json!({
-                "filename": format!("{folder}{stem}.md"),
+                "filename": format!("{stem}.md"),
                 "content": specialist.file(&topic, &target),
-                "task": specialist.task(&task, &target),
+                "task": specialist.task(task, &target),
             });
             ("spawn_agent", arguments)
         });
         let calls = calls.collect();
-        let text = format!(
-            "{} I call in a {} and a {}, and put together what they write.",
-            asked(&task),
-            team[0].role,
-            team[1].role
-        );
-        self.step(text, calls)
+        let roles: Vec<String> = team.iter().map(|specialist| format!("a {}", specialist.role)).collect();
+        let calls_in = fill(&at_work().calls_in, &[("r", &roles.join(" and "))]);
+        self.step(format!("{} {calls_in}", asked(task)), calls)
     }
 
     fn wait(&mut self, children: usize) -> Step {
         let spawned: Vec<String> = self.spawned().map(|deed| role_in(deed.argument("filename"))).collect();
-        let heard = self.history.heard_from();
-        let refused = self.history.calls("spawn_agent").find(|deed| !deed.worked());
-        let mut text = if heard == 0 {
-            format!("It is with {} now. I continue when they signal.", spawned.join(" and "))
-        } else {
-            format!("{heard} of {children} have signalled; I wait for the rest before I put it together.")
+        let mut text = match self.history.heard_from() {
+            0 => fill(&at_work().called_in, &[("r", &spawned.join(" and "))]),
+            heard => fill(&at_work().waits, &[("n", &heard.to_string()), ("m", &children.to_string())]),
         };
-        if let Some(refused) = refused {
-            text.push_str(&format!(" One could not be called in: {}.", refused.words()));
+        if let Some(refused) = self.refused("spawn_agent") {
+            text = format!("{text} {}", fill(&at_work().missing, &[("w", refused.words())]));
         }
         self.step(text, Vec::new())
     }
 
     fn conclude_lead(&mut self, read: &[(String, String)]) -> Step {
-        let mut text = format!("Done: {}.", quoted(&self.history.task, QUOTED_WORDS));
-        let points: Vec<String> =
-            read.iter().filter_map(|(_, piece)| gist(&self.speaker, piece).into_iter().next()).collect();
-        for point in &points {
-            text.push_str(&format!("\n- {}.", clause(point, QUOTED_WORDS * 2)));
+        let mut text = fill(&at_work().done, &[("t", &quoted(self.history.task, QUOTED_WORDS))]);
+        for point in read.iter().filter_map(|(_, piece)| self.point(piece, POINT_WORDS)) {
+            text.push_str(&format!("\n- {point}."));
         }
-        match self.summary_path() {
-            Some(path) => text.push_str(&format!("\nThe summary of {} is in {path}.", pieces_in_words(read.len()))),
-            None => text.push_str(&self.regret()),
+        match self.written() {
+            Some(path) => text.push_str(&format!("\n{}", fill(&at_work().summed_up, &[("p", path)]))),
+            None => text.push_str(&format!(" {}", self.regret())),
         }
-        let closing = self.speaker.line(&self.speaker.tone.closing, &[]);
-        text.push_str(&format!(" {closing}"));
-        self.step(text, Vec::new())
+        self.conclude(text)
     }
 
     fn work_alone(&mut self) -> Step {
-        let task = self.history.task.clone();
+        let task = self.history.task;
         let (targets, sources): (Vec<_>, Vec<_>) =
-            paths_in(&task).into_iter().partition(|(before, _)| ["to", "into", "in", "as"].contains(&before.as_str()));
+            paths_in(task).into_iter().partition(|(before, _)| ["to", "into", "in", "as"].contains(&before.as_str()));
         let sources: Vec<String> = sources.into_iter().map(|(_, path)| path).take(MOST_READ).collect();
         if let Some(step) = self.read(&sources) {
             return step;
         }
-        let mut read = self.was_read(&sources);
-        read.extend(self.history.news.iter().map(|news| ("the channel".to_owned(), news.clone())));
-        read.extend(self.history.signals.iter().map(|(from, words)| (from.clone(), words.clone())));
         if self.may_write() {
+            let heard = self.history.news.iter().map(|news| ("the channel", *news));
+            let heard = heard.chain(self.history.signals.iter().copied());
+            let mut read = self.was_read(&sources);
+            read.extend(heard.map(|(from, words)| (from.to_owned(), words.to_owned())));
             // Tasks are changed one by one, and never by writing over their file.
             let target = targets.into_iter().map(|(_, path)| path).find(|path| !path.ends_with(TASK_FILE));
             let path = target.unwrap_or_else(|| format!("artifacts/{}.md", self.slug()));
-            let text = piece(&mut self.speaker, &task, &read);
-            return self.write(&path, text, "I write down what I have");
+            let text = piece(&mut self.speaker, task, &read);
+            return self.write(&path, text, &at_work().writes);
         }
-        if let Some(step) = self.tell_others().filter(|_| self.history.turns < MOST_TURNS) {
+        if let Some(step) = self.tell_others().filter(|_| self.has_turns()) {
             return step;
         }
-        let written = self.summary_path();
-        if let (Some(path), true) = (&written, self.may_signal()) {
-            let point = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next());
-            let point = point.map_or_else(String::new, |point| format!(" Its first point: {}.", clause(&point, 24)));
-            let message = format!("The work on {} is in {path}.{point}", quoted(inner(&task), 14));
-            return self.step("I tell my parent.".into(), vec![("signal_parent", json!({ "message": message }))]);
+        let is_lead = self.history.calls("spawn_agent").next().is_some();
+        let may_signal = self.is_new("signal_parent") && !is_lead && self.has_turns();
+        if let Some(path) = self.written().filter(|_| may_signal) {
+            let point = self.own_point(SIGNALLED_WORDS).unwrap_or_default();
+            let told = fill(&at_work().told, &[("t", &self.title()), ("p", path)]);
+            let message = format!("{told} {}", fill(&at_work().first_point, &[("q", &point)]));
+            let call = ("signal_parent", json!({ "message": message.trim_end() }));
+            return self.step(at_work().tells.clone(), vec![call]);
         }
-        self.conclude_alone(written.as_deref())
+        self.conclude_alone()
     }
 
-    fn conclude_alone(&mut self, written: Option<&str>) -> Step {
-        let mut text = match written {
-            Some(path) => format!("{} is done and saved in {path}.", quoted(inner(&self.history.task), 14)),
-            None => format!("{}: I could not write it down.", quoted(inner(&self.history.task), 14)),
+    fn conclude_alone(&mut self) -> Step {
+        let (said, title) = (at_work(), self.title());
+        let point = self.own_point(POINT_WORDS).unwrap_or_default();
+        let why_alone = self.refused("spawn_agent").map_or("", Deed::words);
+        let (written, regret) = match self.written() {
+            Some(path) => (fill(&said.written, &[("t", &title), ("p", path)]), String::new()),
+            None => (fill(&said.unwritten, &[("t", &title)]), self.regret()),
         };
-        if let Some(point) = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next()) {
-            text.push_str(&format!(" In short: {}.", clause(&point, QUOTED_WORDS * 2)));
-        }
-        if let Some(refused) = self.history.calls("spawn_agent").find(|deed| !deed.worked()) {
-            text.push_str(&format!(" I did it alone, because nobody could be called in: {}.", refused.words()));
-        }
-        if written.is_none() {
-            text.push_str(&self.regret());
-        }
+        let (point, alone) = (fill(&said.in_short, &[("q", &point)]), fill(&said.alone, &[("w", why_alone)]));
+        let all = [written, point, alone, regret].into_iter().filter(|sentence| !sentence.is_empty());
+        self.conclude(all.collect::<Vec<_>>().join(" "))
+    }
+
+    /// Last words, with what somebody of this tone says at the end.
+    fn conclude(&mut self, text: String) -> Step {
         let closing = self.speaker.line(&self.speaker.tone.closing, &[]);
-        text.push_str(&format!(" {closing}"));
-        self.step(text, Vec::new())
+        self.step(format!("{text} {closing}"), Vec::new())
     }
 
     /// Reads what was not read yet, or what a tool offered in place of what is not there.
     fn read(&self, wanted: &[String]) -> Option<Step> {
-        if !self.offers("vfs_read") || self.history.turns >= MOST_TURNS {
+        if !self.offers("vfs_read") || !self.has_turns() {
             return None;
         }
         let was_tried = |path: &str| self.history.calls("vfs_read").any(|deed| deed.argument("path") == path);
@@ -339,7 +323,7 @@ impl Worker<'_> {
         if paths.is_empty() {
             return None;
         }
-        let text = format!("I read {}.", paths.join(" and "));
+        let text = fill(&at_work().reads, &[("p", &paths.join(" and "))]);
         Some(self.step(text, paths.into_iter().map(|path| ("vfs_read", json!({ "path": path }))).collect()))
     }
 
@@ -349,7 +333,7 @@ impl Worker<'_> {
         let mut read: Vec<(String, String)> = Vec::new();
         for deed in found {
             if read.iter().all(|(path, _)| path != deed.argument("path")) {
-                read.push((deed.argument("path").to_owned(), deed.result.clone()));
+                read.push((deed.argument("path").to_owned(), deed.result().to_owned()));
             }
         }
         read
@@ -368,62 +352,59 @@ impl Worker<'_> {
         paths
     }
 
-    fn spawned(&self) -> impl Iterator<Item = &Deed> {
+    fn spawned(&self) -> impl Iterator<Item = &Deed<'a>> {
         self.history.calls("spawn_agent").filter(|deed| deed.worked())
+    }
+
+    /// The first call of a tool that was not done.
+    fn refused(&self, tool: &str) -> Option<&Deed<'a>> {
+        self.history.calls(tool).find(|deed| !deed.worked())
     }
 
     /// Whether it is time to write: nothing was written and nothing was refused.
     fn may_write(&self) -> bool {
-        let was_tried = self.history.calls("vfs_write").next().is_some();
-        self.offers("vfs_write") && !was_tried && self.history.turns < MOST_TURNS
-    }
-
-    fn may_signal(&self) -> bool {
-        let was_tried = self.history.calls("signal_parent").next().is_some();
-        let is_lead = self.history.calls("spawn_agent").next().is_some();
-        self.offers("signal_parent") && !was_tried && !is_lead && self.history.turns < MOST_TURNS
+        self.is_new("vfs_write") && self.has_turns()
     }
 
     /// Where the own text was written to.
-    fn summary_path(&self) -> Option<String> {
+    fn written(&self) -> Option<&'a str> {
         let written = self.history.calls("vfs_write").rfind(|deed| deed.worked())?;
-        Some(written.argument("path").to_owned())
+        Some(written.argument("path"))
     }
 
-    fn written_text(&self) -> Option<String> {
-        let written = self.history.calls("vfs_write").next_back()?;
-        Some(written.argument("content").to_owned()).filter(|text| !text.is_empty())
+    /// The first point of a text, in so many words.
+    fn point(&self, text: &str, words: usize) -> Option<String> {
+        gist(&self.speaker, text).first().map(|point| clause(point, words))
+    }
+
+    /// The first point of what was written last.
+    fn own_point(&self, words: usize) -> Option<String> {
+        self.point(self.history.calls("vfs_write").next_back()?.argument("content"), words)
     }
 
     /// Why nothing was written.
     fn regret(&self) -> String {
         match self.history.calls("vfs_write").rfind(|deed| !deed.worked()) {
-            Some(deed) => format!(" I was not able to write {}: {}.", deed.argument("path"), deed.words()),
-            None => " There was nothing to write with.".to_owned(),
+            Some(deed) => fill(&at_work().refused, &[("p", deed.argument("path")), ("w", deed.words())]),
+            None => at_work().toolless.clone(),
         }
     }
 
-    fn write(&self, path: &str, text: String, why: &str) -> Step {
+    fn write(&self, path: &str, text: String, said: &str) -> Step {
         let room = (self.request.max_output_tokens as usize).saturating_mul(4);
-        let text = shortened(text, room.saturating_sub(AROUND_CALL).max(LEAST_CHARS));
-        self.step(format!("{why}, in {path}."), vec![("vfs_write", json!({ "path": path, "content": text }))])
+        let text = shortened(&text, room.saturating_sub(AROUND_CALL).max(LEAST_CHARS));
+        self.step(fill(said, &[("p", path)]), vec![("vfs_write", json!({ "path": path, "content": text }))])
     }
 
     fn slug(&self) -> String {
-        Thing::of(&self.speaker, inner(&self.history.task)).slug()
-    }
-
-    /// Whether the declaration of a tool speaks of something.
-    fn declares(&self, tool: &str, words: &str) -> bool {
-        let declared = self.request.tools.iter().filter(|offered| offered.name == tool);
-        declared.map(|tool| format!("{} {}", tool.description, tool.parameters)).any(|text| text.contains(words))
+        Thing::of(&self.speaker, inner(self.history.task)).slug()
     }
 
     /// A step, its calls numbered on from those that were made.
     fn step(&self, text: String, calls: Vec<(&str, Value)>) -> Step {
         let before = self.history.deeds.len();
         let named = calls.into_iter().enumerate().map(|(index, (tool, arguments))| {
-            ToolCall::new(format!("call-{}", before + index + 1), self.offered_as(tool), arguments)
+            ToolCall::new(format!("call-{}", before + index + 1), self.offered(tool).unwrap_or(tool), arguments)
         });
         Step { text, calls: named.collect() }
     }
@@ -435,30 +416,15 @@ fn role_in(filename: &str) -> String {
     format!("the {}", stem.rsplit('-').next().unwrap_or(stem))
 }
 
-fn pieces_in_words(count: usize) -> String {
-    match count {
-        0 => "it".to_owned(),
-        1 => "the one piece".to_owned(),
-        count => format!("{count} pieces"),
-    }
-}
-
 /// Whole lines of a text, at most so many characters.
-fn shortened(text: String, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text;
-    }
-    let mut kept = String::new();
-    let mut left = most;
-    for line in text.split_inclusive('\n') {
-        let chars = line.chars().count();
-        if chars > left {
-            break;
-        }
-        left -= chars;
-        kept.push_str(line);
-    }
-    if kept.is_empty() { truncate(&text, most) } else { kept }
+fn shortened(text: &str, most: usize) -> String {
+    let mut chars = 0;
+    let fits = |line: &&str| {
+        chars += line.chars().count();
+        chars <= most
+    };
+    let kept: String = text.split_inclusive('\n').take_while(fits).collect();
+    if kept.is_empty() { truncate(text, most) } else { kept }
 }
 
 #[cfg(test)]

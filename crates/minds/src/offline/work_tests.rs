@@ -182,7 +182,7 @@ fn what_is_refused_is_said_and_not_asked_again() {
     let mut ada = task_for("ada-1", ADA, "Write about the harbour bridge");
     let told = until_words(&mut ada, |call| {
         calls.push(call.name.clone());
-        "Refused: ada-1 may not write there.".to_owned()
+        "Error: ada-1 may not write there.".to_owned()
     });
     assert_eq!(calls, ["vfs_write"]);
     assert!(told.contains("may not write there"), "{told}");
@@ -238,8 +238,8 @@ proptest! {
                 Just("Done."),
                 Just(""),
                 Just("Error: no."),
-                Just("'artifacts/a.md' not found. Similar: 'artifacts/b.md'."),
-                Just("'artifacts/b.md' not found. Similar: 'artifacts/a.md'."),
+                Just("Error: 'artifacts/a.md' not found. Similar: 'artifacts/b.md'."),
+                Just("Error: 'artifacts/b.md' not found. Similar: 'artifacts/a.md'."),
             ],
             1..9,
         ),
