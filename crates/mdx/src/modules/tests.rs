@@ -28,7 +28,15 @@ fn limits() -> EngineLimits {
 }
 
 fn set(files: &[(&str, &str)]) -> (ModuleFolder, ModuleSet) {
-    let folder = ModuleFolder::read(files.iter().copied(), &ProgramCache::default(), &limits());
+    set_in(files, &[])
+}
+
+/// The files in `modules/`, and others of the agent's folder.
+fn set_in(files: &[(&str, &str)], others: &[(&str, &str)]) -> (ModuleFolder, ModuleSet) {
+    let own: Vec<(String, &str)> = files.iter().map(|(path, text)| (format!("modules/{path}"), *text)).collect();
+    let own = own.iter().map(|(path, text)| (path.as_str(), *text));
+    let other = |path: &str| others.iter().find(|(other, _)| *other == path).map(|(_, text)| (*text).to_owned());
+    let folder = ModuleFolder::read(own, other, &ProgramCache::default(), &limits());
     let options = ModuleOptions { agent_dir: "agents/ada".to_owned(), seed: 1, now_unix_ms: 0, limits: limits() };
     let set = ModuleSet::load(&folder, &options);
     (folder, set)
@@ -63,7 +71,7 @@ fn loaded(set: &mut ModuleSet) -> Vec<ModuleEvent> {
 }
 
 fn result(set: &mut ModuleSet, module: &str, order: ModuleCommand) -> Result<String, FailureKind> {
-    let number = set.order(module, order).expect("it is there");
+    let number = set.order(&format!("modules/{module}"), order).expect("it is there");
     let is_it = |event: &ModuleEvent| matches!(event.news, ModuleMessage::Done { order, .. } if order == number);
     let events = until(set, |_, events| events.iter().any(is_it));
     match events.into_iter().find(is_it).unwrap().news {
@@ -85,7 +93,7 @@ fn a_class_with_its_imports_lives_as_long_as_its_agent() {
     assert_eq!(events.iter().find_map(ModuleEvent::logged).unwrap().text, "hello from agents/ada");
     let (file, state) = set.states().next().unwrap();
     let ModuleState::Ready(description) = state else { panic!("{state:?}") };
-    assert_eq!((file, &*description.name, &*description.tools[0].name), ("greeter.ts", "greeter", "greet"));
+    assert_eq!((file, &*description.name, &*description.tools[0].name), ("modules/greeter.ts", "greeter", "greet"));
     assert!(set.states().count() == 1, "what is imported is no module");
     assert_eq!(result(&mut set, "greeter.ts", greet("Bram")).as_deref(), Ok("Hello Bram, 1"));
     assert_eq!(result(&mut set, "greeter.ts", greet("Cleo")).as_deref(), Ok("Hello Cleo, 2"));
@@ -119,9 +127,9 @@ fn a_module_that_cannot_be_used_is_named_and_left_out() {
     ]);
     loaded(&mut set);
     assert_eq!(folder.problems.len(), 1);
-    assert_eq!(folder.problems[0].path, "h-syntax.ts");
+    assert_eq!(folder.problems[0].path, "modules/h-syntax.ts");
     let told = |wanted: &str| {
-        let (_, state) = set.states().find(|(file, _)| *file == wanted).unwrap();
+        let (_, state) = set.states().find(|(file, _)| *file == format!("modules/{wanted}")).unwrap();
         match state {
             ModuleState::LeftOut(failure) => failure.text.clone(),
             state => format!("{state:?}"),
@@ -133,7 +141,7 @@ fn a_module_that_cannot_be_used_is_named_and_left_out() {
     for (file, what) in [
         ("b-none.ts", "the file has no default export"),
         ("c-missing.ts", "TypeError: the module has no stop()"),
-        ("d-throws.ts", "Error: no\n    at initialize (d-throws.ts:2:"),
+        ("d-throws.ts", "Error: no\n    at initialize (modules/d-throws.ts:2:"),
         ("f-never.ts", "the tool waits for a promise that never settles"),
         ("g-package.ts", "packages are not available"),
     ] {
