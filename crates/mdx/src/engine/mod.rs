@@ -27,6 +27,7 @@ mod host;
 mod imports;
 mod limits;
 mod links;
+mod module_calls;
 mod module_orders;
 mod module_runtime;
 mod outcome;

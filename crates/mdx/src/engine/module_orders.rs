@@ -10,7 +10,8 @@ use rquickjs::promise::PromiseState;
 use super::clock::Stop;
 use super::event_loop::{Incoming, Session};
 use super::host::HostAnswer;
-use super::module_runtime::{ModuleFiles, ORDERS_AT_ONCE};
+use super::limits::{EngineLimits, ORDERS_AT_ONCE};
+use super::module_calls::ModuleCalls;
 use super::outcome::{FailureKind, ToolFailure};
 use super::running_module::{ModuleCommand, ModuleMessage};
 
@@ -67,7 +68,8 @@ impl OpenOrder<'_> {
 
 /// A loaded module that carries out orders.
 pub(super) struct ModuleLoop<'a, 'js> {
-    files: &'a ModuleFiles,
+    limits: EngineLimits,
+    calls: ModuleCalls,
     session: &'a Session<'a, 'js>,
     said: &'a Sender<ModuleMessage>,
     open: Vec<OpenOrder<'js>>,
@@ -85,8 +87,9 @@ enum Woken {
 }
 
 impl<'a, 'js> ModuleLoop<'a, 'js> {
-    pub(super) fn new(files: &'a ModuleFiles, session: &'a Session<'a, 'js>, said: &'a Sender<ModuleMessage>) -> Self {
-        Self { files, session, said, open: Vec::new(), waiting: VecDeque::new(), done: Vec::new() }
+    pub(super) fn new(limits: EngineLimits, session: &'a Session<'a, 'js>, said: &'a Sender<ModuleMessage>) -> Self {
+        let calls = ModuleCalls(limits);
+        Self { limits, calls, session, said, open: Vec::new(), waiting: VecDeque::new(), done: Vec::new() }
     }
 
     /// Carries out orders until nobody gives any, or until it exceeds a limit.
@@ -135,7 +138,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
     }
 
     fn waits_until(&self, order: &OpenOrder<'_>) -> Instant {
-        order.begun + self.files.limits.wait + order.ran
+        order.begun + self.limits.wait + order.ran
     }
 
     fn begin(&mut self, number: u64, command: ModuleCommand) -> Result<(), Ended> {
@@ -143,10 +146,10 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         let runs_for = if kind == OrderKind::Start { BACKGROUND } else { number };
         self.run(runs_for, Duration::ZERO, |module| {
             let begun = Instant::now();
-            let value = module.files.begin_order(module.session, command).map(|value| value.try_into_promise());
+            let value = module.calls.begin_order(module.session, command).map(|value| value.try_into_promise());
             match value {
                 Ok(Ok(promise)) => module.open.push(OpenOrder { number, promise, kind, ran: Duration::ZERO, begun }),
-                Ok(Err(value)) => module.done.push((number, Ok(module.files.text(value)))),
+                Ok(Err(value)) => module.done.push((number, Ok(module.calls.text(value)))),
                 Err(failure) => module.done.push((number, Err(failure))),
             }
         })
@@ -176,7 +179,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         let stop = stop.or_else(|| shared.clock.stopped());
         shared.clock.rest();
         if let Some(stop) = stop {
-            self.close(order, Err(ToolFailure::stopped(stop, &self.files.limits)));
+            self.close(order, Err(ToolFailure::stopped(stop, &self.limits)));
         }
         self.send_log(order)?;
         for (order, result) in std::mem::take(&mut self.done) {
@@ -210,7 +213,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
             self.session.hand_over_rejection(promise);
         }
         for (number, promise) in settled {
-            let result = self.files.result(self.session, &promise).map(|value| self.files.text(value));
+            let result = self.calls.result(self.session, &promise).map(|value| self.calls.text(value));
             self.close(number, result);
         }
         self.session.log_rejections();
@@ -245,7 +248,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         let given_up: Vec<(u64, Stop)> =
             self.open.iter().filter_map(|open| Some((open.number, stop_of(open)?))).collect();
         for (number, stop) in given_up {
-            let failure = ToolFailure::stopped(stop, &self.files.limits);
+            let failure = ToolFailure::stopped(stop, &self.limits);
             self.run(BACKGROUND, Duration::ZERO, |module| module.close(number, Err(failure)))?;
         }
         Ok(())
@@ -257,7 +260,7 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         match stop {
             Stop::Cancelled => Ended::Unheard,
             Stop::RunLimit | Stop::WaitLimit | Stop::NeverSettles => {
-                let text = format!("the module was stopped: {place}, it ran for more than {:?}", self.files.limits.run);
+                let text = format!("the module was stopped: {place}, it ran for more than {:?}", self.limits.run);
                 Ended::Stopped(ToolFailure::new(FailureKind::RunLimit, text))
             }
         }

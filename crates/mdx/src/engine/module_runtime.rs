@@ -10,15 +10,14 @@ use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use rquickjs::function::IntoArgs;
-use rquickjs::{Ctx, Function, Module, Object, Promise, Value};
-use serde_json::Value as Json;
+use rquickjs::{Ctx, Function, Module, Value};
 
 use super::clock::Pulse;
 use super::event_loop::{Beginning, Link, Machine, Session};
 use super::failure::Source;
 use super::imports::Imports;
-use super::limits::{EngineLimits, REQUESTS_AT_ONCE};
+use super::limits::{EngineLimits, ORDERS_AT_ONCE, REQUESTS_AT_ONCE};
+use super::module_calls::ModuleCalls;
 use super::module_orders::{Ended, ModuleLoop};
 use super::outcome::{FailureKind, ToolFailure};
 use super::running_module::{Ends, ModuleCommand, ModuleDescription, ModuleMessage, RunningModule};
@@ -26,9 +25,6 @@ use super::strip::Program;
 
 /// What the engine's own stack does not hold.
 const THREAD_STACK_BYTES: usize = 1 << 20;
-
-/// So many orders wait at most.
-pub(super) const ORDERS_AT_ONCE: usize = 16;
 
 /// A module, ready to be loaded.
 #[derive(Clone, Debug)]
@@ -107,7 +103,7 @@ impl ModuleFiles {
         machine.shared.clock.rest();
         let is_loaded = loaded.is_ok();
         let is_heard = said.send(ModuleMessage::Loaded(loaded)).is_ok();
-        let mut module = ModuleLoop::new(self, &session, said);
+        let mut module = ModuleLoop::new(self.limits, &session, said);
         if is_heard
             && module.send_log(0).is_ok()
             && is_loaded
@@ -125,89 +121,26 @@ impl ModuleFiles {
     }
 
     fn load_text(&self, session: &Session<'_, '_>) -> Result<String, ToolFailure> {
-        let ctx = &session.ctx;
+        let (ctx, calls) = (&session.ctx, ModuleCalls(self.limits));
         let program = self.programs.get(&self.entry);
         let code = program
             .map(|program| program.code.clone())
             .ok_or_else(|| ToolFailure::new(FailureKind::Code, format!("there is no file {}", self.entry)))?;
         let module = Module::declare(ctx.clone(), &*self.entry, code).and_then(Module::eval);
-        let (module, evaluated) = module.map_err(|_| self.thrown(session))?;
-        self.settled(session, &evaluated)?;
+        let (module, evaluated) = module.map_err(|_| calls.thrown(session))?;
+        calls.settled(session, &evaluated)?;
         let exported: Value<'_> = module.get("default").map_err(|_| {
             drop(ctx.catch());
             ToolFailure::new(FailureKind::Code, "the file has no default export")
         })?;
         let context =
             session.world.get::<_, Function<'_>>("moduleContext").and_then(|make| make.call((&*self.agent_dir,)));
-        let context: Value<'_> = context.map_err(|_| self.thrown(session))?;
-        let value = self.begin(session, "load", (exported, context))?;
+        let context: Value<'_> = context.map_err(|_| calls.thrown(session))?;
+        let value = calls.begin(session, "load", (exported, context))?;
         let value = match value.try_into_promise() {
-            Ok(promise) => self.settled(session, &promise)?,
+            Ok(promise) => calls.settled(session, &promise)?,
             Err(value) => value,
         };
-        Ok(self.text(value))
-    }
-
-    /// Calls a function of the module's world.
-    pub(super) fn begin<'js, A: IntoArgs<'js>>(
-        &self,
-        session: &Session<'_, 'js>,
-        name: &str,
-        arguments: A,
-    ) -> Result<Value<'js>, ToolFailure> {
-        let called = || -> rquickjs::Result<Value<'js>> {
-            let module: Function<'js> = session.world.get("module")?;
-            let module: Object<'js> = module.call(())?;
-            module.get::<_, Function<'js>>(name)?.call(arguments)
-        };
-        called().map_err(|_| self.thrown(session))
-    }
-
-    /// Begins to carry out an order.
-    pub(super) fn begin_order<'js>(
-        &self,
-        session: &Session<'_, 'js>,
-        order: ModuleCommand,
-    ) -> Result<Value<'js>, ToolFailure> {
-        match order {
-            ModuleCommand::SystemPrompt => self.begin(session, "systemPrompt", ()),
-            ModuleCommand::Start => self.begin(session, "start", ()),
-            ModuleCommand::Stop => self.begin(session, "stop", ()),
-            ModuleCommand::Tool { name, arguments } => {
-                let params =
-                    session.ctx.json_parse(Json::Object(arguments).to_string()).map_err(|_| self.thrown(session))?;
-                self.begin(session, "tool", ("1", name, params))
-            }
-        }
-    }
-
-    /// A result as text.
-    pub(super) fn text(&self, value: Value<'_>) -> String {
-        let text = value.into_string().map(|text| text.to_string());
-        let text = text.and_then(Result::ok).unwrap_or_default();
-        super::call::cut(text, self.limits.output_bytes)
-    }
-
-    /// What a settled promise came to.
-    pub(super) fn result<'js>(
-        &self,
-        session: &Session<'_, 'js>,
-        promise: &Promise<'js>,
-    ) -> Result<Value<'js>, ToolFailure> {
-        let result = promise.result::<Value<'js>>().unwrap_or_else(|| Err(rquickjs::Error::Exception));
-        result.map_err(|_| self.thrown(session))
-    }
-
-    fn settled<'js>(&self, session: &Session<'_, 'js>, promise: &Promise<'js>) -> Result<Value<'js>, ToolFailure> {
-        session.settle(promise).map_err(|stop| ToolFailure::stopped(stop, &self.limits))?;
-        self.result(session, promise)
-    }
-
-    fn thrown(&self, session: &Session<'_, '_>) -> ToolFailure {
-        let ended = || session.shared.clock.stopped().map(|stop| ToolFailure::stopped(stop, &self.limits));
-        ended().unwrap_or_else(|| {
-            let caught = session.caught();
-            ended().unwrap_or(caught)
-        })
+        Ok(calls.text(value))
     }
 }
