@@ -197,8 +197,7 @@ fn a_call_ends_where_its_module_is_loaded_again() {
 fn modules_stop_in_reverse_order_when_the_room_is_closed() {
     let code = |name: &str| module(name, "return 1", "", "return ''");
     let hangs = code("c").replace("await null; ", "await new Promise(() => {}); ");
-    let modules = [("a", &*code("a")), ("b", &*code("b")), ("c", &*hangs)];
-    let mut studio = studio(&[], &modules);
+    let mut studio = studio(&[], &[("a", &code("a")), ("b", &code("b")), ("c", &hangs)]);
     studio.until("all are there", |studio| logged(studio).len() == 3);
     let mut told = Vec::new();
     let room = studio.room.take().expect("it is open");

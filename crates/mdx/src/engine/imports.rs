@@ -28,7 +28,8 @@ impl Imports {
 }
 
 /// The paths in the folder that an import may mean in a file of the folder, the likeliest first: as it is written, with
-/// the ending of TypeScript, or as a folder with an index. None where it is no relative path, or leads out of the folder.
+/// the ending of TypeScript, or as a folder with an index. None where it is no relative path, or leads out of the
+/// folder.
 pub fn import_candidates(base: &str, name: &str) -> Vec<String> {
     if !is_relative(name) {
         return Vec::new();

@@ -128,7 +128,9 @@ impl<'a, 'js> ModuleLoop<'a, 'js> {
         let none = never();
         let ordered = if self.waiting.len() < ORDERS_AT_ONCE { ordered } else { &none };
         select! {
-            recv(ordered) -> order => order.map(|(number, order)| Woken::Order(number, order)).map_err(|_| Ended::Unheard),
+            recv(ordered) -> order => {
+                order.map(|(number, order)| Woken::Order(number, order)).map_err(|_| Ended::Unheard)
+            }
             recv(self.session.incoming) -> came => match came {
                 Ok(Incoming::Answer(id, answer)) => Ok(Woken::Answer(id, answer)),
                 Ok(Incoming::Cancel) | Err(_) => Err(Ended::Unheard),

@@ -1,9 +1,9 @@
 //! A module in its own runtime, which exists as long as the module, on its own thread.
 //!
-//! Its code runs for an order, or in the background: where it was started and where its timers lead. Every order has the
-//! limits of a call, and the background has them each time that it wakes up. A module that exceeds the time or the memory
-//! is ended, because its runtime cannot be trusted any more. Nothing waits for the background: orders are carried out
-//! while it goes on.
+//! Its code runs for an order, or in the background: where it was started and where its timers lead. Every order has
+//! the limits of a call, and the background has them each time that it wakes up. A module that exceeds the time or the
+//! memory is ended, because its runtime cannot be trusted any more. Nothing waits for the background: orders are carried
+//! out while it goes on.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

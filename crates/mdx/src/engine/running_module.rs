@@ -117,8 +117,8 @@ impl RunningModule {
         Self { orders, answers, requests, news, pulse, limits, state }
     }
 
-    /// Orders something; the number comes back with what it came to. Nothing where too many orders wait, or where it has
-    /// ended, which [`Self::poll`] tells.
+    /// Orders something; the number comes back with what it came to. Nothing where too many orders wait, or where it
+    /// has ended, which [`Self::poll`] tells.
     pub fn order(&mut self, order: ModuleCommand) -> Option<u64> {
         let number = self.state.ordered + 1;
         self.orders.try_send((number, order)).ok()?;
@@ -133,8 +133,8 @@ impl RunningModule {
         let _ = self.answers.try_send(Incoming::Answer(id, answer));
     }
 
-    /// The next message of the module, without waiting. Of a module that has ended, whatever it was doing, every order is
-    /// answered with an error, and the last message says why it ended.
+    /// The next message of the module, without waiting. Of a module that has ended, whatever it was doing, every order
+    /// is answered with an error, and the last message says why it ended.
     pub fn poll(&mut self) -> Option<ModuleMessage> {
         if self.state.is_gone {
             return self.next_of_end();

@@ -132,8 +132,8 @@ impl OpenModules {
         self.ordered.values().any(|what| matches!(what, For::Call(call, _) if *call == key))
     }
 
-    /// Asks them what they add to the prompts of a piece of work that begins. Those that are too busy to hear it are not
-    /// waited for.
+    /// Asks them what they add to the prompts of a piece of work that begins. Those that are too busy to hear it are
+    /// not waited for.
     pub(super) fn ask(&mut self, work: ActivationKey) {
         let is_there = |(file, state): (&str, &ModuleState)| {
             let is_there = matches!(state, ModuleState::Ready(_)) && !self.failed.contains_key(file);

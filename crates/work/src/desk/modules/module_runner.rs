@@ -153,8 +153,8 @@ impl RunningModules {
         }
     }
 
-    /// Asks modules what they add to the prompts of work that begins. It goes on once they have answered, and where there
-    /// is nobody to ask.
+    /// Asks modules what they add to the prompts of work that begins. It goes on once they have answered, and where
+    /// there is nobody to ask.
     fn ask(&mut self, words: &PromptAdditions, heard: &mut InputQueue<ModulesHeard>) {
         self.asked.retain(|work, _| words.is_awaited(*work));
         for (work, profile) in words.awaited() {
@@ -305,8 +305,8 @@ struct Wanted {
     hash: u64,
 }
 
-/// Ends all modules of a room that is being closed, those of each agent in reverse order, and writes down what they log.
-/// Those that take longer than this are given up.
+/// Ends all modules of a room that is being closed, those of each agent in reverse order, and writes down what they
+/// log. Those that take longer than this are given up.
 pub fn stop_all(world: &mut World, within: Duration) {
     let Some(mut running) = world.get_resource_mut::<RunningModules>() else { return };
     let RunningModules { all, mut ending, .. } = std::mem::take(&mut *running);
