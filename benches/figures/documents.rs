@@ -175,8 +175,9 @@ fn write(folder: &std::path::Path, path: &str, text: &str) {
 fn module_memory() -> Figure {
     let cache = ProgramCache::default();
     let limits = EngineLimits::default();
-    let files: BTreeMap<String, &str> = (0..MODULES).map(|number| (format!("m{number}.ts"), MODULE)).collect();
-    let folder = ModuleFolder::read(files.iter().map(|(path, text)| (path.as_str(), *text)), &cache, &limits);
+    let files: BTreeMap<String, &str> = (0..MODULES).map(|number| (format!("modules/m{number}.ts"), MODULE)).collect();
+    let files = files.iter().map(|(path, text)| (path.as_str(), *text));
+    let folder = ModuleFolder::read(files, |_| None, &cache, &limits);
     let options = ModuleOptions { agent_dir: "agents/a".to_owned(), seed: 1, now_unix_ms: 0, limits };
     let before = resident_mib("self");
     let mut set = ModuleSet::load(&folder, &options);

@@ -12,6 +12,7 @@ use super::opening::{OpenError, state_folder};
 use super::recovery;
 use super::unfinished_work::{Before, drop_unknown};
 use crate::base::{Author, Id, JobControl, Problem, Seq};
+use crate::desk;
 use crate::desk::session_files::is_news;
 use crate::gateway::{self, GatewayEnvironment, SandboxDetected};
 use crate::kernel::{self, Kernel};
@@ -35,6 +36,9 @@ use crate::workspace::{self, AnswerFolder, FileChanged, RoomStart};
 /// How long closing waits for the log before orders about files are sent; what is not sent is sent when the room goes
 /// on.
 const SENT_WITHIN: Duration = Duration::from_secs(2);
+
+/// How long closing waits for the modules of agents to stop.
+const MODULES_STOP_WITHIN: Duration = Duration::from_secs(2);
 
 /// What to open, and how.
 #[derive(Clone, Debug, Default)]
@@ -223,6 +227,7 @@ impl Room {
     pub fn close(mut self, reason: &str, last_events: impl FnOnce(&[EventRecord])) -> Result<Vec<Problem>, StoreError> {
         let world = self.app.world_mut();
         let scene = self.scene;
+        desk::modules::stop_all(world, MODULES_STOP_WITHIN);
         workspace::vfs::send_all(world, SENT_WITHIN);
         // The last word on all work that is not over, for whoever reads it while the room is closed.
         let mut sessions = kernel::sessions_at_rest(world);

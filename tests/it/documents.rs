@@ -38,14 +38,14 @@ pub fn trials() -> Vec<Trial> {
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada, profile: ada, position: [0, 0] }\n";
 
 /// A document with one tool, whose code this is.
-fn document(front: &str, code: &str) -> String {
+pub fn document(front: &str, code: &str) -> String {
     format!(
         "---\n{front}\n---\n# Agent: Ada\n\n## Purpose\n\nLooks after numbers.\n\n<Tool name=\"report\" description=\"Reports\">\n  \
          <Param name=\"about\" />\n\n```ts\nasync function execute(params: {{ about: string }}, ctx: any) {{\n{code}\n}}\n```\n</Tool>\n"
     )
 }
 
-fn call(name: &str, arguments: &Value) -> String {
+pub fn call(name: &str, arguments: &Value) -> String {
     format!("{{ name: {name}, arguments: {arguments} }}")
 }
 
@@ -55,7 +55,7 @@ fn studio(document: &str, files: &[(&str, &str)]) -> Studio {
 }
 
 /// Ada with this document, who makes these calls one after another.
-fn playing(calls: &[String], document: &str, files: &[(&str, &str)]) -> Studio {
+pub fn playing(calls: &[String], document: &str, files: &[(&str, &str)]) -> Studio {
     let calls: String = calls.iter().map(|call| format!("    - tools: [ {call} ]\n")).collect();
     let script = format!("latency: 0.1\nagents:\n  ada:\n{calls}    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n");
     let own = [("scenes/test.yaml", SCENE), ("agents/ada/agent.mdx", document)];

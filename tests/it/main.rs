@@ -10,6 +10,7 @@ mod adding_a_tool;
 mod adding_an_element;
 mod adding_an_event;
 mod agent_command;
+mod agent_modules;
 #[cfg(unix)]
 mod agent_terminal;
 mod approving;
@@ -132,6 +133,7 @@ fn main() {
         adding_an_element::trials,
         adding_an_event::trials,
         agent_command::trials,
+        agent_modules::trials,
         #[cfg(unix)]
         agent_terminal::trials,
         cli::trials,

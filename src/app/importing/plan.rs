@@ -11,6 +11,7 @@ use crate::agent::markdown::{Said, says_who_it_is};
 use crate::agent::yaml_file;
 use crate::base::text::slug;
 use crate::base::{Problem, unique_names};
+use crate::modules::may_be_imported;
 use crate::safe_fs;
 use crate::tools;
 use crate::workspace::layout::{self, MAX_FILE_BYTES, MAX_SCENE_BYTES};
@@ -184,13 +185,14 @@ impl Planning<'_> {
         &self,
         file: &Found,
         top: &str,
-        documents: &BTreeSet<Vec<String>>,
+        documents: &BTreeMap<Vec<String>, bool>,
         skills: &BTreeMap<Vec<String>, String>,
     ) -> Option<What> {
         let (name, folders) = file.below.split_last()?;
-        for length in (0..=folders.len()).rev().filter(|length| documents.contains(&folders[..*length])) {
+        for length in (0..=folders.len()).rev() {
+            let Some(has_modules) = documents.get(&folders[..length]) else { continue };
             let inside = &file.below[length..];
-            if belongs_to_document(inside) {
+            if belongs_to_document(inside) || (*has_modules && may_be_imported(&inside.join("/"))) {
                 let to = place_of_agent(top, &folders[..length], &inside.join("/"));
                 return Some(What { kind: Kind::File, to, agent: None, text: None });
             }
@@ -333,13 +335,23 @@ fn place_of_one(file: &Found, name: &str) -> String {
     }
 }
 
-/// The folders that are agents: those with a document in them.
-fn documents(files: &[Found]) -> BTreeSet<Vec<String>> {
+/// The folders that are agents, those with a document in them, and whether they have modules, which may import other
+/// files of the folder.
+fn documents(files: &[Found]) -> BTreeMap<Vec<String>, bool> {
     let document = |file: &Found| {
         let (name, folders) = file.below.split_last()?;
         name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER).then(|| folders.to_vec())
     };
-    files.iter().filter_map(document).collect()
+    let with_modules: BTreeSet<&[String]> = files
+        .iter()
+        .filter_map(|file| {
+            let (name, folders) = file.below.split_last()?;
+            let (folder, folders) = folders.split_last()?;
+            (folder == "modules" && name.ends_with(".ts")).then_some(folders)
+        })
+        .collect();
+    let documents = files.iter().filter_map(document);
+    documents.map(|folders| (folders.clone(), with_modules.contains(&*folders))).collect()
 }
 
 /// Whether a file in the folder of an agent is part of the agent: when it wakes, its skills and its modules. What it

@@ -238,12 +238,14 @@ fn what_cannot_come_into_a_room_is_named_with_what_to_do() {
 }
 
 /// An agent that is a folder, with what belongs to it and what does not.
-const FOLDER: [(&str, &str); 8] = [
+const FOLDER: [(&str, &str); 10] = [
     ("weather/agent.mdx", "# Agent: Weather\n\n## Purpose\n\nTells it.\n"),
     ("weather/heartbeat.md", "@every: 15m\n"),
     ("weather/skills/maps/SKILL.md", "---\nname: maps\ndescription: d\n---\nRead them."),
     ("weather/skills/maps/scripts/draw.py", "x"),
     ("weather/modules/custom.ts", "export default {};"),
+    ("weather/lib/units.ts", "export const unit = 'K';"),
+    ("weather/state/notes.ts", "x"),
     ("weather/sessions/main/history.json", "[]"),
     ("weather/logs/2026-02-08.md", "x"),
     ("weather/README.md", "# Weather"),
@@ -255,6 +257,7 @@ fn an_agent_that_is_a_folder_comes_with_what_belongs_to_it() {
     let whole = [
         "agents/weather/agent.mdx",
         "agents/weather/heartbeat.md",
+        "agents/weather/lib/units.ts",
         "agents/weather/modules/custom.ts",
         "agents/weather/skills/maps/SKILL.md",
         "agents/weather/skills/maps/scripts/draw.py",

@@ -76,7 +76,8 @@ pub fn matters(path: &str) -> bool {
         ["scenes", _] => matches!(extension, "yaml" | "yml"),
         ["agents", ..] => {
             let ending = extension.to_ascii_lowercase();
-            let is_code = || ending == "ts" && parts.contains(&"modules");
+            let is_no_code = || parts.iter().take_while(|part| **part != MODULES).any(|part| NO_CODE.contains(part));
+            let is_code = || ending == "ts" && !is_no_code();
             matches!(ending.as_str(), "md" | "markdown" | "mdx" | "yaml" | "yml") || is_code()
         }
         ["skills", .., name] => name.eq_ignore_ascii_case("SKILL.md"),
@@ -95,6 +96,9 @@ pub fn matters(path: &str) -> bool {
 /// The folders with files that matter to a room.
 pub(super) const ROOM_FOLDERS: [&str; 8] =
     ["scenes", "agents", "templates", "boards", "tasks", "inbox", "workflows", "skills"];
+
+/// Folders of agents whose files are no code of theirs: what agents keep for themselves, and packages.
+const NO_CODE: [&str; 4] = ["state", "sessions", "logs", "node_modules"];
 
 /// Where a folder that is an agent by itself says when its agent wakes.
 const HEARTBEAT: &str = "heartbeat.md";
@@ -323,6 +327,18 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
     }
 }
 
+/// The text of a file below a folder of the workspace, and where it really lies below that folder. Nothing where it is
+/// a link that leads out of the folder, or cannot be read.
+pub fn read_below(root: &Path, folder: &str, path: &str) -> Option<(String, String)> {
+    let full = if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
+    let real = real_place(root, &full).ok()?;
+    let below = if folder.is_empty() { &*real } else { real.strip_prefix(folder)?.strip_prefix('/')? };
+    match read_file(root, &full) {
+        FileContent::Text(text) => Some((below.to_owned(), text)),
+        FileContent::Removed | FileContent::Unusable { .. } => None,
+    }
+}
+
 /// Where the file at a path of the workspace really lies: links are followed as long as they stay in the workspace
 /// and lead to nothing hidden. A path at which there is nothing is its own place.
 pub(super) fn real_place(root: &Path, path: &str) -> Result<String, FileContent> {
@@ -402,6 +418,42 @@ mod tests {
         );
         assert_eq!(problems, []);
         assert!(is_workspace(folder.path()) && !is_workspace(&folder.path().join("agents")));
+    }
+
+    #[test]
+    fn code_of_agents_matters_where_they_do_not_keep_their_own_files() {
+        for (path, does) in [
+            ("agents/ada/modules/a.ts", true),
+            ("agents/ada/lib/deep/a.ts", true),
+            ("agents/ada/modules/state/a.ts", true),
+            ("agents/ada/state/a.ts", false),
+            ("agents/ada/sessions/a.ts", false),
+            ("agents/ada/node_modules/x/a.ts", false),
+            ("modules/a.ts", true),
+            ("lib/a.ts", false),
+        ] {
+            assert_eq!(matters(path), does, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_below_a_folder_and_no_link_leads_out_of_it() {
+        let folder =
+            folder(&[("agents/ada/lib/a.ts", b"a"), ("agents/bob/b.ts", b"b"), ("agents/ada/state/s.ts", b"s")]);
+        let root = folder.path();
+        let read = |path: &str| read_below(root, "agents/ada", path);
+        assert_eq!(read("lib/a.ts"), Some(("lib/a.ts".to_owned(), "a".to_owned())));
+        assert_eq!(read_below(root, "", "agents/bob/b.ts").map(|(_, text)| text).as_deref(), Some("b"));
+        assert_eq!(read("lib/none.ts"), None);
+        #[cfg(unix)]
+        {
+            let ada = root.join("agents/ada");
+            std::os::unix::fs::symlink(root.join("agents/bob/b.ts"), ada.join("out.ts")).expect("links can be made");
+            std::os::unix::fs::symlink(root.join("agents/bob"), ada.join("bob")).expect("links can be made");
+            std::os::unix::fs::symlink(ada.join("state/s.ts"), ada.join("in.ts")).expect("links can be made");
+            assert_eq!((read("out.ts"), read("bob/b.ts")), (None, None));
+            assert_eq!(read("in.ts"), Some(("state/s.ts".to_owned(), "s".to_owned())), "it is told where it lies");
+        }
     }
 
     #[test]

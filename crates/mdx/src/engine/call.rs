@@ -12,7 +12,7 @@ use super::cache::ProgramCache;
 use super::check::unreadable;
 use super::clock::Pulse;
 use super::event_loop::{Incoming, Link, Machine, Session};
-use super::failure::{self, Place};
+use super::failure::Source;
 use super::host::{HostAnswer, HostCall};
 use super::limits::{EngineLimits, GRACE, REQUESTS_AT_ONCE};
 use super::outcome::{FailureKind, ToolFailure, ToolOutcome};
@@ -109,9 +109,10 @@ impl ToolCall {
         machine.shared.begin(self.seed, self.now_unix_ms);
         let result = match session {
             Ok(session) => {
-                let place = Place { file: self.file.clone(), first_line: self.first_line };
+                let (file, first_line) = (self.file.clone(), self.first_line);
+                session.set_sources([Source { file, first_line, program: program.clone() }]);
                 machine.shared.clock.run();
-                let result = self.execute(&session, &program, &place);
+                let result = self.execute(&session, &program);
                 machine.shared.clock.rest();
                 result
             }
@@ -129,17 +130,12 @@ impl ToolCall {
         }
     }
 
-    fn execute<'js>(
-        &self,
-        session: &Session<'_, 'js>,
-        program: &Program,
-        place: &Place,
-    ) -> Result<String, ToolFailure> {
+    fn execute<'js>(&self, session: &Session<'_, 'js>, program: &Program) -> Result<String, ToolFailure> {
         // What was thrown may run code when it is looked at, and be stopped there.
         let ended = || session.shared.clock.stopped().map(|stop| ToolFailure::stopped(stop, &self.limits));
         let thrown = || {
             ended().unwrap_or_else(|| {
-                let caught = failure::caught(&session.ctx, &session.world, (program, place));
+                let caught = session.caught();
                 ended().unwrap_or(caught)
             })
         };
@@ -191,7 +187,8 @@ pub(super) fn start_on_thread(
     run: impl FnOnce(Link, Finish) + Send + 'static,
 ) -> RunningCall {
     let (requests_in, requests) = bounded(REQUESTS_AT_ONCE);
-    let (answers, incoming) = bounded(REQUESTS_AT_ONCE + 1);
+    // There is room for the answer to every request, and for the end.
+    let (answers, incoming) = bounded(limits.host_requests + 1);
     let (finished_in, finished) = bounded(1);
     let pulse = Arc::new(Pulse::default());
     let link = Link { requests: requests_in, incoming, pulse: pulse.clone() };

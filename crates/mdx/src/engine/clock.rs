@@ -100,10 +100,11 @@ impl Clock {
         self.begun.set(Instant::now());
     }
 
-    /// A new call of a runtime that stays: what was used is forgotten.
-    pub(super) fn begin_anew(&self) {
-        self.ran.set(Duration::ZERO);
+    /// From now on code of a runtime that stays runs for something that has run for so long already.
+    pub(super) fn run_on(&self, ran: Duration) {
+        self.ran.set(ran);
         self.waited.set(Duration::ZERO);
+        self.run();
     }
 
     pub(super) fn ran(&self) -> Duration {

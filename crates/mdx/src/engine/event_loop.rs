@@ -11,12 +11,18 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Function, IntoJs, Object, Promise, Runtime, TypedArray, Value};
 
 use super::clock::{Clock, Pulse, Stop};
+use super::failure::{self, Source};
 use super::globals::{self, Log, Shared, Timer};
 use super::halt::Halt;
 use super::host::{HostAnswer, HostCall};
 use super::imports::Imports;
 use super::limits::EngineLimits;
+use super::outcome::{FailureKind, ToolFailure};
 use super::random::Random;
+use super::rejections;
+
+/// How the error of the engine begins where memory runs out and there is enough left to say so.
+const OUT_OF_MEMORY: &str = "InternalError: out of memory";
 
 /// A message from the caller to the thread of a runtime.
 pub(super) enum Incoming {
@@ -64,8 +70,14 @@ impl Machine {
             began_unix_ms: Cell::new(beginning.now_unix_ms as f64),
             log: Log::default().into(),
             timers: Vec::new().into(),
+            is_module: false.into(),
+            order: 0.into(),
             asked: 0.into(),
-            unanswered: 0.into(),
+            requests_of: Default::default(),
+            unanswered: Default::default(),
+            rejections: Default::default(),
+            sources: std::cell::RefCell::new(Rc::new([])),
+            is_out_of_memory: false.into(),
         });
         let runtime = Runtime::new().map_err(|_| NoMachine)?;
         runtime.set_memory_limit(limits.memory_bytes);
@@ -82,6 +94,15 @@ impl Machine {
             must_stop
         };
         runtime.set_interrupt_handler(Some(Box::new(must_stop)));
+        let of = shared.clone();
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(move |_, promise, reason, is_handled| {
+            let is_told = !is_handled && !of.clock.must_stop() && of.rejections.borrow().has_room();
+            // What describes it may be code, and reject further promises.
+            let told = is_told.then(|| rejections::described(&reason));
+            if is_handled || told.is_some() {
+                of.rejections.borrow_mut().note(&promise, told);
+            }
+        })));
         let context = Context::full(&runtime).map_err(|_| NoMachine)?;
         halt.set(&context);
         Ok(Self { shared, incoming: link.incoming, context })
@@ -111,11 +132,58 @@ impl<'a, 'js> Session<'a, 'js> {
     pub(super) fn settle(&self, promise: &Promise<'js>) -> Result<(), Stop> {
         loop {
             self.run_ready()?;
-            if promise.state() != PromiseState::Pending {
+            if self.is_settled(promise) {
                 return Ok(());
             }
             self.wait()?;
         }
+    }
+
+    /// Whether the promise is settled. What it was rejected with is for whoever waits for it, and not for the log; what
+    /// else was rejected meanwhile is.
+    fn is_settled(&self, promise: &Promise<'js>) -> bool {
+        let is_settled = promise.state() != PromiseState::Pending;
+        if is_settled {
+            self.hand_over_rejection(promise);
+        }
+        self.log_rejections();
+        is_settled
+    }
+
+    /// What the promise was rejected with is told to whoever waits for it, not logged.
+    pub(super) fn hand_over_rejection(&self, promise: &Promise<'js>) {
+        self.shared.rejections.borrow_mut().forget(promise.as_value());
+    }
+
+    /// Logs the errors of promises that nobody looks after.
+    pub(super) fn log_rejections(&self) {
+        let rejected = self.shared.rejections.borrow_mut().take();
+        for (message, stack) in rejected {
+            let sources = self.shared.sources.borrow().clone();
+            self.log_failure(&failure::script_failure(&message, &stack, &sources));
+        }
+    }
+
+    /// Logs an error that nobody is told.
+    fn log_failure(&self, failure: &ToolFailure) {
+        let is_memory = failure.kind == FailureKind::Memory || failure.text.starts_with(OUT_OF_MEMORY);
+        self.shared.is_out_of_memory.set(self.shared.is_out_of_memory.get() || is_memory);
+        let text = match failure.kind {
+            FailureKind::Memory => failure.text.clone(),
+            _ => format!("uncaught {}", failure.text),
+        };
+        self.shared.log.borrow_mut().add("error".to_owned(), text, self.shared.limits.log_bytes);
+    }
+
+    /// What was thrown and is pending, for whoever called the code.
+    pub(super) fn caught(&self) -> ToolFailure {
+        let sources = self.shared.sources.borrow().clone();
+        failure::caught(&self.ctx, &self.world, &sources)
+    }
+
+    /// From now on these are the files whose lines are shown.
+    pub(super) fn set_sources(&self, sources: impl IntoIterator<Item = Source>) {
+        self.shared.sources.replace(sources.into_iter().collect());
     }
 
     /// Runs everything that can run without waiting.
@@ -133,7 +201,7 @@ impl<'a, 'js> Session<'a, 'js> {
     /// Waits for the host or for a timer, whichever comes first, and hands it to the code.
     fn wait(&self) -> Result<(), Stop> {
         let timer = self.next_timer();
-        if timer.is_none() && self.shared.unanswered.get() == 0 {
+        if timer.is_none() && self.shared.unanswered.borrow().is_empty() {
             return Err(Stop::NeverSettles);
         }
         self.clock().rest();
@@ -168,19 +236,29 @@ impl<'a, 'js> Session<'a, 'js> {
         }
     }
 
-    fn forget(&self, timer: Timer) {
+    pub(super) fn forget(&self, timer: Timer) {
         self.shared.timers.borrow_mut().retain(|other| *other != timer);
     }
 
-    /// Runs the timers that are due, in the order in which they are.
-    pub(super) fn ring_due(&self) {
+    /// The timers that are due, in the order in which they are.
+    pub(super) fn due_timers(&self) -> Vec<Timer> {
         let now = Instant::now();
         let mut due: Vec<Timer> =
             self.shared.timers.borrow().iter().filter(|timer| timer.due <= now).copied().collect();
         due.sort();
-        for timer in due {
-            self.forget(timer);
-            self.call_world("ring", (timer.id,));
+        due
+    }
+
+    /// Runs a timer.
+    pub(super) fn ring(&self, timer: Timer) {
+        self.forget(timer);
+        self.call_world("ring", (timer.id,));
+    }
+
+    /// Runs the timers that are due.
+    fn ring_due(&self) {
+        for timer in self.due_timers() {
+            self.ring(timer);
             while !self.clock().must_stop() && self.ctx.execute_pending_job() {}
             if self.clock().must_stop() {
                 return;
@@ -189,7 +267,7 @@ impl<'a, 'js> Session<'a, 'js> {
     }
 
     pub(super) fn answer(&self, id: u64, answer: HostAnswer) {
-        self.shared.unanswered.set(self.shared.unanswered.get().saturating_sub(1));
+        self.shared.unanswered.borrow_mut().remove(&id);
         let is_fine = !matches!(answer, HostAnswer::Refused { .. });
         match self.value_of(answer) {
             Ok(value) => self.call_world("settle", (id as f64, is_fine, value)),
@@ -211,7 +289,11 @@ impl<'a, 'js> Session<'a, 'js> {
         if let Some(function) = function
             && function.call::<_, Value<'js>>(arguments).is_err()
         {
-            drop(self.ctx.catch());
+            let failure = self.caught();
+            // What is stopped is told by whoever stopped it.
+            if self.clock().stopped().is_none() {
+                self.log_failure(&failure);
+            }
         }
     }
 

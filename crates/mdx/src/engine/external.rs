@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 use super::call::{FOOT, NO_EXECUTE, RunningCall, ToolCall, cut, failed, start_on_thread};
 use super::clock::Stop;
 use super::event_loop::{Incoming, Link};
-use super::failure::{Place, script_failure};
+use super::failure::{Source, script_failure};
 use super::globals::Log;
 use super::host::{HostAnswer, HostCall, HostRequest};
 use super::limits::{EngineLimits, REQUESTS_AT_ONCE};
@@ -183,7 +184,12 @@ impl Running {
         self.is_deaf |= self.told.try_send(format!("{told}\n")).is_err();
     }
 
-    fn follow(mut self, call: &ToolCall, runtime: &ExternalRuntime, (program, link): (&Program, &Link)) -> ToolOutcome {
+    fn follow(
+        mut self,
+        call: &ToolCall,
+        runtime: &ExternalRuntime,
+        (program, link): (&Arc<Program>, &Link),
+    ) -> ToolOutcome {
         let result = loop {
             self.note_time();
             if let Some(stop) = self.stop(link, call.limits.wait) {
@@ -246,16 +252,17 @@ impl Running {
         line: &str,
         call: &ToolCall,
         runtime: &ExternalRuntime,
-        (program, link): (&Program, &Link),
+        (program, link): (&Arc<Program>, &Link),
     ) -> Option<Result<String, ToolFailure>> {
         match serde_json::from_str(line) {
             Ok(Said::Done { text }) => Some(Ok(text)),
             Ok(Said::Undefined) => Some(Err(ToolFailure::new(FailureKind::Code, NO_EXECUTE))),
             Ok(Said::Threw { message, stack }) => {
-                let place = Place { file: call.file.clone(), first_line: call.first_line };
                 let written = runtime.folder.join(TOOL_FILE).display().to_string();
                 let stack = stack.replace(&format!("file://{written}"), &call.file).replace(&written, &call.file);
-                Some(Err(script_failure(&message, &stack, (program, &place))))
+                let (file, first_line) = (call.file.clone(), call.first_line);
+                let source = Source { file, first_line, program: program.clone() };
+                Some(Err(script_failure(&message, &stack, &[source])))
             }
             Ok(Said::Log { level, text }) => {
                 self.log.add(level, text, call.limits.log_bytes);
@@ -276,7 +283,7 @@ impl Running {
         if self.requests > at_most {
             return self.answer(id, &refused(format!("a tool may make at most {at_most} requests")));
         }
-        if link.requests.try_send(HostCall { id, request }).is_err() {
+        if link.requests.try_send(HostCall { id, order: 0, request }).is_err() {
             return self.answer(id, &refused(format!("a tool may make at most {REQUESTS_AT_ONCE} requests at once")));
         }
         self.open.insert(id);

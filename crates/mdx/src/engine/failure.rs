@@ -1,5 +1,7 @@
 //! Errors thrown by code, as text with lines of the document.
 
+use std::sync::Arc;
+
 use rquickjs::{Array, Ctx, Function, Object, Value};
 
 use super::outcome::{FailureKind, ToolFailure};
@@ -11,23 +13,25 @@ const MAX_TEXT_CHARS: usize = 4000;
 /// Frames of the stack that are shown.
 const FRAMES_SHOWN: usize = 6;
 
-/// The lines of code in a document.
+/// A file whose code runs, or the document that contains the code.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
-    /// What the document is called in messages.
+pub(super) struct Source {
+    /// What it is called in messages.
     pub(super) file: String,
-    /// The line of the document where the code begins, counted from 1.
+    /// The line of it where the code begins, counted from 1.
     pub(super) first_line: usize,
+    /// The code.
+    pub(super) program: Arc<Program>,
 }
 
-impl Place {
-    fn line(&self, program: &Program, line: usize) -> usize {
-        self.first_line + program.written_line(line).saturating_sub(1)
+impl Source {
+    fn line(&self, line: usize) -> usize {
+        self.first_line + self.program.written_line(line).saturating_sub(1)
     }
 }
 
 /// What was thrown and is now pending in the context.
-pub(super) fn caught<'js>(ctx: &Ctx<'js>, world: &Object<'js>, code: (&Program, &Place)) -> ToolFailure {
+pub(super) fn caught<'js>(ctx: &Ctx<'js>, world: &Object<'js>, sources: &[Source]) -> ToolFailure {
     let thrown = ctx.catch();
     if thrown.is_null() {
         let text = "the tool needs more memory than it may use, or it threw null";
@@ -39,7 +43,7 @@ pub(super) fn caught<'js>(ctx: &Ctx<'js>, world: &Object<'js>, code: (&Program, 
         Some(hint) => format!("{message} ({hint})"),
         None => message,
     };
-    script_failure(&message, &stack, code)
+    script_failure(&message, &stack, sources)
 }
 
 fn describe<'js>(ctx: &Ctx<'js>, world: &Object<'js>, thrown: Value<'js>) -> Option<(String, String)> {
@@ -53,9 +57,9 @@ fn describe<'js>(ctx: &Ctx<'js>, world: &Object<'js>, thrown: Value<'js>) -> Opt
     Some((text(0)?, text(1).unwrap_or_default()))
 }
 
-/// The message, and the frames of the stack that lie in the document.
-pub(super) fn script_failure(message: &str, stack: &str, (program, place): (&Program, &Place)) -> ToolFailure {
-    let frames: Vec<(String, usize)> = stack.lines().filter_map(|line| frame(line, program, place)).collect();
+/// The message, and the frames of the stack that lie in these files.
+pub(super) fn script_failure(message: &str, stack: &str, sources: &[Source]) -> ToolFailure {
+    let frames: Vec<(String, usize)> = stack.lines().filter_map(|line| frame(line, sources)).collect();
     let line = frames.first().map(|(_, line)| *line);
     let mut text = message.to_owned();
     for (shown, _) in frames.iter().take(FRAMES_SHOWN) {
@@ -68,17 +72,19 @@ pub(super) fn script_failure(message: &str, stack: &str, (program, place): (&Pro
     ToolFailure { kind: FailureKind::Threw, text, line }
 }
 
-/// A frame of the stack, as `at execute (agent.mdx:12:5)`, with the line of the document; nothing for frames of ours.
-fn frame(line: &str, program: &Program, place: &Place) -> Option<(String, usize)> {
+/// A frame of the stack, as `at execute (agent.mdx:12:5)`, with the line as it was written; nothing for frames of ours.
+fn frame(line: &str, sources: &[Source]) -> Option<(String, usize)> {
     let line = line.trim();
-    let start = line.rfind(&place.file)?;
-    let mut numbers = line[start + place.file.len()..].trim_end_matches(')').split(':').skip(1);
+    // Where one path ends with another, the longer one is meant.
+    let found = sources.iter().filter_map(|source| Some((source, line.rfind(&format!("{}:", source.file))?)));
+    let (source, start) = found.max_by_key(|(source, _)| source.file.len())?;
+    let mut numbers = line[start + source.file.len()..].trim_end_matches(')').split(':').skip(1);
     let row: usize = numbers.next()?.parse().ok()?;
-    let row = place.line(program, row);
+    let row = source.line(row);
     let column = numbers.next().filter(|column| column.parse::<usize>().is_ok());
     let column = column.map(|column| format!(":{column}")).unwrap_or_default();
     let end = if line.ends_with(')') { ")" } else { "" };
-    Some((format!("{}{}:{row}{column}{end}", &line[..start], place.file), row))
+    Some((format!("{}{}:{row}{column}{end}", &line[..start], source.file), row))
 }
 
 /// What helps where something is missed that other runtimes have.
@@ -102,17 +108,24 @@ mod tests {
     use super::*;
     use crate::engine::strip::strip;
 
-    fn place() -> Place {
-        Place { file: "agent.mdx".to_owned(), first_line: 40 }
+    fn source(file: &str, first_line: usize) -> Source {
+        Source { file: file.to_owned(), first_line, program: Arc::new(strip("1", 10).unwrap()) }
     }
 
     #[test]
     fn frames_are_shown_with_the_lines_of_the_document() {
-        let program = strip("1", 10).unwrap();
         let stack = "    at inner (agent.mdx:2:5)\n    at native (native:1:1)\n    at agent.mdx:3:1\n";
-        let failure = script_failure("TypeError: no", stack, (&program, &place()));
+        let failure = script_failure("TypeError: no", stack, &[source("agent.mdx", 40)]);
         assert_eq!(failure.text, "TypeError: no\n    at inner (agent.mdx:41:5)\n    at agent.mdx:42:1");
         assert_eq!(failure.line, Some(41));
+    }
+
+    #[test]
+    fn each_frame_is_that_of_its_own_file() {
+        let sources = [source("a.ts", 1), source("lib/a.ts", 10), source("b.ts", 1)];
+        let stack = "    at deep (lib/a.ts:2:5)\n    at <anonymous> (a.ts:7:1)\n    at other (c.ts:1:1)\n";
+        let failure = script_failure("Error: no", stack, &sources);
+        assert_eq!(failure.text, "Error: no\n    at deep (lib/a.ts:11:5)\n    at <anonymous> (a.ts:7:1)");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The globals of a tool's code: the functions that implement them.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -10,10 +11,12 @@ use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray, Value};
 use serde_json::json;
 
 use super::clock::Clock;
+use super::failure::Source;
 use super::host::{HostCall, HostRequest};
-use super::limits::EngineLimits;
+use super::limits::{EngineLimits, REQUESTS_A_WAKE};
 use super::outcome::LogLine;
 use super::random::Random;
+use super::rejections::Rejections;
 
 const GUARDS: &str = include_str!("prelude/guards.js");
 const BASE: &str = include_str!("prelude/base.js");
@@ -33,8 +36,21 @@ pub(super) struct Shared {
     pub(super) began_unix_ms: Cell<f64>,
     pub(super) log: RefCell<Log>,
     pub(super) timers: RefCell<Vec<Timer>>,
+    /// Whether it is a module, whose code goes on when nobody waits for it.
+    pub(super) is_module: Cell<bool>,
+    /// For which order of a module code runs now, by its number; 0 where it is a call of a tool, or in the background.
+    pub(super) order: Cell<u64>,
+    /// The number of the last request.
     pub(super) asked: Cell<u64>,
-    pub(super) unanswered: Cell<usize>,
+    /// How many requests were made for each order.
+    pub(super) requests_of: RefCell<BTreeMap<u64, usize>>,
+    /// What is unanswered: the order that each request was made for.
+    pub(super) unanswered: RefCell<BTreeMap<u64, u64>>,
+    pub(super) rejections: RefCell<Rejections>,
+    /// The files whose lines are shown.
+    pub(super) sources: RefCell<Rc<[Source]>>,
+    /// Whether code was stopped that nobody waited for, because there was no memory left.
+    pub(super) is_out_of_memory: Cell<bool>,
 }
 
 /// A timer that is due.
@@ -42,12 +58,14 @@ pub(super) struct Shared {
 pub(super) struct Timer {
     pub(super) due: Instant,
     pub(super) id: u32,
+    /// The order for which code runs that set it.
+    pub(super) order: u64,
 }
 
 /// What was logged, up to its limit.
 #[derive(Default)]
 pub(super) struct Log {
-    pub(super) lines: Vec<LogLine>,
+    lines: Vec<LogLine>,
     bytes: usize,
     is_full: bool,
 }
@@ -107,7 +125,7 @@ fn native<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
     let of = shared.clone();
     let timer = move |id: u32, delay_ms: f64| {
         let due = Instant::now() + Duration::from_millis(delay_ms.max(0.0) as u64);
-        of.timers.borrow_mut().push(Timer { due, id });
+        of.timers.borrow_mut().push(Timer { due, id, order: of.order.get() });
     };
     native.set("timer", Function::new(ctx.clone(), timer)?)?;
     let of = shared.clone();
@@ -149,16 +167,25 @@ impl Shared {
         let refuse = |why: &str| Exception::throw_message(ctx, why);
         let request: HostRequest =
             serde_json::from_str(asked).map_err(|error| refuse(&format!("invalid request: {error}")))?;
-        if self.asked.get() >= self.limits.host_requests as u64 {
-            let most = self.limits.host_requests;
+        let order = self.order.get();
+        let is_outside_calls = order == 0 && self.is_module.get();
+        let made = self.requests_of.borrow().get(&order).copied().unwrap_or(0);
+        if is_outside_calls && made >= REQUESTS_A_WAKE {
+            let most = REQUESTS_A_WAKE;
+            return Err(refuse(&format!("a module may make at most {most} requests at once in the background")));
+        }
+        let most = self.limits.host_requests;
+        if made >= most {
             return Err(refuse(&format!("a tool may request at most {most} files and addresses per call")));
         }
         let id = self.asked.get() + 1;
-        if self.requests.try_send(HostCall { id, request }).is_err() {
+        let is_full = self.unanswered.borrow().len() >= most;
+        if is_full || self.requests.try_send(HostCall { id, order, request }).is_err() {
             return Err(refuse("too many requests at once; wait for some of them first"));
         }
         self.asked.set(id);
-        self.unanswered.set(self.unanswered.get() + 1);
+        self.requests_of.borrow_mut().insert(order, made + 1);
+        self.unanswered.borrow_mut().insert(id, order);
         Ok(id as f64)
     }
 }

@@ -7,8 +7,16 @@ use serde::{Deserialize, Serialize};
 pub struct HostCall {
     /// Tells it from the other requests of the same call; counted from 1.
     pub id: u64,
+    /// The number of the order of a module whose code asks; 0 for a tool of a document, and for code of a module that
+    /// runs in the background.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub order: u64,
     /// What is asked.
     pub request: HostRequest,
+}
+
+fn is_none(order: &u64) -> bool {
+    *order == 0
 }
 
 /// A request to the host.

@@ -9,6 +9,9 @@ use rquickjs::{Ctx, Error, Module, Result, Runtime};
 
 use super::strip::Program;
 
+/// What is said of an import that leads nowhere.
+const NO_SUCH_FILE: &str = "there is no such file in the agent's folder, or it cannot be read";
+
 /// The files that code may import, by their path in the folder with `/` between its parts.
 #[derive(Clone, Default)]
 pub(super) struct Imports(pub(super) Arc<BTreeMap<String, Arc<Program>>>);
@@ -18,15 +21,28 @@ impl Imports {
         runtime.set_loader(self.clone(), self);
     }
 
-    /// The file that a relative path means, seen from a file of the folder: as it is written, with the ending of
-    /// TypeScript, or as a folder with an index.
+    /// The file that a relative path means, seen from a file of the folder.
     fn find(&self, base: &str, name: &str) -> Option<String> {
-        let folder = base.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let path = joined(folder, name)?;
-        let as_ts = path.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
-        let tried = [Some(path.clone()), as_ts, Some(format!("{path}.ts")), Some(format!("{path}/index.ts"))];
-        tried.into_iter().flatten().find(|path| self.0.contains_key(path))
+        import_candidates(base, name).into_iter().find(|path| self.0.contains_key(path))
     }
+}
+
+/// The paths in the folder that an import may mean in a file of the folder, the likeliest first: as it is written, with
+/// the ending of TypeScript, or as a folder with an index. None where it is no relative path, or leads out of the
+/// folder.
+pub fn import_candidates(base: &str, name: &str) -> Vec<String> {
+    if !is_relative(name) {
+        return Vec::new();
+    }
+    let folder = base.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let Some(path) = joined(folder, name) else { return Vec::new() };
+    let as_ts = path.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
+    let tried = [Some(path.clone()), as_ts, Some(format!("{path}.ts")), Some(format!("{path}/index.ts"))];
+    tried.into_iter().flatten().collect()
+}
+
+fn is_relative(name: &str) -> bool {
+    name.starts_with("./") || name.starts_with("../")
 }
 
 /// A relative path from a folder; nothing where it leads out of everything.
@@ -53,7 +69,7 @@ impl Resolver for Imports {
         _: Option<ImportAttributes<'js>>,
     ) -> Result<String> {
         let refuse = |why: String| Error::new_resolving_message(base, name, why);
-        if !name.starts_with("./") && !name.starts_with("../") {
+        if !is_relative(name) {
             return Err(refuse(
                 "packages are not available; copy what you need into a file of the folder and import it by its \
                  relative path, as ./helper.ts"
@@ -63,7 +79,7 @@ impl Resolver for Imports {
         if self.0.is_empty() {
             return Err(refuse("a tool cannot import files; put everything into its code block".to_owned()));
         }
-        self.find(base, name).ok_or_else(|| refuse("there is no such file in the folder".to_owned()))
+        self.find(base, name).ok_or_else(|| refuse(NO_SUCH_FILE.to_owned()))
     }
 }
 

@@ -38,8 +38,14 @@ impl Default for EngineLimits {
     }
 }
 
-/// How many requests may be unanswered at once.
+/// How many requests may be untaken at once.
 pub(super) const REQUESTS_AT_ONCE: usize = 64;
+
+/// How many requests a module may make each time that it wakes up in the background.
+pub(super) const REQUESTS_A_WAKE: usize = 16;
+
+/// How many orders of a module wait at most.
+pub(super) const ORDERS_AT_ONCE: usize = 16;
 
 /// How long after its limit a call that does not stop by itself is given up.
 pub(super) const GRACE: Duration = Duration::from_millis(75);

@@ -10,7 +10,7 @@ use swc_ts_fast_strip::{Mode, Options, TransformOutput, operate};
 
 /// The parser goes down once for every bracket. It runs on a thread of its own whose stack holds the deepest code of
 /// the longest length that is allowed; a page of it is only there once it is touched.
-const STACK_BYTES: usize = 1 << 30;
+pub(super) const STACK_BYTES: usize = 1 << 30;
 
 /// Code that an engine can run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -100,6 +100,26 @@ fn results_become_text() {
 }
 
 #[test]
+fn errors_that_nobody_waits_for_are_logged_with_the_line_of_the_document() {
+    let outcome = outcome(
+        "async function execute() {\n  setTimeout(() => {\n    throw new Error('soon');\n  }, 0);\n  Promise.reject(new \
+         TypeError('never looked at'));\n  const looked = Promise.reject(new Error('looked at'));\n  await new \
+         Promise((done) => setTimeout(done, 5));\n  looked.catch(() => {});\n  try { await later(); } catch {}\n  return \
+         'done';\n}\nasync function later() { throw new Error('caught'); }",
+    );
+    assert_eq!(outcome.result.as_deref(), Ok("done"));
+    let told: Vec<&str> = outcome.log.iter().map(|line| &*line.text).collect();
+    assert!(told.iter().all(|line| line.starts_with("uncaught ")), "{told:#?}");
+    let lines = told.iter().map(|line| line.lines().next().unwrap()).collect::<Vec<_>>();
+    // One that is given a handler later was rejected when nobody looked after it.
+    assert_eq!(lines, ["uncaught TypeError: never looked at", "uncaught Error: looked at", "uncaught Error: soon"]);
+    assert!(told[0].contains("(agent.mdx:14:") && told[2].contains("(agent.mdx:12:"), "{told:#?}");
+    assert!(outcome.log.iter().all(|line| line.level == "error"));
+    let failing = self::outcome("async function execute() { await null; throw new Error('told'); }");
+    assert_eq!(failing.log, [], "whoever called it is told");
+}
+
+#[test]
 fn what_is_thrown_comes_back_with_the_line_of_the_document() {
     let failure =
         failure("const a: number = 1;\n\nasync function execute() {\n  await null;\n  throw new TypeError('no');\n}");

@@ -1,15 +1,24 @@
-//! The files in a folder of modules, with their types removed.
+//! The files of an agent's folder that are modules, and those that modules import, with their types removed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::engine::{EngineLimits, Program, ProgramCache};
+use crate::engine::{EngineLimits, Program, ProgramCache, import_candidates, links_of};
 use crate::source::{Position, SourceProblem};
+
+/// Where modules lie in the folder.
+const MODULES: &str = "modules/";
+
+/// Folders whose files are never imported: an agent keeps its own files in them, and changes them without being asked.
+const KEPT_BY_THE_AGENT: [&str; 3] = ["state", "sessions", "logs"];
+
+/// So many files may be imported from outside the folder of the modules.
+const IMPORTED_AT_MOST: usize = 256;
 
 /// The files of a folder, ready to run.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleFolder {
-    /// Every file that can be read, by its path in the folder.
+    /// Every file that can be read, by its path in the agent's folder.
     pub programs: Arc<BTreeMap<String, Arc<Program>>>,
     /// The files that are modules, in order.
     pub entries: Vec<String>,
@@ -20,34 +29,111 @@ pub struct ModuleFolder {
 /// A problem of a file of the folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleProblem {
-    /// The path of the file in the folder.
+    /// The path of the file in the agent's folder.
     pub path: String,
     /// What is wrong.
     pub problem: SourceProblem,
 }
 
+/// Whether modules may import a file, by its path in the agent's folder with `/` between its parts.
+pub fn may_be_imported(path: &str) -> bool {
+    let is_odd = |part: &str| part.is_empty() || part.starts_with('.') || part == "node_modules";
+    let (first, _) = path.split_once('/').unwrap_or(("", path));
+    is_code(path) && !path.split('/').any(is_odd) && !KEPT_BY_THE_AGENT.contains(&first)
+}
+
 impl ModuleFolder {
-    /// Reads the files, each by its path in the folder with `/` between its parts. Those that are no TypeScript are
-    /// none of ours, and neither are declarations of types.
+    /// Reads the files of `modules/`, each by its path in the agent's folder with `/` between its parts, and what they
+    /// import from elsewhere in that folder, which `other` reads. Those that are no TypeScript are none of ours, and
+    /// neither are declarations of types.
+    ///
+    /// Every file directly in `modules/` is a module, but for those without a default export that another file imports:
+    /// these are shared by modules.
     pub fn read<'a>(
         files: impl IntoIterator<Item = (&'a str, &'a str)>,
+        other: impl Fn(&str) -> Option<String>,
         cache: &ProgramCache,
         limits: &EngineLimits,
     ) -> Self {
-        let mut programs = BTreeMap::new();
-        let mut problems = Vec::new();
-        for (path, text) in files.into_iter().filter(|(path, _)| is_code(path)) {
-            match cache.program(text, limits.code_bytes) {
-                Ok(program) => drop(programs.insert(path.to_owned(), program)),
-                Err(error) => {
-                    let at = Position { line: error.line.unwrap_or(1), column: 1 };
-                    let problem = SourceProblem::error(at, error.what, "fix the TypeScript");
-                    problems.push(ModuleProblem { path: path.to_owned(), problem });
-                }
+        let files = files.into_iter().filter(|(path, _)| is_code(path) && path.starts_with(MODULES));
+        let texts: BTreeMap<String, String> = files.map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
+        let mut reading = Reading { cache, limits, texts, read: Vec::new(), others: 0 };
+        reading.read_all(other);
+        let mut folder = Self::default();
+        let (mut programs, mut imported, mut shared) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        for ReadFile { path, program, imports, has_default } in reading.read {
+            match program {
+                Ok(program) => drop(programs.insert(path.clone(), program)),
+                Err(problem) => folder.problems.push(ModuleProblem { path: path.clone(), problem }),
+            }
+            imported.extend(imports.into_iter().filter(|imported| *imported != path));
+            if !has_default {
+                shared.insert(path);
             }
         }
-        let entries = programs.keys().filter(|path| !path.contains('/')).cloned().collect();
-        Self { programs: Arc::new(programs), entries, problems }
+        let is_module = |path: &&String| {
+            let name = path.strip_prefix(MODULES);
+            name.is_some_and(|name| !name.contains('/')) && !(shared.contains(*path) && imported.contains(*path))
+        };
+        folder.entries = programs.keys().filter(is_module).cloned().collect();
+        folder.programs = Arc::new(programs);
+        folder.problems.sort_by(|a, b| a.path.cmp(&b.path));
+        folder
+    }
+}
+
+/// A file that was read.
+struct ReadFile {
+    path: String,
+    program: Result<Arc<Program>, SourceProblem>,
+    /// The files that it imports, by their paths in the agent's folder.
+    imports: Vec<String>,
+    has_default: bool,
+}
+
+struct Reading<'a> {
+    cache: &'a ProgramCache,
+    limits: &'a EngineLimits,
+    texts: BTreeMap<String, String>,
+    read: Vec<ReadFile>,
+    others: usize,
+}
+
+impl Reading<'_> {
+    /// Reads every text, and what each imports.
+    fn read_all(&mut self, other: impl Fn(&str) -> Option<String>) {
+        let mut left: VecDeque<String> = self.texts.keys().cloned().collect();
+        while let Some(path) = left.pop_front() {
+            let Some(text) = self.texts.get(&path).cloned() else { continue };
+            let program = self.cache.program(&text, self.limits.code_bytes).map_err(|error| {
+                let at = Position { line: error.line.unwrap_or(1), column: 1 };
+                SourceProblem::error(at, error.what, "fix the TypeScript")
+            });
+            let links = if program.is_ok() { links_of(&text) } else { Default::default() };
+            let mut imports = Vec::new();
+            for name in &links.imports {
+                let candidates = import_candidates(&path, name);
+                let known = candidates.iter().find(|candidate| self.texts.contains_key(*candidate)).cloned();
+                let found = known.or_else(|| {
+                    let (found, text) = candidates.into_iter().find_map(|candidate| self.other(candidate, &other))?;
+                    self.texts.insert(found.clone(), text);
+                    left.push_back(found.clone());
+                    Some(found)
+                });
+                imports.extend(found);
+            }
+            self.read.push(ReadFile { path, program, imports, has_default: links.has_default });
+        }
+    }
+
+    /// A file that lies elsewhere in the agent's folder.
+    fn other(&mut self, path: String, read: impl Fn(&str) -> Option<String>) -> Option<(String, String)> {
+        if path.starts_with(MODULES) || !may_be_imported(&path) || self.others >= IMPORTED_AT_MOST {
+            return None;
+        }
+        let text = read(&path)?;
+        self.others += 1;
+        Some((path, text))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Modules: TypeScript files in an agent's folder that give it tools, prompt text and background work.
 //!
-//! Every file directly in `modules/` is a module; files in its subfolders can be imported. Each module has its own
-//! long-lived runtime. A module that throws, hangs or lacks a method is reported and ignored; the others continue.
+//! Every file directly in `modules/` is a module, except what modules share; other files of the agent's folder can be
+//! imported. Each module has its own long-lived runtime. A module that throws, hangs or lacks a method is reported and
+//! ignored; the others continue.
 
 mod folder;
 mod set;
@@ -9,5 +10,5 @@ mod set;
 #[cfg(test)]
 mod tests;
 
-pub use folder::{ModuleFolder, ModuleProblem};
+pub use folder::{ModuleFolder, ModuleProblem, may_be_imported};
 pub use set::{ModuleEvent, ModuleOptions, ModuleSet, ModuleState};

@@ -111,10 +111,8 @@ impl ModuleSet {
                 match &news {
                     ModuleMessage::Loaded(Ok(description)) => member.state = ModuleState::Ready(description.clone()),
                     ModuleMessage::Loaded(Err(failure)) => member.state = ModuleState::LeftOut(failure.clone()),
-                    ModuleMessage::Done { result: Err(failure), .. } if member.running.is_gone() => {
-                        member.state = ModuleState::LeftOut(failure.clone());
-                    }
-                    _ => {}
+                    ModuleMessage::Ended(failure) => member.state = ModuleState::LeftOut(failure.clone()),
+                    ModuleMessage::Done { .. } | ModuleMessage::Asks(_) | ModuleMessage::Logged { .. } => {}
                 }
                 events.push(ModuleEvent { module: member.file.clone(), news });
             }
@@ -150,7 +148,7 @@ impl ModuleEvent {
     /// The line, if it is one.
     pub fn logged(&self) -> Option<&LogLine> {
         match &self.news {
-            ModuleMessage::Logged(line) => Some(line),
+            ModuleMessage::Logged { line, .. } => Some(line),
             _ => None,
         }
     }

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::*;
-use crate::engine::{EngineLimits, FailureKind, HostAnswer, HostRequest, ModuleCommand, ModuleMessage, ProgramCache};
+use crate::engine::{
+    EngineLimits, FailureKind, HostAnswer, HostCall, HostRequest, ModuleCommand, ModuleMessage, ProgramCache,
+};
 
 const CLASS: &str = "import { greeting } from './lib/words';\n\
 interface Context { agentDir: string; prompt(message: string): Promise<any>; log(message: string): Promise<void> }\n\
@@ -28,7 +30,15 @@ fn limits() -> EngineLimits {
 }
 
 fn set(files: &[(&str, &str)]) -> (ModuleFolder, ModuleSet) {
-    let folder = ModuleFolder::read(files.iter().copied(), &ProgramCache::default(), &limits());
+    set_in(files, &[])
+}
+
+/// The files in `modules/`, and others of the agent's folder.
+fn set_in(files: &[(&str, &str)], others: &[(&str, &str)]) -> (ModuleFolder, ModuleSet) {
+    let own: Vec<(String, &str)> = files.iter().map(|(path, text)| (format!("modules/{path}"), *text)).collect();
+    let own = own.iter().map(|(path, text)| (path.as_str(), *text));
+    let other = |path: &str| others.iter().find(|(other, _)| *other == path).map(|(_, text)| (*text).to_owned());
+    let folder = ModuleFolder::read(own, other, &ProgramCache::default(), &limits());
     let options = ModuleOptions { agent_dir: "agents/ada".to_owned(), seed: 1, now_unix_ms: 0, limits: limits() };
     let set = ModuleSet::load(&folder, &options);
     (folder, set)
@@ -63,7 +73,7 @@ fn loaded(set: &mut ModuleSet) -> Vec<ModuleEvent> {
 }
 
 fn result(set: &mut ModuleSet, module: &str, order: ModuleCommand) -> Result<String, FailureKind> {
-    let number = set.order(module, order).expect("it is there");
+    let number = set.order(&format!("modules/{module}"), order).expect("it is there");
     let is_it = |event: &ModuleEvent| matches!(event.news, ModuleMessage::Done { order, .. } if order == number);
     let events = until(set, |_, events| events.iter().any(is_it));
     match events.into_iter().find(is_it).unwrap().news {
@@ -85,7 +95,7 @@ fn a_class_with_its_imports_lives_as_long_as_its_agent() {
     assert_eq!(events.iter().find_map(ModuleEvent::logged).unwrap().text, "hello from agents/ada");
     let (file, state) = set.states().next().unwrap();
     let ModuleState::Ready(description) = state else { panic!("{state:?}") };
-    assert_eq!((file, &*description.name, &*description.tools[0].name), ("greeter.ts", "greeter", "greet"));
+    assert_eq!((file, &*description.name, &*description.tools[0].name), ("modules/greeter.ts", "greeter", "greet"));
     assert!(set.states().count() == 1, "what is imported is no module");
     assert_eq!(result(&mut set, "greeter.ts", greet("Bram")).as_deref(), Ok("Hello Bram, 1"));
     assert_eq!(result(&mut set, "greeter.ts", greet("Cleo")).as_deref(), Ok("Hello Cleo, 2"));
@@ -119,9 +129,9 @@ fn a_module_that_cannot_be_used_is_named_and_left_out() {
     ]);
     loaded(&mut set);
     assert_eq!(folder.problems.len(), 1);
-    assert_eq!(folder.problems[0].path, "h-syntax.ts");
+    assert_eq!(folder.problems[0].path, "modules/h-syntax.ts");
     let told = |wanted: &str| {
-        let (_, state) = set.states().find(|(file, _)| *file == wanted).unwrap();
+        let (_, state) = set.states().find(|(file, _)| *file == format!("modules/{wanted}")).unwrap();
         match state {
             ModuleState::LeftOut(failure) => failure.text.clone(),
             state => format!("{state:?}"),
@@ -133,7 +143,7 @@ fn a_module_that_cannot_be_used_is_named_and_left_out() {
     for (file, what) in [
         ("b-none.ts", "the file has no default export"),
         ("c-missing.ts", "TypeError: the module has no stop()"),
-        ("d-throws.ts", "Error: no\n    at initialize (d-throws.ts:2:"),
+        ("d-throws.ts", "Error: no\n    at initialize (modules/d-throws.ts:2:"),
         ("f-never.ts", "the tool waits for a promise that never settles"),
         ("g-package.ts", "packages are not available"),
     ] {
@@ -180,4 +190,245 @@ fn they_end_in_reverse_order() {
         until(&mut set, |set, events| set.has_ended() && events.iter().filter_map(ModuleEvent::logged).count() == 2);
     let told: Vec<&str> = events.iter().filter_map(ModuleEvent::logged).map(|line| &*line.text).collect();
     assert_eq!(told, ["b", "a"]);
+}
+
+/// Messages of the log, with the orders during which they came.
+fn logged(events: &[ModuleEvent]) -> Vec<(u64, &str)> {
+    let lines = events.iter().filter_map(|event| match &event.news {
+        ModuleMessage::Logged { order, line } => Some((*order, &*line.text)),
+        _ => None,
+    });
+    lines.collect()
+}
+
+fn with_tool(body: &str) -> String {
+    let tool = format!("tools: () => [{{ name: 'greet', execute: async (params) => {{ {body} }} }}]");
+    OBJECT.replace("tools: () => []", &tool)
+}
+
+#[test]
+fn a_module_that_does_harm_in_the_background_is_named_and_left_out() {
+    let looping = format!("setTimeout(() => {{ for (;;); }}, 30);\n{OBJECT}");
+    let heaping = format!(
+        "const kept: any[] = [];\nsetInterval(() => {{ kept.push(new Array(100000).fill(1)); }}, 1);\n{OBJECT}"
+    );
+    let (_, mut set) = set(&[("a-loops.ts", &looping), ("b-heaps.ts", &heaping), ("c-good.ts", OBJECT)]);
+    loaded(&mut set);
+    until(&mut set, |set, _| set.states().filter(|(_, state)| matches!(state, ModuleState::LeftOut(_))).count() == 2);
+    for (file, kinds) in [
+        ("modules/a-loops.ts", &[FailureKind::RunLimit, FailureKind::GivenUp][..]),
+        ("modules/b-heaps.ts", &[FailureKind::Memory][..]),
+    ] {
+        let state = set.states().find(|(known, _)| *known == file).map(|(_, state)| state.clone());
+        let Some(ModuleState::LeftOut(failure)) = state else { panic!("{file}: {state:?}") };
+        assert!(kinds.contains(&failure.kind), "{file}: {failure:?}");
+        assert_eq!(set.order(file, ModuleCommand::SystemPrompt), None, "{file}");
+    }
+    assert_eq!(result(&mut set, "c-good.ts", ModuleCommand::SystemPrompt).as_deref(), Ok(""));
+}
+
+#[test]
+fn what_is_open_when_a_module_ends_is_answered() {
+    let code = format!(
+        "setTimeout(() => {{ for (;;); }}, 30);\n{}",
+        with_tool("await new Promise((done) => setTimeout(done, 60000)); return 'never';")
+    );
+    let (_, mut set) = set(&[("a.ts", &code)]);
+    loaded(&mut set);
+    let ended = result(&mut set, "a.ts", greet("Bram"));
+    assert!(matches!(ended, Err(FailureKind::RunLimit | FailureKind::GivenUp)), "{ended:?}");
+}
+
+#[test]
+fn its_tools_are_called_while_its_work_goes_on() {
+    for start in ["await new Promise(() => {})", "for (;;) await new Promise((done) => setTimeout(done, 5))"] {
+        let code = with_tool("await null; return 'hello ' + params.name;")
+            .replace("async start() {}", &format!("async start() {{ {start} }}"));
+        let (_, mut set) = set(&[("a.ts", &code)]);
+        loaded(&mut set);
+        let started = set.order("modules/a.ts", ModuleCommand::Start).expect("it is there");
+        assert_eq!(result(&mut set, "a.ts", greet("Bram")).as_deref(), Ok("hello Bram"), "{start}");
+        assert_eq!(result(&mut set, "a.ts", greet("Cleo")).as_deref(), Ok("hello Cleo"), "{start}");
+        let is_over = |event: &ModuleEvent| matches!(event.news, ModuleMessage::Done { order, .. } if order == started);
+        assert!(!set.poll().iter().any(is_over), "{start}");
+    }
+}
+
+#[test]
+fn a_prompt_at_the_start_is_answered_while_the_agent_calls_the_tool() {
+    let code =
+        with_tool("return 'called';").replace("async initialize() {}, ", "async initialize(ctx) { this.ctx = ctx; }, ");
+    let code = code.replace("async start() {}", "async start() { await this.ctx.log(await this.ctx.prompt('Go.')); }");
+    let (_, mut set) = set(&[("a.ts", &code)]);
+    loaded(&mut set);
+    set.order("modules/a.ts", ModuleCommand::Start).expect("it is there");
+    // The agent is at work because of the prompt, and calls the tool.
+    let asked = asked_only(&mut set);
+    let call = set.order("modules/a.ts", greet("Bram")).expect("it is there");
+    let is_it = |event: &ModuleEvent| matches!(&event.news, ModuleMessage::Done { order, result } if *order == call && result.as_deref() == Ok("called"));
+    until(&mut set, |_, events| events.iter().any(is_it));
+    set.answer("modules/a.ts", &asked, HostAnswer::Text { text: "done".to_owned() });
+    let events = until(&mut set, |_, events| !logged(events).is_empty());
+    assert_eq!(logged(&events), [(0, "done")], "in the background");
+}
+
+/// What is asked next, not answered.
+fn asked_only(set: &mut ModuleSet) -> HostCall {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(120) {
+        for event in set.poll() {
+            if let ModuleMessage::Asks(asked) = event.news {
+                return asked;
+            }
+        }
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
+    panic!("nothing was asked");
+}
+
+#[test]
+fn requests_are_counted_by_call_and_by_wake() {
+    let code = with_tool("for (let n = 0; n < 100; n++) await prompt('x'); return String(++calls);");
+    let code = format!(
+        "let prompt: any, calls = 0, ticks = 0;\nconst tick = async () => {{ await prompt('t'); if (++ticks < 300) setTimeout(tick, 0); }};\nsetTimeout(tick, 0);\n{}",
+        code.replace("async initialize() {}", "async initialize(ctx) { prompt = ctx.prompt; }")
+            .replace("systemPrompt: () => ''", "systemPrompt: () => String(ticks)")
+    );
+    let (_, mut set) = set(&[("a.ts", &code)]);
+    loaded(&mut set);
+    for calls in ["1", "2", "3", "4"] {
+        assert_eq!(result(&mut set, "a.ts", greet("Bram")).as_deref(), Ok(calls), "each call has its own requests");
+    }
+    let begun = Instant::now();
+    while result(&mut set, "a.ts", ModuleCommand::SystemPrompt).as_deref() != Ok("300") {
+        assert!(begun.elapsed() < Duration::from_secs(120));
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+    let greedy = with_tool("await Promise.all(Array.from({ length: 257 }, () => readFile('x'))); return 'no';");
+    let (_, mut set) = self::set(&[("a.ts", &greedy)]);
+    loaded(&mut set);
+    assert_eq!(result_refusing(&mut set, greet("Bram")), Err(FailureKind::Threw));
+}
+
+/// The same where every request is refused.
+fn result_refusing(set: &mut ModuleSet, order: ModuleCommand) -> Result<String, FailureKind> {
+    let number = set.order("modules/a.ts", order).expect("it is there");
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(120) {
+        for event in set.poll() {
+            match event.news {
+                ModuleMessage::Asks(asked) => {
+                    assert_eq!(asked.order, number, "it is known which call asks");
+                    set.answer(&event.module, &asked, HostAnswer::Refused { reason: "no".to_owned() });
+                }
+                ModuleMessage::Done { order, result } if order == number => {
+                    return result.map_err(|failure| failure.kind);
+                }
+                _ => {}
+            }
+        }
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
+    panic!("it never came");
+}
+
+#[test]
+fn what_is_left_open_by_a_call_is_refused_at_its_end() {
+    let code = with_tool("readFile('x').catch((error) => { said = error.message; }); return 'done';");
+    let code = format!("let said = '';\n{}", code.replace("systemPrompt: () => ''", "systemPrompt: () => said"));
+    let (_, mut set) = set(&[("a.ts", &code)]);
+    loaded(&mut set);
+    let call = set.order("modules/a.ts", greet("Bram")).expect("it is there");
+    let asked = asked_only(&mut set);
+    assert_eq!(asked.order, call);
+    let said = result(&mut set, "a.ts", ModuleCommand::SystemPrompt).expect("it answers");
+    assert!(said.contains("the call in which this was requested is over"), "{said}");
+}
+
+#[test]
+fn errors_that_nobody_waits_for_are_logged_with_their_lines() {
+    let code = format!(
+        "import {{ fail }} from './lib/fail';\nsetTimeout(() => {{\n  fail();\n}}, 1);\nsetTimeout(async () => {{\n  await null;\n  \
+         throw new TypeError('late');\n}}, 20);\nasync function caught() {{ throw new Error('caught'); }}\n\
+         const promise = caught();\npromise.catch(() => {{}});\n{OBJECT}"
+    );
+    let fail = "interface Unused { a: string }\n\nexport const fail = () => {\n  throw new Error('soon');\n};\n";
+    let (_, mut set) = set(&[("a.ts", &code), ("lib/fail.ts", fail)]);
+    let events = until(&mut set, |_, events| logged(events).len() >= 2);
+    let told = logged(&events);
+    assert!(told[0].1.starts_with("uncaught Error: soon\n    at fail (modules/lib/fail.ts:4:"), "{told:#?}");
+    assert!(told[0].1.contains("(modules/a.ts:3:") || told[0].1.contains("at modules/a.ts:3:"), "{told:#?}");
+    assert!(told[1].1.starts_with("uncaught TypeError: late\n    at <anonymous> (modules/a.ts:7:"), "{told:#?}");
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(matches!(set.states().next(), Some((_, ModuleState::Ready(_)))));
+}
+
+#[test]
+fn what_a_call_throws_is_told_once() {
+    let (_, mut set) = set(&[("a.ts", &with_tool("await null; throw new Error('no');"))]);
+    loaded(&mut set);
+    let call = set.order("modules/a.ts", greet("Bram")).expect("it is there");
+    let is_over = |event: &ModuleEvent| matches!(event.news, ModuleMessage::Done { order, .. } if order == call);
+    let mut events = until(&mut set, |_, events| events.iter().any(is_over));
+    result(&mut set, "a.ts", ModuleCommand::SystemPrompt).expect("it answers");
+    events.extend(set.poll());
+    assert_eq!(logged(&events), []);
+}
+
+#[test]
+fn a_file_that_modules_share_is_no_module_and_one_that_nobody_imports_is_wrong() {
+    let using =
+        format!("import {{ help }} from './helpers.js';\nimport type {{ T }} from './types';\nhelp();\n{OBJECT}");
+    let (folder, mut set) = set(&[
+        ("custom.ts", &using),
+        ("helpers.ts", "export const help = () => 1;"),
+        ("types.ts", "export interface T { a: string }"),
+        ("lonely.ts", "export const help = () => 1;"),
+        ("both.ts", OBJECT),
+        ("uses-both.ts", &format!("import other from './both';\nother;\n{OBJECT}")),
+    ]);
+    loaded(&mut set);
+    assert_eq!(folder.problems, []);
+    let ready = |state: &ModuleState| matches!(state, ModuleState::Ready(_));
+    let states: Vec<(&str, bool)> = set.states().map(|(file, state)| (file, ready(state))).collect();
+    let wanted = ["both.ts", "custom.ts", "lonely.ts", "uses-both.ts"].map(|file| format!("modules/{file}"));
+    let wanted: Vec<(&str, bool)> = wanted.iter().map(|file| (&**file, file != "modules/lonely.ts")).collect();
+    assert_eq!(states, wanted);
+}
+
+#[test]
+fn files_elsewhere_in_the_folder_are_imported_and_none_outside_of_it() {
+    let importing = |path: &str| format!("import {{ x }} from '{path}';\nx();\n{OBJECT}");
+    let (folder, mut set) = set_in(
+        &[
+            ("a.ts", &importing("../lib/deep/x")),
+            ("b.ts", &importing("../../other/x")),
+            ("c.ts", &importing("../state/x")),
+            ("d.ts", &importing("../broken")),
+            ("e.ts", &importing("../throws")),
+        ],
+        &[
+            ("lib/deep/x.ts", "export { x } from '../../x';"),
+            ("x.ts", "export const x = () => 1;"),
+            ("unused.ts", "export const"),
+            ("state/x.ts", "export const x = () => 1;"),
+            ("broken.ts", "export const\nx = ;"),
+            ("throws.ts", "export const x = () => {\n  throw new Error('here');\n};"),
+            ("../other/x.ts", "export const x = () => 1;"),
+        ],
+    );
+    loaded(&mut set);
+    assert_eq!(folder.problems.iter().map(|problem| &*problem.path).collect::<Vec<_>>(), ["broken.ts"]);
+    let told: Vec<String> = set
+        .states()
+        .map(|(_, state)| match state {
+            ModuleState::LeftOut(failure) => failure.text.clone(),
+            _ => "ready".to_owned(),
+        })
+        .collect();
+    assert_eq!(told[0], "ready");
+    for text in &told[1..4] {
+        assert!(text.contains("there is no such file in the agent's folder"), "{told:#?}");
+    }
+    assert!(told[4].starts_with("Error: here\n    at x (throws.ts:2:"), "{told:#?}");
 }

@@ -42,6 +42,7 @@ use bevy::ecs::prelude::*;
 
 use crate::element::{ElementChanged, ElementEdit};
 use crate::kernel::{SessionTaken, WorkAnswer, WorkNotice, WorkOrder};
+use crate::log::AddedEvents;
 use crate::mind::PromptAdditions;
 use crate::orchestration::workflow::BeforeWorkflows;
 use crate::schedule::inputs::{CollectInputs, InputExt};
@@ -63,6 +64,9 @@ pub fn plugin(app: &mut App) {
         .init_resource::<Heartbeats>()
         .init_resource::<modules::ModulePrompts>()
         .init_resource::<modules::ModulesLoading>()
+        .init_resource::<modules::RunningModules>()
+        .init_resource::<modules::KnownModules>()
+        .init_resource::<AddedEvents>()
         .init_resource::<PromptAdditions>()
         .init_resource::<Streams>()
         .init_resource::<SlackSending>()
@@ -82,6 +86,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<SceneWrite>()
         .add_tick_message::<FileChanged>();
     app.add_input::<modules::ModulesHeard>().add_tick_message::<modules::PromptAnswered>();
+    app.world_mut().resource_mut::<AddedEvents>().add::<modules::ModuleLogged>();
     let mut tools = app.world_mut().get_resource_or_init::<Tools>();
     tools.add_executor(DESK);
     tools.add_executor(modules::MODULES);
@@ -109,6 +114,7 @@ pub fn plugin(app: &mut App) {
                 checkin_systems::check_in,
                 heartbeat_systems::start_due_heartbeats,
                 modules::apply_module_messages,
+                modules::ask_for_words,
                 modules::follow_prompts,
             )
                 .chain()

@@ -1,6 +1,7 @@
 //! The kernel's access to the room: agents, permissions, and the log.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -10,13 +11,13 @@ use super::core::Kernel;
 use super::settings::KernelSettings;
 use super::work_orders::WorkAnswer;
 use crate::agent::{Agent, KnownSkills, Profiles, Roster};
-use crate::base::{ActivationKey, Id, RunTag, Seq};
+use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, RoomGateContext};
 use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
-use crate::mind::{SideRequestDue, SideRequestWithdrawn, WorkDue, WorkOver};
+use crate::mind::{PromptAdditions, SideRequestDue, SideRequestWithdrawn, WorkDue, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, ThinkDone, WorkRequestWithdrawn, WorkRequested};
 use crate::tools::{CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
@@ -48,6 +49,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) roster: Res<'w, Roster>,
     pub(super) profiles: Res<'w, Profiles>,
     skills: Option<Res<'w, KnownSkills>>,
+    additions: Option<Res<'w, PromptAdditions>>,
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
     pub(super) worktrees: Res<'w, WorktreesKnown>,
@@ -82,6 +84,12 @@ impl RoomAccess<'_, '_> {
     pub(super) fn agent(&self, id: &str) -> Option<&Agent> {
         let entity = self.roster.entity(self.roster.key(id)?)?;
         self.agents.get(entity).ok().map(|(agent, _)| agent)
+    }
+
+    /// The agents whose work waits until what is added to its prompts is up to date.
+    pub(super) fn agents_with_old_additions(&self, kernel: &Kernel) -> BTreeSet<AgentKey> {
+        let awaited = self.additions.iter().flat_map(|additions| additions.awaited());
+        awaited.filter_map(|(work, _)| kernel.activation(work)?.agent_key).collect()
     }
 
     /// The file of a profile, as results speak of it.

@@ -251,7 +251,8 @@ pub(super) fn run_kernel(
             kernel.present(&agent, key);
         }
     }
-    let connecting = room.servers_needed(&kernel, &mut needed);
+    let mut waiting = room.servers_needed(&kernel, &mut needed);
+    waiting.extend(room.agents_with_old_additions(&kernel));
     let goes_on = standstill.is_none_or(|standstill| !standstill.holds());
     let now = room.clock.tick();
     let settings: KernelSettings = (*room.settings).clone();
@@ -262,7 +263,7 @@ pub(super) fn run_kernel(
             let roster = &room.roster;
             let is_held = |agent| {
                 let state = roster.entity(agent).and_then(|entity| states.get(entity).ok());
-                connecting.contains(&agent) || state.is_some_and(|state| state.0.state() == State::Paused)
+                waiting.contains(&agent) || state.is_some_and(|state| state.0.state() == State::Paused)
             };
             effects.extend(kernel.step(now, &settings, is_held));
         }

@@ -14,7 +14,7 @@ use crate::gateway::acp::READ_TEXT;
 use crate::mind::ToolCall;
 
 /// So many lines of what a call logs are told as how far it is.
-const LINES_TOLD_AT_MOST: usize = 20;
+pub(crate) const LINES_TOLD_AT_MOST: usize = 20;
 
 /// A running call.
 pub(super) struct OpenCall {

@@ -1,15 +1,18 @@
 //! The running modules of one agent: pending orders of each, their requests, and what they reported last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
-use super::{FOLDER, HeardModule, HeardTool, ModuleCall, ModulesHeard};
-use crate::base::{Id, Problem};
-use crate::engine::{HostAnswer, HostCall, HostRequest, ModuleCommand, ModuleMessage};
+use super::log_allowance::{Allowed, LogAllowance};
+use super::{HeardModule, HeardTool, ModuleCall, ModuleLogged, ModulesHeard, path_of};
+use crate::base::text::truncate;
+use crate::base::{ActivationKey, Id, Problem};
+use crate::engine::{HostAnswer, HostCall, HostRequest, LogLine, ModuleCommand, ModuleMessage};
 use crate::modules::{ModuleEvent, ModuleFolder, ModuleSet, ModuleState};
 use crate::source::SourceSeverity;
-use crate::tools::document_calls::{answer_for, call_for};
+use crate::tools::document_calls::{LINES_TOLD_AT_MOST, answer_for, call_for};
 use crate::tools::{CallAnswer, OrderKey, ToolNews, ToolOutput};
 
 /// What a module is told that asks for something outside of a call, and one that prompts its agent within one.
@@ -17,14 +20,30 @@ const FILES_AND_SERVERS: &str = "a module can only access files and servers duri
 const IN_A_CALL: &str =
     "its agent is waiting for this call: prompt it from the background, or return what it should know";
 
+/// How long work that begins waits for what modules add to its prompts, at most.
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+
+/// How long modules that are being ended may take for it, at most.
+const END_WITHIN: Duration = Duration::from_secs(5);
+
+/// Longer lines of modules are cut.
+const LINE_CHARS_AT_MOST: usize = 2_000;
+
 /// What an order to a module is for.
 enum For {
     /// Beginning its work in the background.
     Start,
     /// What it adds to prompts.
     Words,
-    /// A call of one of its tools.
-    Call(OrderKey),
+    /// A call of one of its tools, and how many lines of it were told.
+    Call(OrderKey, usize),
+}
+
+/// Work that waits for what modules add to its prompts.
+struct Asking {
+    /// The modules that were asked, each with the number of the order.
+    asked: BTreeSet<(String, u64)>,
+    until: Instant,
 }
 
 /// The modules of one agent.
@@ -39,7 +58,11 @@ pub(super) struct OpenModules {
     asked: BTreeMap<(OrderKey, u64), (String, HostCall)>,
     /// Prompts that wait for their answers, by module and number.
     prompts: BTreeMap<(String, u64), HostCall>,
+    asking: BTreeMap<ActivationKey, Asking>,
     words: BTreeMap<String, String>,
+    log: BTreeMap<String, LogAllowance>,
+    /// When they are given up, where they are being ended.
+    ends_until: Option<Instant>,
     failed: BTreeMap<String, Problem>,
     /// What is wrong with files that could not be read.
     unreadable: Vec<Problem>,
@@ -72,7 +95,10 @@ impl OpenModules {
             ordered: BTreeMap::new(),
             asked: BTreeMap::new(),
             prompts: BTreeMap::new(),
+            asking: BTreeMap::new(),
             words: BTreeMap::new(),
+            log: BTreeMap::new(),
+            ends_until: None,
             failed: BTreeMap::new(),
             unreadable,
             told: None,
@@ -88,20 +114,51 @@ impl OpenModules {
         })
     }
 
-    /// Ends them, the last one first.
-    pub(super) fn into_ending(mut self) -> ModuleSet {
+    /// Ends them, the last one first. What they say meanwhile is logged, and nothing else.
+    pub(super) fn end(&mut self) {
         self.set.end();
-        self.set
+        self.ends_until = Some(Instant::now() + END_WITHIN);
+        self.ordered.clear();
+        self.asking.clear();
+    }
+
+    /// Whether they have ended, or take too long for it.
+    pub(super) fn has_ended(&self) -> bool {
+        self.set.has_ended() || self.ends_until.is_some_and(|until| Instant::now() > until)
     }
 
     /// Whether a call is with one of them.
     pub(super) fn has(&self, key: OrderKey) -> bool {
-        self.ordered.values().any(|what| matches!(what, For::Call(call) if *call == key))
+        self.ordered.values().any(|what| matches!(what, For::Call(call, _) if *call == key))
+    }
+
+    /// Asks them what they add to the prompts of a piece of work that begins. Those that are too busy to hear it are
+    /// not waited for.
+    pub(super) fn ask(&mut self, work: ActivationKey) {
+        let is_there = |(file, state): (&str, &ModuleState)| {
+            let is_there = matches!(state, ModuleState::Ready(_)) && !self.failed.contains_key(file);
+            is_there.then(|| file.to_owned())
+        };
+        let there: Vec<String> = self.set.states().filter_map(is_there).collect();
+        let asked = there.into_iter().filter_map(|file| {
+            let number = self.order(&file, ModuleCommand::SystemPrompt, For::Words)?;
+            Some((file, number))
+        });
+        let asked = asked.collect();
+        self.asking.insert(work, Asking { asked, until: Instant::now() + ANSWER_WITHIN });
+    }
+
+    /// Whether they are being asked for a piece of work.
+    pub(super) fn is_asking(&self, work: ActivationKey) -> bool {
+        self.asking.contains_key(&work)
     }
 
     /// Has a tool called. `None` where its module is not there yet; the error says why it never will be.
     pub(super) fn call(&mut self, key: OrderKey, call: &ModuleCall) -> Option<Result<(), String>> {
         let state = self.set.states().find(|(file, _)| *file == call.module).map(|(_, state)| state);
+        if let Some(problem) = self.failed.get(&call.module) {
+            return Some(Err(problem.what.clone()));
+        }
         match state {
             None => return Some(Err(format!("the module {} no longer exists", call.module))),
             Some(ModuleState::LeftOut(failure)) => return Some(Err(failure.text.clone())),
@@ -110,7 +167,7 @@ impl OpenModules {
         }
         let order = ModuleCommand::Tool { name: call.tool.clone(), arguments: call.arguments.clone() };
         let number = self.set.order(&call.module, order)?;
-        self.ordered.insert((call.module.clone(), number), For::Call(key));
+        self.ordered.insert((call.module.clone(), number), For::Call(key, 0));
         Some(Ok(()))
     }
 
@@ -139,27 +196,61 @@ impl OpenModules {
         let mut said = Vec::new();
         for ModuleEvent { module, news } in self.set.poll() {
             match news {
-                ModuleMessage::Loaded(Ok(_)) => self.order(&module, ModuleCommand::SystemPrompt, For::Words),
+                ModuleMessage::Loaded(Ok(_)) => {
+                    self.order(&module, ModuleCommand::SystemPrompt, For::Words);
+                }
                 ModuleMessage::Loaded(Err(failure)) => self.fails(&module, &failure.text),
                 ModuleMessage::Done { order, result } => {
                     let what = self.ordered.remove(&(module.clone(), order));
                     self.done(&module, what, result.map_err(|failure| failure.text), &mut said);
                 }
                 ModuleMessage::Asks(asked) => self.asks(&module, asked, &mut said),
-                ModuleMessage::Logged(line) => {
-                    if let Some(key) = self.call_of(&module) {
-                        said.push(Say::Outcome(key, ToolNews::Progress { text: line.text }));
-                    }
-                }
+                ModuleMessage::Logged { order, line } => said.extend(self.logged(module, order, line)),
+                ModuleMessage::Ended(failure) => self.fails(&module, &failure.text),
             }
         }
-        said.extend(self.news().map(Say::Heard));
+        if self.ends_until.is_none() {
+            said.extend(self.news().map(Say::Heard));
+            self.close_answered();
+        }
         said
+    }
+
+    /// What becomes of a line: during a call it says how far that is, otherwise it is logged, as far as there is room.
+    fn logged(&mut self, module: String, order: u64, line: LogLine) -> Option<Say> {
+        if let Some(For::Call(key, told)) = self.ordered.get_mut(&(module.clone(), order)) {
+            *told += 1;
+            let is_told = *told <= LINES_TOLD_AT_MOST;
+            return is_told.then(|| Say::Outcome(*key, ToolNews::Progress { text: line.text }));
+        }
+        let now = Instant::now();
+        let allowance = self.log.entry(module.clone()).or_insert_with(|| LogAllowance::new(now));
+        let LogLine { level, text } = match allowance.take(now) {
+            Allowed::Yes => line,
+            Allowed::FirstDropped => {
+                let text = "it logs too much; some of its lines are dropped".to_owned();
+                LogLine { level: "warning".to_owned(), text }
+            }
+            Allowed::Dropped => return None,
+        };
+        let line = ModuleLogged { module, level, text: truncate(&text, LINE_CHARS_AT_MOST) };
+        Some(Say::Heard(ModulesHeard::Logged { profile: self.profile.clone(), line }))
+    }
+
+    /// Forgets the work that need not wait any more.
+    fn close_answered(&mut self) {
+        if self.asking.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let ordered = &self.ordered;
+        let is_open = |one: &Asking| now < one.until && one.asked.iter().any(|asked| ordered.contains_key(asked));
+        self.asking.retain(|_, one| is_open(one));
     }
 
     fn done(&mut self, module: &str, what: Option<For>, result: Result<String, String>, said: &mut Vec<Say>) {
         match (what, result) {
-            (Some(For::Call(key)), result) => {
+            (Some(For::Call(key, _)), result) => {
                 self.asked.retain(|(call, _), _| *call != key);
                 said.push(Say::Outcome(
                     key,
@@ -183,9 +274,13 @@ impl OpenModules {
     }
 
     fn asks(&mut self, module: &str, asked: HostCall, said: &mut Vec<Say>) {
-        let call = self.call_of(module);
+        let call = match self.ordered.get(&(module.to_owned(), asked.order)) {
+            Some(For::Call(key, _)) => Some(*key),
+            _ => None,
+        };
         let refused = |reason: &str| HostAnswer::Refused { reason: reason.to_owned() };
         let answer = match (&asked.request, call) {
+            _ if self.ends_until.is_some() => refused("the module is being stopped"),
             (HostRequest::Prompt { .. }, Some(_)) => refused(IN_A_CALL),
             (HostRequest::Prompt { message }, None) => {
                 let (profile, module, number) = (self.profile.clone(), module.to_owned(), asked.id);
@@ -208,16 +303,10 @@ impl OpenModules {
         self.set.answer(module, &asked, answer);
     }
 
-    fn order(&mut self, module: &str, order: ModuleCommand, what: For) {
-        if let Some(number) = self.set.order(module, order) {
-            self.ordered.insert((module.to_owned(), number), what);
-        }
-    }
-
-    /// The call that a module is at.
-    fn call_of(&self, module: &str) -> Option<OrderKey> {
-        let mut own = self.ordered.iter().filter(|((file, _), _)| file == module);
-        own.find_map(|(_, what)| if let For::Call(key) = what { Some(*key) } else { None })
+    fn order(&mut self, module: &str, order: ModuleCommand, what: For) -> Option<u64> {
+        let number = self.set.order(module, order)?;
+        self.ordered.insert((module.to_owned(), number), what);
+        Some(number)
     }
 
     fn fails(&mut self, module: &str, why: &str) {
@@ -262,11 +351,6 @@ impl OpenModules {
         self.told = Some(now.clone());
         Some(now)
     }
-}
-
-/// The path of a module's file in the workspace, by the folder that is its agent: empty where that is the workspace.
-fn path_of(folder: &str, file: &str) -> String {
-    if folder.is_empty() { format!("{FOLDER}{file}") } else { format!("{folder}/{FOLDER}{file}") }
 }
 
 fn heard_tool(tool: &crate::engine::ModuleTool) -> HeardTool {

@@ -2,15 +2,22 @@
 //! work.
 //!
 //! They run outside the world, each in its own engine ([`agent_modules`]); their descriptions, the results of their
-//! tools and their prompts to the agent enter as inputs, so that a replay has these without running any code
-//! ([`module_messages`]). During a call, they can access files and servers through calls of their agent.
+//! tools, what they log and their prompts to the agent enter as inputs, so that a replay has these without running any
+//! code ([`module_messages`]). During a call, they can access files and servers through calls of their agent. When work
+//! begins, it waits until they were asked what they add to its prompts ([`module_words`]).
 
 mod agent_modules;
+mod log_allowance;
+mod module_events;
 mod module_messages;
 mod module_runner;
+mod module_words;
 
-pub(super) use module_messages::{apply_module_messages, apply_work_answers, follow_prompts};
-pub(super) use module_runner::run;
+pub use module_events::ModuleLogged;
+pub(super) use module_messages::{KnownModules, apply_module_messages, apply_work_answers, follow_prompts};
+pub use module_runner::stop_all;
+pub(super) use module_runner::{RunningModules, run};
+pub(super) use module_words::ask_for_words;
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::Resource;
@@ -27,12 +34,27 @@ pub const MODULES: &str = "modules";
 /// The folder in which they lie.
 const FOLDER: &str = "modules/";
 
-/// The files of the modules of an agent that is this folder, each by its path below `modules/`.
+/// The files of the modules of an agent that is this folder, each by its path in it.
 pub fn module_files<'a>(known: &'a KnownFiles, folder: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
-    let below = if folder.is_empty() { FOLDER.to_owned() } else { format!("{folder}/{FOLDER}") };
-    let files = known.all().range(below.clone()..).map(|(path, text)| (path.as_str(), text.as_str()));
-    let files = files.map_while(move |(path, text)| Some((path.strip_prefix(&*below)?, text)));
+    code_files(known, folder).filter(|(path, _)| path.starts_with(FOLDER))
+}
+
+/// The files of code of an agent that is this folder, as far as a room knows them, each by its path in it.
+fn code_files<'a>(known: &'a KnownFiles, folder: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    // A folder that is the workspace contains much that is not the agent's.
+    let (start, below) = match folder {
+        "" => (FOLDER.to_owned(), String::new()),
+        folder => (format!("{folder}/"), format!("{folder}/")),
+    };
+    let files = known.all().range(start.clone()..).map(|(path, text)| (path.as_str(), text.as_str()));
+    let files = files.take_while(move |(path, _)| path.starts_with(&*start));
+    let files = files.filter_map(move |(path, text)| Some((path.strip_prefix(&*below)?, text)));
     files.filter(|(path, _)| path.ends_with(".ts"))
+}
+
+/// The path of a module's file in the workspace, by the folder that is its agent: empty where that is the workspace.
+fn path_of(folder: &str, file: &str) -> String {
+    if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") }
 }
 
 /// Something that the modules of an agent say. An input.
@@ -59,6 +81,18 @@ pub enum ModulesHeard {
         /// What it says.
         message: String,
     },
+    /// One of them logged something outside of calls of its tools.
+    Logged {
+        /// The profile in whose folder it lies.
+        profile: Id,
+        /// What.
+        line: ModuleLogged,
+    },
+    /// A piece of work goes on: they were asked what they add to its prompts, and have answered or are too busy.
+    Asked {
+        /// Which.
+        work: ActivationKey,
+    },
 }
 
 impl Input for ModulesHeard {
@@ -68,7 +102,7 @@ impl Input for ModulesHeard {
 /// A module, as it says of itself.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct HeardModule {
-    /// Its file, below the folder of the modules.
+    /// Its file, by its path in the agent's folder.
     pub file: String,
     /// What it is called.
     pub name: String,

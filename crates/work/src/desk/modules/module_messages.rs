@@ -7,13 +7,15 @@ use bevy::ecs::prelude::*;
 use serde_json::Value;
 
 use super::{
-    HeardModule, HeardTool, MODULES, ModuleCall, ModulePrompt, ModulePrompts, ModulesHeard, PromptAnswered, answer_of,
+    HeardModule, HeardTool, MODULES, ModuleCall, ModuleLogged, ModulePrompt, ModulePrompts, ModulesHeard,
+    PromptAnswered, answer_of, path_of,
 };
-use crate::agent::{Agent, Roster};
+use crate::agent::agent_file::folder_of_agent;
+use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{Id, Problem, RunTag, Seq};
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
 use crate::kernel::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
-use crate::log::EventLog;
+use crate::log::{EventDraft, EventLog};
 use crate::mind::PromptAdditions;
 use crate::tools::{Arguments, Planned, Tool, Tools};
 use crate::workspace::ProblemReport;
@@ -21,15 +23,46 @@ use crate::workspace::ProblemReport;
 /// Who sets such work going, as the log says it; also what the names of its orders begin with.
 const BY: &str = "module";
 
-/// Has the tools and the words of modules be as they say.
+/// The modules that there are, by profile. Not saved: they say it again when a room is reopened.
+#[derive(Resource, Default, Debug)]
+pub(in crate::desk) struct KnownModules(BTreeMap<Id, Vec<HeardModule>>);
+
+impl KnownModules {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a profile has some.
+    pub(super) fn has(&self, profile: &Id) -> bool {
+        self.0.get(profile).is_some_and(|modules| !modules.is_empty())
+    }
+}
+
+/// Has the tools and the words of modules be as they say, and writes down what they log.
 pub(in crate::desk) fn apply_module_messages(
     mut news: MessageReader<ModulesHeard>,
     (mut registry, mut words): (ResMut<Tools>, ResMut<PromptAdditions>),
+    (profiles, roster, agents): (Res<Profiles>, Res<Roster>, Query<&Agent>),
+    mut log: ResMut<EventLog>,
     mut reports: MessageWriter<ProblemReport>,
-    mut known: Local<BTreeMap<Id, Vec<HeardModule>>>,
+    mut known: ResMut<KnownModules>,
 ) {
     for news in news.read() {
-        let ModulesHeard::Are { profile, modules, problems } = news else { continue };
+        let (profile, modules, problems) = match news {
+            ModulesHeard::Are { profile, modules, problems } => (profile, modules, problems),
+            ModulesHeard::Asked { work } => {
+                words.go_on(*work);
+                continue;
+            }
+            ModulesHeard::Logged { profile, line } => {
+                let here = roster.iter().filter_map(|(_, entity)| agents.get(entity).ok());
+                let agent = here.filter(|agent| agent.profile == *profile).map(|agent| &agent.id).min();
+                log.write(draft_of(line, agent));
+                continue;
+            }
+            ModulesHeard::Prompts { .. } => continue,
+        };
+        let known = &mut known.0;
         let scope = ToolScope::Profile(profile.clone());
         for tool in known.remove(profile).iter().flatten().flat_map(|module| &module.tools) {
             registry.remove(&scope, &tool.name);
@@ -39,7 +72,8 @@ pub(in crate::desk) fn apply_module_messages(
             let added = module.tools.iter().filter_map(|tool| {
                 let refusal = registry.register(tool_of(profile, module, tool)).err()?;
                 let remedy = format!("rename the tool {:?}", tool.name);
-                Some(Problem::error(&module.file, refusal.to_string(), remedy))
+                let folder = profiles.path(profile).and_then(folder_of_agent).unwrap_or_default();
+                Some(Problem::error(path_of(folder, &module.file), refusal.to_string(), remedy))
             });
             problems.extend(added.collect::<Vec<_>>());
         }
@@ -48,6 +82,15 @@ pub(in crate::desk) fn apply_module_messages(
         words.set(profile, said.join("\n\n"));
         reports.write(ProblemReport { source: format!("modules of {profile}"), problems });
         known.insert(profile.clone(), modules.clone());
+    }
+}
+
+/// The record of a line, as one of this agent.
+pub(super) fn draft_of(line: &ModuleLogged, agent: Option<&Id>) -> EventDraft {
+    let draft = EventDraft::of(line);
+    match agent {
+        Some(agent) => draft.agent(agent),
+        None => draft,
     }
 }
 

@@ -1,25 +1,37 @@
 //! Runs the modules of the agents in the room, outside the world: loaded when their agent arrives and when one of their
-//! files changes, and ended when it leaves.
+//! files changes, and ended when it leaves and when the room is closed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use crossbeam_channel::{Receiver, bounded};
 
 use super::agent_modules::{OpenModules, Say};
-use super::{FOLDER, MODULES, ModuleCall, ModulesHeard, ModulesLoading, PromptAnswered, module_files};
+use super::module_messages::draft_of;
+use super::{
+    MODULES, ModuleCall, ModuleLogged, ModulesHeard, ModulesLoading, PromptAnswered, code_files, module_files,
+};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::{Agent, Profiles, Roster};
-use crate::base::Id;
 use crate::base::hash::content_hash;
+use crate::base::{ActivationKey, Id};
 use crate::engine::ProgramCache;
-use crate::modules::{ModuleFolder, ModuleOptions, ModuleSet};
+use crate::gateway::GatewayEnvironment;
+use crate::log::EventLog;
+use crate::mind::PromptAdditions;
+use crate::modules::{ModuleFolder, ModuleOptions, ModuleSet, may_be_imported};
 use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::tools::document_tools::limits;
 use crate::tools::{CallAnswered, OrderKey, PendingToolOrders, ToolNews, ToolOutcome, Work};
+use crate::workspace::layout::read_below;
 use crate::workspace::{FileChanged, KnownFiles};
+
+/// How often modules are looked at that are being ended while nothing else happens.
+const LOOKS_EVERY: Duration = Duration::from_millis(2);
 
 /// The modules of an agent.
 enum Loaded {
@@ -32,12 +44,14 @@ enum Loaded {
 }
 
 /// All of them. Nobody's to save: in a room that is opened again they are loaded anew.
-#[derive(Default)]
-pub(in crate::desk) struct Running {
+#[derive(Resource, Default)]
+pub(in crate::desk) struct RunningModules {
     /// By profile: the hash of their files, and how they are.
     all: BTreeMap<Id, (u64, Loaded)>,
     /// Those that are being ended.
-    ending: Vec<ModuleSet>,
+    ending: Vec<OpenModules>,
+    /// Work for which modules were asked what they add to its prompts, and whether the answer was passed on.
+    asked: BTreeMap<ActivationKey, bool>,
     programs: Arc<ProgramCache>,
     /// Calls that were begun by this process.
     begun: BTreeSet<OrderKey>,
@@ -55,6 +69,8 @@ pub(in crate::desk) struct RoomView<'w, 's> {
     date: Res<'w, RoomDate>,
     under_way: Res<'w, PendingToolOrders>,
     journal: Res<'w, InputJournal>,
+    words: Res<'w, PromptAdditions>,
+    surroundings: Option<Res<'w, GatewayEnvironment>>,
 }
 
 /// Loads and ends modules, brings in what they say, and orders of them what is called.
@@ -64,16 +80,17 @@ pub(in crate::desk) fn run(
     (mut answered, mut prompted): (MessageReader<CallAnswered>, MessageReader<PromptAnswered>),
     (mut heard, mut outcomes): (ResMut<InputQueue<ModulesHeard>>, ResMut<InputQueue<ToolOutcome>>),
     mut loading: ResMut<ModulesLoading>,
-    mut running: Local<Running>,
+    mut running: ResMut<RunningModules>,
 ) {
     if room.journal.is_replaying() {
         return;
     }
+    let running = &mut *running;
     // Every change is to be read, whichever comes first.
-    let has_changed = changes.read().filter(|change| change.path.contains(FOLDER)).count() > 0;
+    let has_changed = changes.read().filter(|change| change.path.ends_with(".ts")).count() > 0;
     let is_first = !running.has_looked;
     if is_first || has_changed || room.roster.is_changed() || room.profiles.is_changed() {
-        room.load(&mut running);
+        room.load(running);
     }
     for CallAnswered { key, number, answer } in answered.read() {
         running.open().for_each(|modules| modules.send_answer(*key, *number, answer));
@@ -84,7 +101,9 @@ pub(in crate::desk) fn run(
         }
     }
     running.take_up();
-    let said: Vec<Say> = running.open().flat_map(OpenModules::take_messages).collect();
+    let mut said: Vec<Say> = running.ending.iter_mut().flat_map(OpenModules::take_messages).collect();
+    said.extend(running.open().flat_map(OpenModules::take_messages));
+    running.ending.retain(|modules| !modules.has_ended());
     for said in said {
         match said {
             Say::Heard(news) => heard.push(news),
@@ -96,6 +115,7 @@ pub(in crate::desk) fn run(
             }
         }
     }
+    running.ask(&room.words, &mut heard);
     running.all.retain(|profile, (_, loaded)| {
         let is_gone = matches!(loaded, Loaded::Gone);
         if is_gone {
@@ -107,7 +127,7 @@ pub(in crate::desk) fn run(
     loading.set_if_neq(ModulesLoading(running.is_loading()));
 }
 
-impl Running {
+impl RunningModules {
     fn open(&mut self) -> impl Iterator<Item = &mut OpenModules> {
         self.all.values_mut().filter_map(|(_, loaded)| match loaded {
             Loaded::Open(modules) => Some(&mut **modules),
@@ -131,15 +151,33 @@ impl Running {
                 *loaded = Loaded::Open(Box::new(OpenModules::new(profile.clone(), home, &folder, set)));
             }
         }
-        self.ending.retain_mut(|set| {
-            set.poll();
-            !set.has_ended()
-        });
+    }
+
+    /// Asks modules what they add to the prompts of work that begins. It goes on once they have answered, and where
+    /// there is nobody to ask.
+    fn ask(&mut self, words: &PromptAdditions, heard: &mut InputQueue<ModulesHeard>) {
+        self.asked.retain(|work, _| words.is_awaited(*work));
+        for (work, profile) in words.awaited() {
+            let is_asking = match self.all.get_mut(profile) {
+                Some((_, Loaded::Open(modules))) if !self.asked.contains_key(&work) => {
+                    modules.ask(work);
+                    true
+                }
+                // They may have been loaded again meanwhile, and know nothing of it.
+                Some((_, Loaded::Open(modules))) => modules.is_asking(work),
+                _ => false,
+            };
+            let is_answered = self.asked.entry(work).or_insert(false);
+            if !is_asking && !std::mem::replace(is_answered, true) {
+                heard.push(ModulesHeard::Asked { work });
+            }
+        }
     }
 
     fn end(&mut self, loaded: Loaded) {
-        if let Loaded::Open(modules) = loaded {
-            self.ending.push(modules.into_ending());
+        if let Loaded::Open(mut modules) = loaded {
+            modules.end();
+            self.ending.push(*modules);
         }
     }
 
@@ -190,7 +228,7 @@ impl Running {
 
 impl RoomView<'_, '_> {
     /// Loads the modules of agents that are here, where their files are others than before, and ends the rest.
-    fn load(&self, running: &mut Running) {
+    fn load(&self, running: &mut RunningModules) {
         let wanted = self.wanted();
         let gone: Vec<Id> = running.all.keys().filter(|profile| !wanted.contains_key(*profile)).cloned().collect();
         for profile in gone {
@@ -198,9 +236,7 @@ impl RoomView<'_, '_> {
                 running.end(loaded);
             }
         }
-        for (profile, (home, files)) in wanted {
-            let text: String = files.iter().flat_map(|(path, text)| [path.as_str(), "\0", text, "\0"]).collect();
-            let hash = content_hash(text.as_bytes());
+        for (profile, Wanted { home, files, hash }) in wanted {
             if running.all.get(&profile).is_some_and(|(known, _)| *known == hash) {
                 continue;
             }
@@ -212,9 +248,15 @@ impl RoomView<'_, '_> {
             };
             let (read_in, read) = bounded(1);
             let programs = running.programs.clone();
+            let root = self.workspace();
             let reading = move || {
                 let texts = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-                let folder = ModuleFolder::read(texts, &programs, &options.limits);
+                // A link leads no further than a path.
+                let other = |path: &str| {
+                    let (real, text) = read_below(root.as_deref()?, &home, path)?;
+                    may_be_imported(&real).then_some(text)
+                };
+                let folder = ModuleFolder::read(texts, other, &programs, &options.limits);
                 let set = ModuleSet::load(&folder, &options);
                 // Nobody takes it where the room was closed meanwhile.
                 let _ = read_in.send((home, folder, set));
@@ -229,8 +271,12 @@ impl RoomView<'_, '_> {
         }
     }
 
-    /// The modules of the agents in the room: by profile, the folder that is the agent and the files below its modules.
-    fn wanted(&self) -> BTreeMap<Id, (String, Vec<(String, String)>)> {
+    fn workspace(&self) -> Option<PathBuf> {
+        self.surroundings.as_ref()?.0.workspace().map(PathBuf::from)
+    }
+
+    /// The modules of the agents in the room, by profile.
+    fn wanted(&self) -> BTreeMap<Id, Wanted> {
         let Some(known) = &self.known else { return BTreeMap::new() };
         let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
         let profiles: BTreeSet<&Id> = here.map(|agent| &agent.profile).collect();
@@ -238,8 +284,59 @@ impl RoomView<'_, '_> {
             let folder = folder_of_agent(self.profiles.path(profile)?)?;
             let files = module_files(known, folder).map(|(path, text)| (path.to_owned(), text.to_owned()));
             let files: Vec<_> = files.collect();
-            (!files.is_empty()).then(|| (profile.clone(), (folder.to_owned(), files)))
+            if files.is_empty() {
+                return None;
+            }
+            let code = code_files(known, folder).flat_map(|(path, text)| [path, "\0", text, "\0"]);
+            let hash = content_hash(code.collect::<String>().as_bytes());
+            Some((profile.clone(), Wanted { home: folder.to_owned(), files, hash }))
         };
         profiles.into_iter().filter_map(of).collect()
+    }
+}
+
+/// The modules of one agent.
+struct Wanted {
+    /// The folder that is the agent.
+    home: String,
+    /// The files of its modules, each by its path in the folder.
+    files: Vec<(String, String)>,
+    /// All of its code that the room knows of, by hash: modules may import it.
+    hash: u64,
+}
+
+/// Ends all modules of a room that is being closed, those of each agent in reverse order, and writes down what they
+/// log. Those that take longer than this are given up.
+pub fn stop_all(world: &mut World, within: Duration) {
+    let Some(mut running) = world.get_resource_mut::<RunningModules>() else { return };
+    let RunningModules { all, mut ending, .. } = std::mem::take(&mut *running);
+    for (_, loaded) in all.into_values() {
+        if let Loaded::Open(mut modules) = loaded {
+            modules.end();
+            ending.push(*modules);
+        }
+    }
+    let until = Instant::now() + within;
+    while !ending.is_empty() {
+        for said in ending.iter_mut().flat_map(OpenModules::take_messages) {
+            if let Say::Heard(ModulesHeard::Logged { profile, line }) = said {
+                write_line(world, &profile, &line);
+            }
+        }
+        ending.retain(|modules| !modules.has_ended());
+        if Instant::now() > until {
+            tracing::warn!("some modules did not stop in time while the room was closed");
+            return;
+        }
+        std::thread::park_timeout(LOOKS_EVERY);
+    }
+}
+
+/// Writes down what a module logs, as a line of an agent whose module it is.
+fn write_line(world: &mut World, profile: &Id, line: &ModuleLogged) {
+    let mut agents = world.query::<&Agent>();
+    let agent = agents.iter(world).filter(|agent| agent.profile == *profile).map(|agent| agent.id.clone()).min();
+    if let Some(mut log) = world.get_resource_mut::<EventLog>() {
+        log.write(draft_of(line, agent.as_ref()));
     }
 }

@@ -1,0 +1,270 @@
+//! The event loop of a module: carries out orders while the module's own work goes on, and keeps account of both.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, after, never, select};
+use rquickjs::Promise;
+use rquickjs::promise::PromiseState;
+
+use super::clock::Stop;
+use super::event_loop::{Incoming, Session};
+use super::host::HostAnswer;
+use super::limits::{EngineLimits, ORDERS_AT_ONCE};
+use super::module_calls::ModuleCalls;
+use super::outcome::{FailureKind, ToolFailure};
+use super::running_module::{ModuleCommand, ModuleMessage};
+
+/// The number that stands for work in the background.
+const BACKGROUND: u64 = 0;
+
+/// It looks around so often where nothing is due.
+const LOOKS_AT_LEAST_EVERY: Duration = Duration::from_secs(3600);
+
+/// What code is told whose request is open when its call ends.
+const CALL_IS_OVER: &str = "the call in which this was requested is over; wait for it before the tool returns";
+
+/// Why a module carries out no more orders.
+pub(super) enum Ended {
+    /// Nobody listens.
+    Unheard,
+    /// It exceeded a limit.
+    Stopped(ToolFailure),
+}
+
+/// An order whose promise is not settled.
+struct OpenOrder<'js> {
+    number: u64,
+    promise: Promise<'js>,
+    kind: OrderKind,
+    ran: Duration,
+    begun: Instant,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OrderKind {
+    Start,
+    /// One of them at a time.
+    Tool,
+    Other,
+}
+
+impl OrderKind {
+    fn of(command: &ModuleCommand) -> Self {
+        match command {
+            ModuleCommand::Start => Self::Start,
+            ModuleCommand::Tool { .. } => Self::Tool,
+            ModuleCommand::SystemPrompt | ModuleCommand::Stop => Self::Other,
+        }
+    }
+}
+
+impl OpenOrder<'_> {
+    /// Whether it has limits as a whole; what was started goes on as long as it likes.
+    fn is_limited(&self) -> bool {
+        self.kind != OrderKind::Start
+    }
+}
+
+/// A loaded module that carries out orders.
+pub(super) struct ModuleLoop<'a, 'js> {
+    limits: EngineLimits,
+    calls: ModuleCalls,
+    session: &'a Session<'a, 'js>,
+    said: &'a Sender<ModuleMessage>,
+    open: Vec<OpenOrder<'js>>,
+    /// Calls that wait for the one before them.
+    waiting: VecDeque<(u64, ModuleCommand)>,
+    /// What was carried out and is not told yet.
+    done: Vec<(u64, Result<String, ToolFailure>)>,
+}
+
+/// What woke a module up.
+enum Woken {
+    Order(u64, ModuleCommand),
+    Answer(u64, HostAnswer),
+    Due,
+}
+
+impl<'a, 'js> ModuleLoop<'a, 'js> {
+    pub(super) fn new(limits: EngineLimits, session: &'a Session<'a, 'js>, said: &'a Sender<ModuleMessage>) -> Self {
+        let calls = ModuleCalls(limits);
+        Self { limits, calls, session, said, open: Vec::new(), waiting: VecDeque::new(), done: Vec::new() }
+    }
+
+    /// Carries out orders until nobody gives any, or until it exceeds a limit.
+    pub(super) fn serve(&mut self, ordered: &Receiver<(u64, ModuleCommand)>) -> Result<(), Ended> {
+        loop {
+            match self.wait(ordered)? {
+                Woken::Order(number, command) if OrderKind::of(&command) == OrderKind::Tool => {
+                    self.waiting.push_back((number, command));
+                }
+                Woken::Order(number, command) => self.begin(number, command)?,
+                Woken::Answer(id, answer) => {
+                    let asker = self.session.shared.unanswered.borrow().get(&id).copied().unwrap_or(BACKGROUND);
+                    self.wake(asker, |session| session.answer(id, answer))?;
+                }
+                Woken::Due => {}
+            }
+            for timer in self.session.due_timers() {
+                self.wake(timer.order, |session| session.ring(timer))?;
+            }
+            self.give_up_waiting()?;
+            while !self.open.iter().any(|order| order.kind == OrderKind::Tool)
+                && let Some((number, command)) = self.waiting.pop_front()
+            {
+                self.begin(number, command)?;
+                self.give_up_waiting()?;
+            }
+        }
+    }
+
+    /// Waits for whatever comes first.
+    fn wait(&self, ordered: &Receiver<(u64, ModuleCommand)>) -> Result<Woken, Ended> {
+        let timer = self.session.next_timer().map(|timer| timer.due);
+        let limits = self.open.iter().filter(|order| order.is_limited()).map(|order| self.waits_until(order));
+        let until = limits.chain(timer).min();
+        let left = until.map_or(LOOKS_AT_LEAST_EVERY, |until| until.saturating_duration_since(Instant::now()));
+        let none = never();
+        let ordered = if self.waiting.len() < ORDERS_AT_ONCE { ordered } else { &none };
+        select! {
+            recv(ordered) -> order => {
+                order.map(|(number, order)| Woken::Order(number, order)).map_err(|_| Ended::Unheard)
+            }
+            recv(self.session.incoming) -> came => match came {
+                Ok(Incoming::Answer(id, answer)) => Ok(Woken::Answer(id, answer)),
+                Ok(Incoming::Cancel) | Err(_) => Err(Ended::Unheard),
+            },
+            recv(after(left)) -> _ => Ok(Woken::Due),
+        }
+    }
+
+    fn waits_until(&self, order: &OpenOrder<'_>) -> Instant {
+        order.begun + self.limits.wait + order.ran
+    }
+
+    fn begin(&mut self, number: u64, command: ModuleCommand) -> Result<(), Ended> {
+        let kind = OrderKind::of(&command);
+        let runs_for = if kind == OrderKind::Start { BACKGROUND } else { number };
+        self.run(runs_for, Duration::ZERO, |module| {
+            let begun = Instant::now();
+            let value = module.calls.begin_order(module.session, command).map(|value| value.try_into_promise());
+            match value {
+                Ok(Ok(promise)) => module.open.push(OpenOrder { number, promise, kind, ran: Duration::ZERO, begun }),
+                Ok(Err(value)) => module.done.push((number, Ok(module.calls.text(value)))),
+                Err(failure) => module.done.push((number, Err(failure))),
+            }
+        })
+    }
+
+    /// Lets code go on that runs for this order, or in the background where the order is over.
+    fn wake(&mut self, order: u64, act: impl FnOnce(&'a Session<'a, 'js>)) -> Result<(), Ended> {
+        let open = self.open.iter().find(|open| open.number == order && open.is_limited());
+        let (order, ran) = open.map_or((BACKGROUND, Duration::ZERO), |open| (order, open.ran));
+        self.run(order, ran, |module| act(module.session))
+    }
+
+    /// Runs code until it waits, and tells what came of it.
+    fn run(&mut self, order: u64, ran: Duration, act: impl FnOnce(&mut Self)) -> Result<(), Ended> {
+        let (session, shared) = (self.session, self.session.shared);
+        shared.order.set(order);
+        if order == BACKGROUND {
+            shared.requests_of.borrow_mut().remove(&BACKGROUND);
+        }
+        shared.clock.run_on(ran);
+        act(self);
+        let stop = session.run_ready().err();
+        if let Some(open) = self.open.iter_mut().find(|open| open.number == order) {
+            open.ran = shared.clock.ran();
+        }
+        self.close_settled();
+        let stop = stop.or_else(|| shared.clock.stopped());
+        shared.clock.rest();
+        if let Some(stop) = stop {
+            self.close(order, Err(ToolFailure::stopped(stop, &self.limits)));
+        }
+        self.send_log(order)?;
+        for (order, result) in std::mem::take(&mut self.done) {
+            self.said.send(ModuleMessage::Done { order, result }).map_err(|_| Ended::Unheard)?;
+        }
+        match stop {
+            Some(stop) => Err(self.stopped(stop, order)),
+            None if shared.is_out_of_memory.get() => {
+                let text = "the module was stopped: in the background, it needs more memory than it may use";
+                Err(Ended::Stopped(ToolFailure::new(FailureKind::Memory, text)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Sends what was logged for this order.
+    pub(super) fn send_log(&self, order: u64) -> Result<(), Ended> {
+        let lines = self.session.shared.log.borrow_mut().take();
+        lines
+            .into_iter()
+            .try_for_each(|line| self.said.send(ModuleMessage::Logged { order, line }))
+            .map_err(|_| Ended::Unheard)
+    }
+
+    /// Closes the orders whose promises are settled.
+    fn close_settled(&mut self) {
+        let is_settled = |open: &OpenOrder<'_>| open.promise.state() != PromiseState::Pending;
+        let settled: Vec<(u64, Promise<'js>)> =
+            self.open.iter().filter(|open| is_settled(open)).map(|open| (open.number, open.promise.clone())).collect();
+        for (_, promise) in &settled {
+            self.session.hand_over_rejection(promise);
+        }
+        for (number, promise) in settled {
+            let result = self.calls.result(self.session, &promise).map(|value| self.calls.text(value));
+            self.close(number, result);
+        }
+        self.session.log_rejections();
+    }
+
+    /// An order is over, if it is open.
+    fn close(&mut self, number: u64, result: Result<String, ToolFailure>) {
+        let Some(at) = self.open.iter().position(|open| open.number == number) else { return };
+        self.open.remove(at);
+        self.done.push((number, result));
+        let shared = self.session.shared;
+        shared.requests_of.borrow_mut().remove(&number);
+        let requested = shared.unanswered.borrow();
+        let left: Vec<u64> = requested.iter().filter(|(_, of)| **of == number).map(|(id, _)| *id).collect();
+        drop(requested);
+        for id in left {
+            self.session.answer(id, HostAnswer::Refused { reason: CALL_IS_OVER.to_owned() });
+        }
+        // What is stopped by that is noticed by whoever runs this.
+        let _ = self.session.run_ready();
+    }
+
+    /// Ends orders that have waited for too long, or that wait for what cannot come.
+    fn give_up_waiting(&mut self) -> Result<(), Ended> {
+        let now = Instant::now();
+        let can_come = self.session.next_timer().is_some() || !self.session.shared.unanswered.borrow().is_empty();
+        let stop_of = |open: &OpenOrder<'_>| match () {
+            () if !open.is_limited() => None,
+            () if !can_come => Some(Stop::NeverSettles),
+            () => (self.waits_until(open) <= now).then_some(Stop::WaitLimit),
+        };
+        let given_up: Vec<(u64, Stop)> =
+            self.open.iter().filter_map(|open| Some((open.number, stop_of(open)?))).collect();
+        for (number, stop) in given_up {
+            let failure = ToolFailure::stopped(stop, &self.limits);
+            self.run(BACKGROUND, Duration::ZERO, |module| module.close(number, Err(failure)))?;
+        }
+        Ok(())
+    }
+
+    /// Why it is ended, when code is stopped that runs for this order.
+    fn stopped(&self, stop: Stop, order: u64) -> Ended {
+        let place = if order == BACKGROUND { "in the background" } else { "in a call" };
+        match stop {
+            Stop::Cancelled => Ended::Unheard,
+            Stop::RunLimit | Stop::WaitLimit | Stop::NeverSettles => {
+                let text = format!("the module was stopped: {place}, it ran for more than {:?}", self.limits.run);
+                Ended::Stopped(ToolFailure::new(FailureKind::RunLimit, text))
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Promises that were rejected and that nobody looks after: the errors are logged, like those of timers.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use rquickjs::{Object, Value};
+
+/// So many are remembered until the code rests: one that fails in a loop is told well enough.
+const KEPT_AT_MOST: usize = 16;
+
+/// How much is remembered of a message and of a stack, in bytes of UTF-8.
+const BYTES_AT_MOST: usize = 4000;
+
+/// Rejected promises without a handler, since code began to run.
+#[derive(Default)]
+pub(super) struct Rejections {
+    kept: Vec<Rejection>,
+}
+
+struct Rejection {
+    promise: u64,
+    message: String,
+    stack: String,
+}
+
+impl Rejections {
+    /// A promise was rejected that has no handler, or was given one later.
+    pub(super) fn note(&mut self, promise: &Value<'_>, told: Option<(String, String)>) {
+        let promise = identity(promise);
+        match told {
+            None => self.kept.retain(|kept| kept.promise != promise),
+            Some((message, stack)) if self.has_room() => self.kept.push(Rejection { promise, message, stack }),
+            Some(_) => {}
+        }
+    }
+
+    /// Whether another one would be remembered.
+    pub(super) fn has_room(&self) -> bool {
+        self.kept.len() < KEPT_AT_MOST
+    }
+
+    /// Whoever called the code hears of this one.
+    pub(super) fn forget(&mut self, promise: &Value<'_>) {
+        self.note(promise, None);
+    }
+
+    /// The messages and stacks of those that have no handler now.
+    pub(super) fn take(&mut self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.kept).into_iter().map(|kept| (kept.message, kept.stack)).collect()
+    }
+}
+
+/// Which object it is, as long as it exists.
+fn identity(promise: &Value<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    promise.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The message and the stack of what a promise was rejected with.
+pub(super) fn described(reason: &Value<'_>) -> (String, String) {
+    let text = |object: &Object<'_>, name: &str| {
+        let text = object.get::<_, String>(name);
+        // Code of the error's own may throw when it is looked at.
+        clipped(text.unwrap_or_else(|_| {
+            drop(reason.ctx().catch());
+            String::new()
+        }))
+    };
+    if let Some(error) = reason.as_object().filter(|object| object.is_error()) {
+        let (name, message) = (text(error, "name"), text(error, "message"));
+        let name = if name.is_empty() { "Error".to_owned() } else { name };
+        let message = if message.is_empty() { name } else { format!("{name}: {message}") };
+        return (message, text(error, "stack"));
+    }
+    let shown = match reason.as_string() {
+        Some(text) => text.to_string(),
+        None => reason
+            .ctx()
+            .json_stringify(reason.clone())
+            .and_then(|json| json.map_or(Ok(String::new()), |json| json.to_string())),
+    };
+    let shown = shown.unwrap_or_else(|_| {
+        drop(reason.ctx().catch());
+        String::new()
+    });
+    (if shown.is_empty() { reason.type_name().to_owned() } else { clipped(shown) }, String::new())
+}
+
+fn clipped(mut text: String) -> String {
+    if text.len() > BYTES_AT_MOST {
+        let end = (0..=BYTES_AT_MOST).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        text.truncate(end);
+    }
+    text
+}

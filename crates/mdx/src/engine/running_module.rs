@@ -1,0 +1,201 @@
+//! A running module, as its owner sees it: orders go in, messages come out, and nothing waits.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError};
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use super::clock::Pulse;
+use super::event_loop::Incoming;
+use super::host::{HostAnswer, HostCall};
+use super::limits::{EngineLimits, GRACE};
+use super::outcome::{FailureKind, LogLine, ToolFailure};
+
+/// A command to a module.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ModuleCommand {
+    /// Say what it adds to the prompt.
+    SystemPrompt,
+    /// Begin its work in the background. It is carried out once that is over, which may be never; nothing waits for it.
+    Start,
+    /// End it.
+    Stop,
+    /// Carry out one of its tools.
+    Tool {
+        /// Its name.
+        name: String,
+        /// What it is given.
+        arguments: Map<String, Json>,
+    },
+}
+
+/// A module's description of itself after it was loaded and initialized.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct ModuleDescription {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its tools.
+    pub tools: Vec<ModuleTool>,
+}
+
+/// A tool of a module.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct ModuleTool {
+    /// The name that a model calls it by.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub parameters: Json,
+}
+
+/// A message of a module.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ModuleMessage {
+    /// It is loaded and initialized, or cannot be. This comes first.
+    Loaded(Result<ModuleDescription, ToolFailure>),
+    /// An order was carried out, or not.
+    Done {
+        /// The number that the order was given.
+        order: u64,
+        /// What it came to.
+        result: Result<String, ToolFailure>,
+    },
+    /// It asks for something and waits for the answer.
+    Asks(HostCall),
+    /// It logged something.
+    Logged {
+        /// During which order; 0 where it was in the background.
+        order: u64,
+        /// What.
+        line: LogLine,
+    },
+    /// It was loaded, and has ended by itself: it exceeded a limit. Nothing follows.
+    Ended(ToolFailure),
+}
+
+/// A running module. Dropping it ends it.
+#[derive(Debug)]
+pub struct RunningModule {
+    pub(super) orders: Sender<(u64, ModuleCommand)>,
+    pub(super) answers: Sender<Incoming>,
+    pub(super) requests: Receiver<HostCall>,
+    pub(super) news: Receiver<ModuleMessage>,
+    pub(super) pulse: Arc<Pulse>,
+    pub(super) limits: EngineLimits,
+    state: State,
+}
+
+/// What its owner was told.
+#[derive(Debug)]
+struct State {
+    ordered: u64,
+    /// Orders that are not answered.
+    open: Vec<u64>,
+    is_loading: bool,
+    /// Why it has ended, until that is told.
+    ended: Option<ToolFailure>,
+    is_gone: bool,
+}
+
+/// The owner's ends of the channels of a module.
+pub(super) struct Ends {
+    pub(super) orders: Sender<(u64, ModuleCommand)>,
+    pub(super) answers: Sender<Incoming>,
+    pub(super) requests: Receiver<HostCall>,
+    pub(super) news: Receiver<ModuleMessage>,
+}
+
+impl RunningModule {
+    pub(super) fn new(ends: Ends, pulse: Arc<Pulse>, limits: EngineLimits) -> Self {
+        let Ends { orders, answers, requests, news } = ends;
+        let state = State { ordered: 0, open: Vec::new(), is_loading: true, ended: None, is_gone: false };
+        Self { orders, answers, requests, news, pulse, limits, state }
+    }
+
+    /// Orders something; the number comes back with what it came to. Nothing where too many orders wait, or where it
+    /// has ended, which [`Self::poll`] tells.
+    pub fn order(&mut self, order: ModuleCommand) -> Option<u64> {
+        let number = self.state.ordered + 1;
+        self.orders.try_send((number, order)).ok()?;
+        self.state.ordered = number;
+        self.state.open.push(number);
+        Some(number)
+    }
+
+    /// Answers a request.
+    pub fn answer(&self, id: u64, answer: HostAnswer) {
+        // There is room for every request that may be open.
+        let _ = self.answers.try_send(Incoming::Answer(id, answer));
+    }
+
+    /// The next message of the module, without waiting. Of a module that has ended, whatever it was doing, every order
+    /// is answered with an error, and the last message says why it ended.
+    pub fn poll(&mut self) -> Option<ModuleMessage> {
+        if self.state.is_gone {
+            return self.next_of_end();
+        }
+        if let Ok(asked) = self.requests.try_recv() {
+            return Some(ModuleMessage::Asks(asked));
+        }
+        match self.news.try_recv() {
+            Ok(ModuleMessage::Ended(failure)) => self.end(failure),
+            Ok(news) => {
+                self.note(&news);
+                Some(news)
+            }
+            Err(TryRecvError::Disconnected) => self.end(ToolFailure::new(FailureKind::Engine, "the module has ended")),
+            Err(TryRecvError::Empty) => {
+                let is_overdue = self.pulse.due().is_some_and(|due| Instant::now() > due + GRACE);
+                if !is_overdue {
+                    return None;
+                }
+                let text = format!("the module did not stop after {:?} and was abandoned", self.limits.run);
+                self.end(ToolFailure::new(FailureKind::GivenUp, text))
+            }
+        }
+    }
+
+    fn note(&mut self, news: &ModuleMessage) {
+        match news {
+            ModuleMessage::Loaded(result) => {
+                self.state.is_loading = false;
+                self.state.is_gone |= result.is_err();
+            }
+            ModuleMessage::Done { order, .. } => self.state.open.retain(|open| open != order),
+            ModuleMessage::Asks(_) | ModuleMessage::Logged { .. } | ModuleMessage::Ended(_) => {}
+        }
+    }
+
+    /// It is gone: nothing that it says is heard any more.
+    fn end(&mut self, why: ToolFailure) -> Option<ModuleMessage> {
+        self.pulse.cancel();
+        self.state.is_gone = true;
+        self.state.ended = Some(why);
+        self.next_of_end()
+    }
+
+    /// Answers what is open, one at a time, and then says why.
+    fn next_of_end(&mut self) -> Option<ModuleMessage> {
+        let state = &mut self.state;
+        if std::mem::take(&mut state.is_loading) {
+            return state.ended.take().map(|failure| ModuleMessage::Loaded(Err(failure)));
+        }
+        let failure = state.ended.clone()?;
+        if state.open.is_empty() {
+            return state.ended.take().map(ModuleMessage::Ended);
+        }
+        Some(ModuleMessage::Done { order: state.open.remove(0), result: Err(failure) })
+    }
+}
+
+impl Drop for RunningModule {
+    fn drop(&mut self) {
+        self.pulse.cancel();
+        let _ = self.answers.try_send(Incoming::Cancel);
+    }
+}

@@ -1,0 +1,34 @@
+//! What modules add to the prompts of work is asked when the work begins, which waits for the answer.
+
+use std::collections::BTreeSet;
+
+use bevy::ecs::prelude::*;
+
+use super::KnownModules;
+use crate::base::ActivationKey;
+use crate::kernel::Kernel;
+use crate::mind::PromptAdditions;
+
+/// Has work that begins wait until the modules of its agent were asked. Whoever runs them answers, in any case.
+pub(in crate::desk) fn ask_for_words(
+    kernel: Res<Kernel>,
+    modules: Res<KnownModules>,
+    mut words: ResMut<PromptAdditions>,
+    mut asked: Local<BTreeSet<ActivationKey>>,
+) {
+    asked.retain(|work| kernel.activation(*work).is_some());
+    let over: Vec<ActivationKey> =
+        words.awaited().map(|(work, _)| work).filter(|work| kernel.activation(*work).is_none()).collect();
+    for work in over {
+        words.go_on(work);
+    }
+    if modules.is_empty() {
+        return;
+    }
+    let begun = kernel.activations().filter(|work| work.has_begun());
+    for work in begun.filter(|work| modules.has(&work.profile)) {
+        if asked.insert(work.key) {
+            words.wait(work.key, &work.profile);
+        }
+    }
+}

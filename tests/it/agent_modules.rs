@@ -1,0 +1,249 @@
+//! Modules of agents in the room: they are called while their own work goes on, reloaded, and ended with their room;
+//! what goes wrong in the background is told.
+
+use agent_workshop::agent::Roster;
+use agent_workshop::base::Severity;
+use agent_workshop::mind::LastPrompt;
+use agent_workshop::schedule::InputQueue;
+use agent_workshop::workspace::files::FileContent;
+use agent_workshop::workspace::{FileChanged, Problems};
+use libtest_mimic::Trial;
+use serde_json::json;
+
+use crate::cases;
+use crate::documents::{call, document, playing};
+use crate::program::succeed;
+use crate::working::Studio;
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        a_module_that_hangs_in_the_background_is_named_and_its_calls_end,
+        its_tools_are_called_while_its_start_waits_for_its_agent,
+        what_it_logs_and_what_fails_in_the_background_is_in_the_log,
+        what_it_adds_to_prompts_is_asked_when_work_begins,
+        a_changed_module_is_stopped_and_loaded_again,
+        a_call_ends_where_its_module_is_loaded_again,
+        modules_stop_in_reverse_order_when_the_room_is_closed,
+        a_module_imports_files_of_its_agents_folder_and_nothing_beyond_it
+    ]
+}
+
+/// A module that logs its life: the bodies of its tool, of its start and of its prompt.
+fn module(name: &str, tool: &str, start: &str, prompt: &str) -> String {
+    format!(
+        "let context: any, asked = 0;
+export default {{
+  describe: () => ({{ name: '{name}', description: '' }}),
+  async initialize(ctx: any) {{ context = ctx; await ctx.log('{name} is here'); }},
+  tools: () => [{{ name: '{name}', description: 'Does it', parameters: {{ type: 'object', properties: {{}} }},
+    execute: async () => {{ {tool} }} }}],
+  systemPrompt: () => {{ {prompt} }},
+  async start() {{ {start} }},
+  async stop() {{ await null; await context.log('{name} stopped'); }},
+}};
+"
+    )
+}
+
+fn path(name: &str) -> String {
+    format!("agents/ada/modules/{name}.ts")
+}
+
+/// Ada with these modules, who makes these calls of their tools.
+fn studio(calls: &[&str], modules: &[(&str, &str)]) -> Studio {
+    let calls: Vec<String> = calls.iter().map(|name| call(name, &json!({}))).collect();
+    let files: Vec<(String, &str)> = modules.iter().map(|(name, code)| (path(name), *code)).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, code)| (path.as_str(), *code)).collect();
+    playing(&calls, &document("", "  return 1;"), &files)
+}
+
+fn logged(studio: &Studio) -> Vec<String> {
+    let lines = studio.all("module_log").into_iter();
+    lines.map(|line| line["data"]["text"].as_str().expect("it says something").to_owned()).collect()
+}
+
+fn has_logged(studio: &Studio, text: &str) -> bool {
+    logged(studio).iter().any(|line| line == text)
+}
+
+fn problems(studio: &mut Studio) -> Vec<String> {
+    let problems = studio.world().resource::<Problems>();
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    errors.map(|problem| format!("{}: {}", problem.place, problem.what)).collect()
+}
+
+fn change(studio: &mut Studio, name: &str, code: &str) {
+    let change = FileChanged::new(path(name), FileContent::Text(code.to_owned()));
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
+    studio.tick();
+}
+
+/// What the modules added to the last prompt.
+fn words(studio: &mut Studio) -> String {
+    let world = studio.world();
+    let roster = world.resource::<Roster>();
+    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it is here");
+    let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
+    prompt.parts_from("modules").next().map(|part| part.text.clone()).unwrap_or_default()
+}
+
+fn replays(studio: &mut Studio) {
+    studio.close();
+    std::fs::remove_dir_all(studio.folder.path().join("agents/ada/modules")).expect("they can be removed");
+    let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
+    assert!(replayed.contains("all equal"), "{replayed}");
+}
+
+fn a_module_that_hangs_in_the_background_is_named_and_its_calls_end() {
+    let waits = "setTimeout(() => { for (;;); }, 10); await new Promise((done) => setTimeout(done, 600000));";
+    let hangs = module("hangs", waits, "", "return ''");
+    let good = module("good", "return 'good'", "", "return ''");
+    let mut studio = studio(&["hangs", "good", "hangs"], &[("hangs", &hangs), ("good", &good)]);
+    studio.until("both are there", |studio| logged(studio).len() == 2);
+    studio.task("ada", "Go.");
+    studio.idle();
+    let results = studio.results();
+    assert!(results[0].contains("5s"), "{results:#?}");
+    assert_eq!(results[1], "good", "the others go on");
+    assert!(results[2].contains("hangs"), "{results:#?}");
+    let told = problems(&mut studio);
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert!(told[0].starts_with(&format!("{}: the module is ignored: ", path("hangs"))), "{told:#?}");
+}
+
+fn its_tools_are_called_while_its_start_waits_for_its_agent() {
+    let start = "await context.log('it said: ' + await context.prompt('Begin.'));";
+    let code = module("waits", "return 'called'", start, "return ''");
+    let mut studio = studio(&["waits"], &[("waits", &code)]);
+    studio.until("it was answered", |studio| has_logged(studio, "it said: Done."));
+    assert_eq!(studio.results(), ["called"], "its agent called its tool meanwhile");
+    let forever =
+        module("forever", "return 'called'", "for (;;) await new Promise((next) => setTimeout(next, 5));", "return ''");
+    let mut studio = self::studio(&["forever"], &[("forever", &forever)]);
+    studio.until("it is there", |studio| has_logged(studio, "forever is here"));
+    studio.task("ada", "Go.");
+    studio.idle();
+    assert_eq!(studio.results(), ["called"]);
+}
+
+fn what_it_logs_and_what_fails_in_the_background_is_in_the_log() {
+    let start = "await context.log('begins');\n  setTimeout(() => {\n    throw new Error('late');\n  }, 5);\n  \
+                 setTimeout(() => console.warn('later'), 50);";
+    let code = module("fails", "return 1", start, "return ''");
+    let line = 1 + code.lines().position(|line| line.contains("'late'")).expect("it is there");
+    let mut studio = studio(&[], &[("fails", &code)]);
+    studio.until("all is logged", |studio| logged(studio).len() >= 4);
+    let lines = studio.all("module_log");
+    let data: Vec<(&str, &str)> = lines
+        .iter()
+        .map(|line| (line["data"]["level"].as_str().unwrap_or(""), line["data"]["text"].as_str().unwrap_or("")))
+        .collect();
+    assert_eq!((data[0], data[1]), (("info", "fails is here"), ("info", "begins")));
+    assert_eq!(data[2].0, "error");
+    assert!(data[2].1.starts_with("uncaught Error: late\n"), "{data:#?}");
+    assert!(data[2].1.contains(&format!("modules/fails.ts:{line}:")), "{data:#?}");
+    assert_eq!(data[3], ("warning", "later"));
+    assert!(lines.iter().all(|line| line["agent"] == "ada" && line["data"]["module"] == "modules/fails.ts"));
+    replays(&mut studio);
+}
+
+fn what_it_adds_to_prompts_is_asked_when_work_begins() {
+    let code = module("asked", "return 1", "", "return `Asked ${++asked} times.`");
+    let mut studio = studio(&[], &[("asked", &code)]);
+    studio.until("it is there", |studio| has_logged(studio, "asked is here"));
+    let mut said = Vec::new();
+    for _ in 0..3 {
+        studio.task("ada", "Go.");
+        studio.idle();
+        said.push(words(&mut studio));
+    }
+    // It is asked once when it is loaded.
+    for (said, times) in said.iter().zip([2, 3, 4]) {
+        assert!(said.contains(&format!("Asked {times} times.")), "{said}");
+    }
+    replays(&mut studio);
+}
+
+fn a_changed_module_is_stopped_and_loaded_again() {
+    let code = |answer: &str| module("live", &format!("return '{answer}'"), "", "return ''");
+    let mut studio = studio(&["live"], &[("live", &code("before"))]);
+    studio.until("it is there", |studio| has_logged(studio, "live is here"));
+    change(&mut studio, "live", &code("after"));
+    let is_here = |studio: &Studio| logged(studio).iter().filter(|line| *line == "live is here").count();
+    studio.until("it was stopped", |studio| has_logged(studio, "live stopped") && is_here(studio) == 2);
+    studio.task("ada", "Go.");
+    studio.idle();
+    assert_eq!(studio.results(), ["after"]);
+    change(&mut studio, "live", "export default {");
+    studio.until("it is told", |studio| !problems(studio).is_empty());
+    change(&mut studio, "live", &code("again"));
+    studio.until("it is told no more", |studio| problems(studio).is_empty() && is_here(studio) == 3);
+}
+
+fn a_call_ends_where_its_module_is_loaded_again() {
+    let code = |tool: &str| module("slow", tool, "", "return ''");
+    let waiting = code("await readFile('agent.mdx'); await new Promise((done) => setTimeout(done, 600000));");
+    let mut studio = studio(&["slow"], &[("slow", &waiting)]);
+    studio.until("it is there", |studio| has_logged(studio, "slow is here"));
+    studio.task("ada", "Go.");
+    studio.until("it is called", |studio| studio.all("tool_call").len() == 2);
+    change(&mut studio, "slow", &code("return 'new'"));
+    studio.idle();
+    let results = studio.results();
+    let last = results.last().map(String::as_str).unwrap_or_default();
+    assert!(last.contains("its module was reloaded during this call"), "{results:#?}");
+}
+
+fn modules_stop_in_reverse_order_when_the_room_is_closed() {
+    let code = |name: &str| module(name, "return 1", "", "return ''");
+    let hangs = code("c").replace("await null; ", "await new Promise(() => {}); ");
+    let mut studio = studio(&[], &[("a", &code("a")), ("b", &code("b")), ("c", &hangs)]);
+    studio.until("all are there", |studio| logged(studio).len() == 3);
+    let mut told = Vec::new();
+    let room = studio.room.take().expect("it is open");
+    let last_events = |events: &[agent_workshop::log::EventRecord]| {
+        let events = events.iter().map(|event| serde_json::to_value(event).expect("events can be written"));
+        told =
+            events.filter(|event| event["type"] == "module_log").map(|event| event["data"]["text"].clone()).collect();
+    };
+    room.close("closed by the test", last_events).expect("it can be closed");
+    assert_eq!(told, ["b stopped", "a stopped"], "one that never settles holds up nobody");
+    studio.open();
+    replays_after_reopening(&mut studio);
+}
+
+fn replays_after_reopening(studio: &mut Studio) {
+    studio.until("all are there again", |studio| logged(studio).len() >= 6);
+    replays(studio);
+}
+
+fn a_module_imports_files_of_its_agents_folder_and_nothing_beyond_it() {
+    let importing = |name: &str, from: &str| {
+        format!("import {{ text }} from '{from}';\n{}", module(name, "return text()", "", "return ''"))
+    };
+    let text = "import { word } from '../words';\nexport const text = (): string => word();\n";
+    let calls = [call("inside", &json!({})), call("shared", &json!({}))];
+    let files = [
+        (path("inside"), importing("inside", "../lib/text")),
+        (path("shared"), importing("shared", "./helpers")),
+        (path("helpers"), "export { text } from '../lib/text';\n".to_owned()),
+        (path("outside"), importing("outside", "../../bob/text")),
+        (path("state"), importing("state", "../state/text")),
+        ("agents/ada/lib/text.ts".to_owned(), text.to_owned()),
+        ("agents/ada/words.ts".to_owned(), "export const word = () => 'found';\n".to_owned()),
+        ("agents/ada/state/text.ts".to_owned(), "export const text = () => 'state';\n".to_owned()),
+        ("agents/bob/text.ts".to_owned(), "export const text = () => 'bob';\n".to_owned()),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let mut studio = playing(&calls, &document("", "  return 1;"), &files);
+    studio.until("two are refused", |studio| problems(studio).len() == 2 && logged(studio).len() == 2);
+    let told = problems(&mut studio);
+    for name in ["outside", "state"] {
+        let is_it =
+            |told: &&String| told.starts_with(&path(name)) && told.contains("there is no such file in the agent's");
+        assert_eq!(told.iter().filter(is_it).count(), 1, "{name}: {told:#?}");
+    }
+    studio.task("ada", "Go.");
+    studio.idle();
+    assert_eq!(studio.results(), ["found", "found"]);
+}
