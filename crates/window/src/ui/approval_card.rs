@@ -21,7 +21,7 @@ use crate::ui::server_form::{Filled, form_ui};
 use crate::ui::state::approvals::Freshness;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
-use crate::ui::widgets::{card, icon_button, mix, name, parts_as_read, primary, segments_with_tips, small};
+use crate::ui::widgets::{card, icon_button, line_parts, mix, name, primary, segments_with_tips, small};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{APPROVAL, RADIUS, SPACE, TYPE, Theme};
 use crate::view::work::QuestionView;
@@ -173,7 +173,7 @@ fn head_ui(
         });
     };
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| match turn {
-        Some(turn) => parts_as_read(ui, "head", words, |ui| ways_ui(ui, cx, question, turn, commands)),
+        Some(turn) => line_parts(ui, "head", words, |ui| ways_ui(ui, cx, question, turn, commands)),
         None => words(ui),
     });
 }

@@ -27,6 +27,7 @@ pub(super) fn card(
         ui.spacing_mut().item_spacing.y = SPACE[0];
         widgets::line(
             ui,
+            close,
             |ui| {
                 ui.add(egui::Label::new(RichText::new(title).size(TYPE[1]).color(colour)).truncate());
             },

@@ -73,13 +73,14 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
             let text = texts::more_problems(more);
             widgets::line(
                 ui,
+                "more problems",
                 |ui| drop(ui.label(widgets::small(text, cx.theme))),
                 |ui| {
-                    if ui.small_button(texts::DISMISS_ALL).clicked() {
-                        commands.push(notice(NoticeCommand::PutAllAside));
-                    }
                     if ui.small_button(texts::SHOW_ALL).clicked() {
                         commands.push(WindowCommand::ShowNotices.into());
+                    }
+                    if ui.small_button(texts::DISMISS_ALL).clicked() {
+                        commands.push(notice(NoticeCommand::PutAllAside));
                     }
                 },
             );
@@ -133,7 +134,7 @@ fn jobs(ui: &mut Ui, cx: &ViewerContext<'_>) {
         widgets::window(cx.theme).inner_margin(SPACE[2]).show(ui, |ui| {
             ui.set_min_width(ui.available_width());
             let says = |ui: &mut Ui| drop(ui.add(egui::Label::new(job.says()).truncate()));
-            widgets::line(ui, says, |ui| {
+            widgets::line(ui, &job.name, says, |ui| {
                 let Some(control) = &job.control else { return };
                 let cancel = ui.small_button(texts::CANCEL);
                 widgets::name(&cancel, texts::cancel_job(&job.name));
@@ -177,6 +178,7 @@ mod tests {
     use crate::ui::state::Place;
     use crate::ui::state::notice_board::NoticeBoard;
     use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
     use crate::view::model::RoomModel;
     use crate::view::pick::Thing;
     use egui_kittest::Harness;
@@ -265,6 +267,15 @@ mod tests {
         click(&mut window, "Dismiss agents/ada.md, line 1");
         assert_eq!(window.state().state.notices.board().open(), 0);
         assert_eq!(window.state().state.notices.board().all().len(), 40, "nothing is lost");
+    }
+
+    #[test]
+    fn tab_goes_through_the_notices_from_left_to_right_and_dismissing_everything_comes_last() {
+        let of = |number: usize| Problem::error(format!("agents/{number}.md"), "unknown key", "remove it");
+        let mut window = notices((0..5).map(of).collect());
+        let stops = tab_stops(&mut window);
+        are_as_read(&stops, &["Dismiss agents/0.md", "Open file agents/0.md", "Show all", "Dismiss all"]);
+        controls_have_names(&window);
     }
 
     #[test]

@@ -236,6 +236,7 @@ fn limits_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
             let mut chosen = now;
             let drag = widgets::line(
                 ui,
+                label,
                 |ui| drop(ui.label(label).on_hover_text(about)),
                 |ui| ui.add(egui::DragValue::new(&mut chosen).range(range)).on_hover_text(about),
             );
@@ -286,7 +287,7 @@ impl Hold {
 fn hold_ui(ui: &mut Ui, hold: &Hold, theme: &Theme, commands: &mut Vec<Command>) {
     widgets::in_card(ui, theme, |ui| {
         let (text, button) = (RichText::new(&hold.why).color(theme.warn), hold.button);
-        if widgets::beside_buttons(ui, text, |ui| widgets::primary(ui, true, button, theme).clicked()).1 {
+        if widgets::beside_button(ui, text, |ui| widgets::primary(ui, true, button, theme).clicked()).1 {
             commands.push(hold.command.clone());
         }
     });
@@ -301,6 +302,7 @@ fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Co
         let name = room.called(&piece.agent).to_owned();
         widgets::line(
             ui,
+            piece.activation,
             |ui| {
                 ui.add_space(SPACE[2] * piece.depth.min(8) as f32);
                 ui.label(RichText::new(&name).strong());

@@ -40,7 +40,7 @@ fn server_ui(
         ui.label(RichText::new(name).strong());
         widgets::badge(ui, server_status_text::standing(standing), colour(standing, theme), theme);
     };
-    widgets::line_as_read(ui, &written.key, left, |ui| {
+    widgets::line(ui, &written.key, left, |ui| {
         if consent == Some(Consent::Given) {
             let forbid = ui.button(texts::FORBID);
             widgets::name(&forbid, texts::forbid_server(name));

@@ -49,7 +49,7 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
             }
         };
         if width >= TWO_ROWS_POINTS {
-            widgets::parts_as_read(ui, "top bar", told, |ui| {
+            widgets::line_parts(ui, "top bar", told, |ui| {
                 if width >= ONE_ROW_POINTS {
                     provider_menu(ui, cx, choice, &mut commands);
                     ui.add_space(SPACE[1]);
@@ -62,7 +62,7 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
     if width < TWO_ROWS_POINTS {
         ui.horizontal(|ui| {
             workspace_menu(ui, cx, &mut commands);
-            widgets::parts_as_read(ui, "toggles", |_| {}, |ui| toggles(ui, cx, &mut commands));
+            widgets::line_parts(ui, "toggles", |_| {}, |ui| toggles(ui, cx, &mut commands));
         });
     }
     if width < ONE_ROW_POINTS {

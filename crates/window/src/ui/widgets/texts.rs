@@ -87,10 +87,6 @@ pub(super) fn active(count: usize) -> String {
     format!("{count} active")
 }
 
-pub(super) fn need_you(count: usize) -> String {
-    if count == 1 { "1 needs you".to_owned() } else { format!("{count} need you") }
-}
-
 pub(super) fn stuck(count: usize) -> String {
     format!("{count} stuck")
 }

@@ -120,6 +120,7 @@ pub(super) fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPa
 fn head_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, card: &Card) {
     widgets::line(
         ui,
+        "head",
         |ui| {
             ui.label(widgets::heading(texts::record(card.seq), theme));
             if let Some(shown) = &card.shown {

@@ -23,6 +23,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
     pane.update(ui, cx.room, book);
     widgets::line(
         ui,
+        "head",
         |ui| drop(ui.label(widgets::heading(texts::EVENT_LOG, theme))),
         |ui| {
             if ui.button(texts::WHOLE_LOG).on_hover_text(texts::WHOLE_LOG_HINT).clicked() {

@@ -21,9 +21,9 @@ use crate::workspace::vfs::FileKind;
 
 /// Buttons above the tree from right to left, and the commands that they do.
 const BUTTONS: [(Icon, &str, &str); 3] = [
-    (Icon::Fold, texts::COLLAPSE_ALL_FOLDERS, "files.fold_all"),
-    (Icon::Import, texts::IMPORT_FILES, "files.import"),
     (Icon::Plus, texts::NEW_FILE, "files.new"),
+    (Icon::Import, texts::IMPORT_FILES, "files.import"),
+    (Icon::Fold, texts::COLLAPSE_ALL_FOLDERS, "files.fold_all"),
 ];
 
 impl Explorer {
@@ -192,6 +192,7 @@ impl Explorer {
         let is_by_letters = self.tree.filter().is_by_letters() && shown > 0;
         widgets::line(
             ui,
+            "count and buttons",
             |ui| {
                 let label = ui.label(widgets::small(count, theme));
                 if is_by_letters {
@@ -200,17 +201,16 @@ impl Explorer {
             },
             |ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
-                // From right to left.
-                let more = widgets::icon_button(ui, Icon::More, texts::ACTIONS, false, theme);
-                let more = more.on_hover_text(keys::shown(ui.ctx(), "files.menu"));
-                let on = self.active.clone();
-                egui::Popup::menu(&more).show(|ui| commands.extend(self.menu_ui(ui, on.as_ref(), cx)));
                 for (icon, label, id) in BUTTONS {
                     let button = widgets::icon_button(ui, icon, label, false, theme);
                     if command_tip(button, cx, id).clicked() {
                         commands.extend(self.run(id, cx));
                     }
                 }
+                let more = widgets::icon_button(ui, Icon::More, texts::ACTIONS, false, theme);
+                let more = more.on_hover_text(keys::shown(ui.ctx(), "files.menu"));
+                let on = self.active.clone();
+                egui::Popup::menu(&more).show(|ui| commands.extend(self.menu_ui(ui, on.as_ref(), cx)));
             },
         );
         commands

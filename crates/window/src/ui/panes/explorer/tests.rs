@@ -7,7 +7,7 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use super::texts::NEW_WORKFLOW;
+use super::texts::{ACTIONS, COLLAPSE_ALL_FOLDERS, IMPORT_FILES, NEW_FILE, NEW_WORKFLOW};
 use super::tree::tests::{file, gone};
 use super::*;
 use crate::base::{ActivationKey, Problem};
@@ -18,6 +18,7 @@ use crate::ui::commands::table::{CommandTable, Menu};
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Purpose, ShelfItem};
 use crate::ui::testing::{Stage, stage_keys, stage_pane};
+use crate::ui::testing_keyboard::tab_stops;
 use crate::view::work::PieceView;
 use crate::workspace::vfs::{FileInfo, FileOperation};
 
@@ -111,6 +112,15 @@ fn folders_fold_by_click_and_by_key() {
     assert!(own(&window).remembered.folded.contains("agents"));
     press(&mut window, Modifiers::NONE, Key::Enter);
     assert!(!own(&window).remembered.folded.contains("agents"));
+}
+
+#[test]
+fn tab_goes_through_the_buttons_from_left_to_right_and_the_menu_comes_last() {
+    let buttons = [NEW_FILE, IMPORT_FILES, COLLAPSE_ALL_FOLDERS, ACTIONS];
+    let mut stops = tab_stops(&mut explorer());
+    stops.retain(|stop| buttons.contains(&stop.name.as_str()));
+    assert_eq!(stops.iter().map(|stop| stop.name.as_str()).collect::<Vec<_>>(), buttons);
+    assert!(stops.is_sorted_by(|one, next| one.place.left() < next.place.left()), "{stops:?}");
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn head(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, commands: &mut V
             let name = |ui: &mut Ui| {
                 ui.add(Label::new(RichText::new(&*agent.name).heading().size(TYPE[3])).truncate());
             };
-            widgets::line_as_read(ui, "name", name, |ui| actions(ui, agent, theme, commands));
+            widgets::line(ui, "name", name, |ui| actions(ui, agent, theme, commands));
             ui.spacing_mut().interact_size.y = 20.0;
             ui.horizontal(|ui| {
                 widgets::badge(ui, text_format::state(agent.state), state_colour(agent.state), theme);

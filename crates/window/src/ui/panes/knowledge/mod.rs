@@ -184,7 +184,7 @@ impl KnowledgePane {
     fn problems(&self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         for problem in self.known.problems.iter().take(PROBLEMS_TOLD) {
             let (_, open) =
-                widgets::beside_buttons(ui, widgets::small(problem, cx.theme), |ui| ui.button(texts::OPEN_FILE));
+                widgets::beside_button(ui, widgets::small(problem, cx.theme), |ui| ui.button(texts::OPEN_FILE));
             if open.clicked() {
                 let (path, line) = place_of(problem);
                 commands.push(Command::OpenFile(path, line));

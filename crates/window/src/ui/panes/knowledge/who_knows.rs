@@ -74,7 +74,7 @@ impl KnowledgePane {
         let known = self.who.trail.who_knows(known.0, known.1.iter().map(|row| (&row.memory, &row.owner)));
         widgets::in_card(ui, cx.theme, |ui| {
             let title = RichText::new(texts::who_knows(&known.what)).strong();
-            let (_, done) = widgets::beside_buttons(ui, title, |ui| ui.button(texts::DONE));
+            let (_, done) = widgets::beside_button(ui, title, |ui| ui.button(texts::DONE));
             list(ui, cx, &known, commands);
             if done.clicked() {
                 self.who.asked = None;

@@ -184,16 +184,18 @@ fn parts(ui: &mut Ui, is_open: bool, below: f32) -> [Ui; 2] {
 /// The line in which a task is written as it stands in the file.
 fn add_ui(ui: &mut Ui, board: &Board<'_>, own: &mut Overlays, done: &mut Done) {
     let draft = own.drafts.entry(format!("new task on {}", board.element.id)).or_default();
-    let line = vec2(ui.available_width(), ui.spacing().interact_size.y);
-    ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        let is_written = !draft.trim().is_empty();
-        let add = widgets::primary(ui, is_written, texts::ADD_TASK, board.theme).clicked();
-        let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
-        let field = ui.allocate_ui(size, |ui| widgets::field(ui, draft, texts::NEW_TASK, texts::NEW_TASK_HINT));
-        if is_written && (add || widgets::entered(ui, &field.inner)) {
-            done.commands.push(board.act(TaskAct::AddTask { line: draft.trim().to_owned(), below: None }));
-            draft.clear();
-            field.inner.request_focus();
-        }
-    });
+    let is_written = !draft.trim().is_empty();
+    let (mut entered, mut field) = (false, None);
+    let write = |ui: &mut Ui| {
+        let response = widgets::field(ui, draft, texts::NEW_TASK, texts::NEW_TASK_HINT);
+        entered = widgets::entered(ui, &response);
+        field = Some(response);
+    };
+    let add = |ui: &mut Ui| widgets::primary(ui, is_written, texts::ADD_TASK, board.theme).clicked();
+    let is_clicked = widgets::line(ui, "new task", write, add);
+    if is_written && (is_clicked || entered) {
+        done.commands.push(board.act(TaskAct::AddTask { line: draft.trim().to_owned(), below: None }));
+        draft.clear();
+        field.iter().for_each(egui::Response::request_focus);
+    }
 }
