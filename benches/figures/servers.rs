@@ -1,5 +1,5 @@
-//! What it costs that an MCP server is used through the workshop: over what the server itself takes, which is spoken to
-//! over bare pipes in the same run.
+//! What the workshop adds to the use of an MCP server, beyond what the server itself takes over plain pipes in the same
+//! run.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -37,7 +37,7 @@ for line in sys.stdin:
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 "#;
 
-/// The server over bare pipes.
+/// The server over plain pipes.
 struct Bare {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
@@ -45,7 +45,7 @@ struct Bare {
 }
 
 impl Bare {
-    /// Starts it, greets it and asks for its tools.
+    /// Starts the server, initializes it and lists its tools.
     fn start(script: &Path) -> Self {
         let mut command = Command::new("python3");
         let mut child =
@@ -68,13 +68,13 @@ impl Bare {
 
 impl Drop for Bare {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The server may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Starting, greeting and listing, and calls, each in turn with the bare server.
+/// Measures starting, initializing and listing, and calls, each in turn with the bare server.
 pub fn connect_and_call() -> Vec<Figure> {
     if Command::new("python3").arg("--version").output().is_err() {
         eprintln!("mcp: there is no python3, so nothing is measured");
@@ -112,8 +112,18 @@ pub fn connect_and_call() -> Vec<Figure> {
         our_calls.push(timed(|| drop(ours.call(request, |_| {}).expect("it adds"))));
     }
     vec![
-        Figure::over_bare("MCP server: started, greeted, listed, over its own time", 50.0, bare_starts, our_starts),
-        Figure::over_bare("a call of an MCP server, over its own time over bare pipes", 2.0, bare_calls, our_calls),
+        Figure::over_bare(
+            "starting an MCP server and listing its tools, beyond the server's own time",
+            50.0,
+            bare_starts,
+            our_starts,
+        ),
+        Figure::over_bare(
+            "a call of its tool, beyond the server's own time over plain pipes",
+            2.0,
+            bare_calls,
+            our_calls,
+        ),
     ]
 }
 
