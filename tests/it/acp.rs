@@ -1,5 +1,5 @@
-//! People's own coding agents, good and bad: what they do for the room, what is asked before, and that nothing of them
-//! stays.
+//! Coding agents, well-behaved and not: what they do for the room, what a person is asked first, and that none of their
+//! processes remain.
 
 mod kills;
 mod real_agents;
@@ -73,7 +73,7 @@ pub fn trials() -> Vec<Trial> {
     own.chain(real_agents::cases()).collect()
 }
 
-/// The script of the odd agent, where it can be started from.
+/// The script of the odd agent; `None` where it cannot be started.
 fn script() -> &'static Path {
     static SCRIPT: OnceLock<PathBuf> = OnceLock::new();
     SCRIPT.get_or_init(|| {
@@ -84,12 +84,12 @@ fn script() -> &'static Path {
     })
 }
 
-/// The command line of the odd agent in this mode; `case` tells its processes from those of other cases.
+/// The command line of the odd agent in this mode; `case` distinguishes its processes from those of other cases.
 fn line(mode: &str, case: &str) -> String {
     format!("python3 {} {mode} {case}", script().display())
 }
 
-/// Whether no process of this case is left, given a moment.
+/// Whether no process of this case is left, after a short wait.
 fn is_gone(mode: &str, case: &str) -> bool {
     let word = format!("{} {mode} {case}", script().display());
     let until = Instant::now() + Duration::from_secs(5);
@@ -106,7 +106,7 @@ const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead,
 const PATIENT: &str = "gateway: { attempts: 2, retry_first_delay_secs: 0.05 }\n\
                        acp: { start_timeout_secs: 5, silence_timeout_secs: 2, cancel_timeout_secs: 1 }\n";
 
-/// A workspace of one room in memory, with what a person keeps elsewhere.
+/// The in-memory files of a room, with a folder for the person's own configuration.
 struct Place {
     workspace: tempfile::TempDir,
     config: tempfile::TempDir,
@@ -128,7 +128,7 @@ impl Place {
         allow_peer(&self.environment(), self.workspace.path(), &agent).expect("it can be kept");
     }
 
-    /// A room whose agent is the odd one, with these tools and settings, and has this to do.
+    /// A room whose agent is the odd agent, with these tools and settings and this task.
     fn room(&self, line: &str, tools: &str, settings: &str, task: &str) -> Workshop {
         let lead = format!("---\nid: lead\nmodel: {:?}\ntools: [{tools}]\n---\nYou lead.\n", format!("acp:{line}"));
         let settings = format!("{PATIENT}{settings}");
@@ -138,7 +138,7 @@ impl Place {
         room
     }
 
-    /// The same with what the settings choose of what it lets be chosen.
+    /// The same with these choices for the options that the agent offers.
     fn choosing(&self, mode: &str, case: &str, options: &str, task: &str) -> Workshop {
         let line = line(mode, case);
         self.allow(&line);
@@ -170,7 +170,7 @@ fn ended(room: &mut Workshop) -> String {
     panic!("it is never done: {:#?}", &room.log()[seen.saturating_sub(5)..]);
 }
 
-/// What a person reads of work that failed: what, and what to do.
+/// What the person reads about failed work: what happened, and what to do.
 fn failed(room: &mut Workshop) -> String {
     room.until(300.0, "error", |event| event["data"].to_string().contains("turns"))["data"].to_string()
 }
@@ -184,7 +184,7 @@ fn asked(room: &mut Workshop) -> Value {
     room.until(60.0, "approval_requested", |_| true)
 }
 
-/// A workspace on disk whose agent is the odd one; with the folder of a person.
+/// A workspace on disk whose agent is the odd agent, and the folder of a person.
 fn on_disk(mode: &str, case: &str, tools: &str) -> (tempfile::TempDir, tempfile::TempDir, PathBuf) {
     let (workspace, config) = (folder(), folder());
     let place = workspace.path().join("w");
@@ -360,7 +360,7 @@ fn what_it_changes_by_itself_is_its_act_in_the_log() {
     assert_eq!((&seen[0]["data"]["path"], &seen[0]["agent"]), (&json!("artifacts/own.md"), &json!("lead")), "{told}");
 }
 
-/// The one session of a workspace, as its file has it.
+/// The only session of a workspace, as it is in its file.
 fn session_of(place: &Path) -> Value {
     let mut files = std::fs::read_dir(place.join("sessions")).expect("there are some").flatten();
     let text = std::fs::read_to_string(files.next().expect("there is one").path()).expect("it can be read");
@@ -488,7 +488,7 @@ fn what_comes_after_the_end_of_a_turn_is_not_heard() {
     assert!(is_gone("late", "late"));
 }
 
-/// Lets the room go on until the agent has begun to answer.
+/// Runs the room until the agent has begun to answer.
 fn until_it_speaks(room: &mut Workshop) {
     let until = Instant::now() + Duration::from_secs(20);
     while room.world().resource::<LiveText>().iter().all(|(_, said)| said.is_empty()) {
@@ -697,7 +697,7 @@ fn it_keeps_its_session_and_is_sent_only_what_is_new() {
     let lead = "---\nid: lead\nmodel: acp:noted\ntools: [execute_command]\n---\nYou lead.\n";
     let mut room = Setup::scene(SCENE).profile("lead", lead).file("settings.yaml", &settings).open();
     room.world().insert_resource(GatewayEnvironment(place.environment()));
-    // A turn without a word is answered with a nudge, in the same session.
+    // A turn without words is followed by a reminder in the same session.
     room.push(TaskCommand { agent: "lead".into(), text: "do:tool Look".into() });
     ended_or_failed(&mut room);
     let prompts = json_lines(&std::fs::read_to_string(&log).expect("it noted them"));

@@ -1,4 +1,4 @@
-//! A part of prompts that only this file knows: added to a room, its text comes from outside some ticks later.
+//! Adds a prompt part that only this file knows: its text comes from outside, some ticks after it was requested.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -36,19 +36,19 @@ pub fn trials() -> Vec<Trial> {
 }
 
 const RECALL: &str = "recall";
-/// Ticks after which it is answered.
+/// The number of ticks after which the text arrives.
 const LATER: u64 = 7;
 
 const SCENE: &str = "name: Test\nseed: 3\nelements:\n  - { id: rules, kind: rulebook, label: Rules, position: [0, 0], text: Be brief. }\nagents:\n  - { id: ada-1, profile: ada, position: [0, 60] }\n";
 
-/// The part: what the agent recalls of what it is asked, a 960th of the prompt long.
+/// The part: memories that match the agent's prompt, limited to a 960th of the prompt.
 fn recall() -> PartProvider {
     let names = (RECALL, "What it recalls", "## What you recall");
     PartProvider::looked_up(names, Slot::Changing, |context| Some(json!({ "who": context.who.name })))
         .with_share(Share::Whole(960))
 }
 
-/// What whoever gathers says, after how many ticks; nothing where it says nothing.
+/// What the source answers, and after how many ticks; `None` where it never answers.
 #[derive(Resource, Clone)]
 struct Answers(Option<(u64, Result<String, String>)>);
 
@@ -70,10 +70,10 @@ fn gather(
     }
 }
 
-/// What a model was asked.
+/// The prompts that a model received.
 type Asked = Arc<Mutex<Vec<ProviderRequest>>>;
 
-/// A model that notes what it is asked.
+/// A model that records its prompts.
 struct Listener(Asked);
 
 impl SimulatedProvider for Listener {
@@ -85,7 +85,7 @@ impl SimulatedProvider for Listener {
     }
 }
 
-/// A room in which it is gathered, and what its model is asked.
+/// A room with the part, and the prompts of its model.
 fn with(mut room: Workshop, answers: Answers) -> (Workshop, Asked) {
     let asked = Asked::default();
     let notes = asked.clone();
@@ -107,7 +107,7 @@ fn opened(answers: Option<(u64, Result<&str, &str>)>) -> (Workshop, Asked) {
     with(setup("").open(), Answers(answers))
 }
 
-/// Has the rules read, and lets time pass until a prompt waits for its part.
+/// Lets the agent read the rules, and runs until a prompt waits for its part.
 fn waiting(room: &mut Workshop) -> GatherKey {
     room.advance(0.5);
     room.edit("scenes/test.yaml", &SCENE.replace("Be brief.", "Be kind."));
@@ -124,7 +124,7 @@ fn until_ordered(room: &mut Workshop) -> GatherKey {
     panic!("nothing is asked for");
 }
 
-/// Every text that a model was asked with.
+/// Every text that the model received.
 fn texts(asked: &Asked) -> Vec<String> {
     asked.lock().unwrap().iter().map(|request| request.prompt.text()).collect()
 }
@@ -133,7 +133,7 @@ fn warnings(room: &Workshop) -> Vec<&str> {
     room.events("warning").into_iter().filter_map(|event| event["data"]["what"].as_str()).collect()
 }
 
-/// What the last prompt says it left out.
+/// What the last prompt reports as left out.
 fn left_out(asked: &Asked) -> Vec<String> {
     let asked = asked.lock().unwrap();
     let prompt = &asked.last().expect("somebody was asked").prompt;

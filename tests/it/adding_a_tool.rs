@@ -1,4 +1,5 @@
-//! A tool that only this file knows: added while a room runs, and carried out many ticks later by an executor of its own.
+//! Adds a tool that only this file knows: added while a room runs, and carried out many ticks later by its own
+//! executor.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +34,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 const WEATHER: &str = "weather";
-/// Ticks after which the executor says how far it is, and after which it is done.
+/// The ticks after which the executor reports progress, and after which it is done.
 const HALF_WAY: u64 = 10;
 const DONE: u64 = 20;
 
@@ -53,7 +54,7 @@ fn plan(arguments: &Arguments, _: &Planning<'_>) -> Result<Planned, String> {
     Ok(Planned::order(WEATHER, arguments.to_value(), touches, ("asking for the weather in", &city)))
 }
 
-/// Its executor: what it has begun is nobody's to save.
+/// Its executor: what it has begun is not saved.
 fn carry_out(
     orders: Res<PendingToolOrders>,
     clock: Res<SimClock>,
@@ -91,7 +92,7 @@ const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead,
 const LEAD: &str = "---\nid: lead\ntools: [weather, vfs_read]\n---\nYou lead.\n";
 const SCRIPT: &str = "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: weather, arguments: \"{\\\"city\\\": \\\"Oslo\\\"}\" } ]\n    - text: It is cool.\n";
 
-/// Ticks after which the tool is added to a room that runs.
+/// The ticks after which the tool is added to a running room.
 const ADDED_AFTER_SECS: f64 = 0.5;
 
 fn begun(mut room: Workshop) -> Workshop {
@@ -106,7 +107,7 @@ fn room() -> Workshop {
     room
 }
 
-/// Lets the call be asked about, and a person allow it.
+/// Runs until the person is asked about the call, and allows it.
 fn allow(room: &mut Workshop) -> Value {
     let asked = room.until(10.0, "approval_requested", |_| true);
     let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
@@ -114,7 +115,7 @@ fn allow(room: &mut Workshop) -> Value {
     asked
 }
 
-/// Lets time pass until the executor has an order and is at it for so long.
+/// Runs until the executor has worked on the call for this long.
 fn at_work(room: &mut Workshop, ticks: u64) {
     for _ in 0..300 {
         room.tick();
@@ -191,7 +192,7 @@ fn a_call_under_way_outlives_the_room_and_is_answered_once() {
         assert_eq!(results(&again)[0]["ok"], true);
         assert!(again.events("approval_requested").is_empty(), "what was allowed is not asked again");
     }
-    // Where nobody is there any more who could carry it out, it is said.
+    // If no executor exists any more, the failure says so.
     let mut room = room();
     allow(&mut room);
     at_work(&mut room, 3);

@@ -1,5 +1,5 @@
-//! A kind of element that only this file knows: a whiteboard on which everyone draws lines and only the person wipes.
-//! The module [`whiteboard`] is the one file, and [`register`] the one line.
+//! Adds a kind of element that only this file knows: a whiteboard on which everyone draws lines and only the person
+//! wipes. The module [`whiteboard`] is the one file that is needed, and [`register`] the one line.
 
 use std::sync::Once;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::cases;
 use crate::workshop::{Setup, Workshop};
 
-/// All there is to it.
+/// The whole element.
 mod whiteboard {
     use std::any::Any;
 
@@ -26,7 +26,7 @@ mod whiteboard {
     };
     use serde_json::{Map, Value, json};
 
-    /// Whiteboards.
+    /// All whiteboards of the room.
     pub static KIND: Kind = Kind {
         purpose: "Lines that everyone draws and only you wipe off",
         colour: [0xe8, 0xf0, 0xf2],
@@ -150,7 +150,7 @@ fn keys(more: Value) -> serde_json::Map<String, Value> {
     keys.as_object().expect("a map").clone()
 }
 
-/// A room into which a person has just put a whiteboard.
+/// A room to which a person has just added a whiteboard.
 fn room() -> Workshop {
     register();
     let mut room = Setup::scene(SCENE).profile("ada", ADA).script(SCRIPT).open();
@@ -228,7 +228,7 @@ fn it_is_told_in_prompts_and_what_an_agent_may_not_is_told_back() {
     let refused = room.until(30.0, "warning", |event| event["agent"] == "ada-1");
     assert_eq!(refused["data"]["what"], "that is drawn already");
     assert_eq!(text(&mut room), "a sun\na cat [grey]\na ship");
-    // Without a whiteboard there is no such marker to be told of, and one that is written does nothing.
+    // Without a whiteboard, prompts do not mention the marker, and writing it has no effect.
     register();
     let mut bare = Setup::scene(
         SCENE
@@ -259,7 +259,8 @@ fn it_stands_in_its_file_merges_what_comes_from_outside_and_comes_back() {
     let mut again = room.reopened();
     assert_eq!(text(&mut again), before);
     again.assert_same_world(&mut room);
-    // One that names a file: what a person writes there joins what stands there, and what is no longer there is wiped.
+    // A whiteboard with a file: lines that a person adds there appear on it, and lines that are removed there are
+    // wiped.
     register();
     let scene = SCENE.replace(
         "elements: []",

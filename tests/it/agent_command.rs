@@ -1,4 +1,5 @@
-//! `workshop agent`: a talk with one agent, with the real program: what is printed, what is kept, and how it goes on.
+//! `workshop agent`, a conversation with one agent, with the real program: what it prints and stores, and how a
+//! conversation continues.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -59,7 +60,7 @@ agents:
     - text: First.
 "#;
 
-/// A folder that is an agent, and beside it a script of what its model says.
+/// A folder with an agent, and a script for its model beside it.
 fn weather(script: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "weather/agent.mdx", DOCUMENT);
@@ -67,7 +68,7 @@ fn weather(script: &str) -> TempDir {
     folder
 }
 
-/// Talks to the agent of this path: the exit code, and what was printed on both outputs.
+/// Talks to the agent at this path. Returns the exit code and both outputs.
 fn talk(folder: &Path, path: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
     let ended = output(folder, &[&["agent", path, "--provider", "scripted:script.yaml"], arguments].concat());
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -194,7 +195,7 @@ fn the_history_goes_on_and_is_cleared() {
     let say = |words: &str| answer(folder.path(), "weather", &["--prompt", words]);
     assert_eq!((say("One?"), say("Two?")), ("First.\n".to_owned(), "Second.\n".to_owned()));
     assert_eq!(contents(&history(folder.path(), MAIN)), ["One?", "First.", "Two?", "Second."]);
-    // What the model was asked with.
+    // The prompts of the model.
     let session = fs::read_to_string(folder.path().join("weather/sessions/weather-man.main.session.yaml")).unwrap();
     let session: Value = serde_yaml::from_str(&session).unwrap_or_else(|error| panic!("{error}: {session}"));
     assert_eq!(contents(session["messages"].as_array().unwrap()), ["One?", "First.", "Two?", "Second."]);

@@ -1,5 +1,5 @@
-//! Bad files and bad replies: each gives a problem or a warning that says where and what to do, costs no other
-//! agent anything, and loses nothing.
+//! Bad files and bad replies: each causes a problem or a warning that says where it is and what to do, affects no other
+//! agent, and loses nothing.
 
 use agent_workshop::agent::Profiles;
 use agent_workshop::workspace::Problems;
@@ -102,7 +102,7 @@ fn hostile_agent_files_are_registered_with_the_least_privileges() {
         ("a list", "---\n- name\n---\nYou find things out.\n", true),
         ("no lines of keys", "---\n{ name: [unclosed\n---\nYou find things out.\n", true),
         ("a limit that is not understood", "---\nrestrictions: { files: few }\n---\nYou find things out.\n", true),
-        // What is broken in these is known; it limits as far as it could mean.
+        // The faulty entry is known; it restricts as far as it could possibly mean.
         ("broken YAML", "---\nname: [unclosed\ntools: [vfs_read\n---\nYou find things out.\n", false),
         ("a key twice", "---\ntools: [vfs_write]\ntools: [vfs_read]\n---\nYou find things out.\n", false),
         ("tools that are none", "---\ntools: { write: { all: true } }\n---\nYou find things out.\n", false),
@@ -118,7 +118,7 @@ fn hostile_agent_files_are_registered_with_the_least_privileges() {
         room.edit("agents/ada.md", "---\nname: Ada\n---\nYou find things out.\n");
         room.advance(0.2);
         assert!(problems(&mut room).is_empty(), "{what}: {:?}", problems(&mut room));
-        // The last good version stays while the new text is none.
+        // The last valid version stays in use while the new text is invalid.
         room.edit("agents/ada.md", "---\nname: Bea\nYou find things out.\n");
         room.advance(0.2);
         assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md")));
@@ -157,7 +157,7 @@ fn settings_that_limit_and_cannot_be_understood_limit_all_the_same() {
             text.contains("deny: [artifacts/**] }") && text.starts_with("gate") || text.contains("ask:"),
             "{text}"
         );
-        // Settings that were read stay while a person is in the middle of editing.
+        // Valid settings stay in use while a person is in the middle of an edit.
         room.edit("settings.yaml", "gate: { deny: [\n");
         room.advance(0.2);
         let policy = room.world().resource::<GatePolicy>();
@@ -248,7 +248,7 @@ fn positions_that_are_no_numbers_are_refused() {
     for position in [f32::NAN, f32::INFINITY] {
         let position = bevy::math::Vec2::splat(position);
         let world = room.world();
-        // Written directly: a NaN has no JSON, so the door itself would refuse it.
+        // Written directly: JSON has no NaN, so the inbox itself would refuse it.
         world.write_message(AgentCommand::Add {
             id: None,
             profile: "ada".into(),

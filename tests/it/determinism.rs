@@ -1,4 +1,4 @@
-//! The same start and the same inputs make the same world, tick by tick.
+//! The same start and the same inputs produce the same world, tick by tick.
 
 use agent_workshop::app;
 use agent_workshop::base::{JobControl, Seq};
@@ -74,7 +74,7 @@ fn a_run_that_a_person_steers_replays_and_goes_on_after_a_restart() {
     tried.run(&JobControl::default()).book(live.world());
     live.push(SettingsEdit::set("budget", "tokens_per_agent_per_run", json!(4_000)));
     live.push(SettingsEdit::set("gateway", "max_concurrent", json!(1)));
-    // A script begins anew with its program; the offline brain has nothing to begin.
+    // A script starts over with its program; the offline brain has no state to start over.
     live.push(StandIn { provider: Some("offline".into()) });
     live.advance(20.0);
     let mut restarted = live.reopened();
@@ -104,7 +104,7 @@ fn a_recorded_run_replays_without_a_model() {
 fn a_saved_room_goes_on_as_the_one_that_was_never_saved() {
     let mut whole = Setup::starter_kit().provider("offline").open_scene("newsroom");
     whole.advance(100.0);
-    // Busy moments included: saved in the middle of reads, talks and open questions.
+    // Saved at busy moments, too: during reads, conversations and open requests.
     for _ in 0..20 {
         whole.advance(3.7);
         let mut reopened = whole.reopened();
@@ -117,7 +117,7 @@ fn a_saved_room_goes_on_as_the_one_that_was_never_saved() {
     }
 }
 
-/// Nothing may hang between two ticks: what one tick leaves to the next is in what is saved.
+/// Nothing may be kept between two ticks except what is saved.
 fn a_room_can_be_saved_after_any_tick() {
     let mut whole = Setup::starter_kit().provider("offline").open_scene("newsroom");
     whole.advance(60.0);

@@ -1,4 +1,5 @@
-//! Agents that are folders with a document: their tools, skills and heartbeats, in the room and under its gate.
+//! Agents that are folders with a document: their tools, skills and heartbeats, in the room and under its permission
+//! checks.
 
 use std::path::Path;
 
@@ -37,7 +38,7 @@ pub fn trials() -> Vec<Trial> {
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada, profile: ada, position: [0, 0] }\n";
 
-/// A document with one tool, whose code this is.
+/// A document with one tool that has this code.
 fn document(front: &str, code: &str) -> String {
     format!(
         "---\n{front}\n---\n# Agent: Ada\n\n## Purpose\n\nLooks after numbers.\n\n<Tool name=\"report\" description=\"Reports\">\n  \
@@ -49,12 +50,12 @@ fn call(name: &str, arguments: &Value) -> String {
     format!("{{ name: {name}, arguments: {arguments} }}")
 }
 
-/// Ada with this document, who calls her tool.
+/// Ada with this document, calling her tool.
 fn studio(document: &str, files: &[(&str, &str)]) -> Studio {
     playing(&[call("report", &json!({ "about": "numbers" }))], document, files)
 }
 
-/// Ada with this document, who makes these calls one after another.
+/// Ada with this document, making these calls one after another.
 fn playing(calls: &[String], document: &str, files: &[(&str, &str)]) -> Studio {
     let calls: String = calls.iter().map(|call| format!("    - tools: [ {call} ]\n")).collect();
     let script = format!("latency: 0.1\nagents:\n  ada:\n{calls}    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n");
@@ -189,7 +190,7 @@ fn a_runtime_that_the_settings_name_runs_the_code_and_is_kept_in() {
     studio.idle();
     let result = studio.results().pop().expect("it ended");
     match Confinement::of_this_computer().level() {
-        // Where the workspace lies is something else there, in which it may write what nobody ever sees.
+        // At the workspace's path, the program sees something else, in which it may write without anyone seeing it.
         Level::Bubblewrap => assert!(result.starts_with("numbers refused ") && result.ends_with(" noted"), "{result}"),
         _ => assert!(result.contains("node cannot be kept from a person's files"), "{result}"),
     }
@@ -245,7 +246,7 @@ fn its_skills_are_listed_and_called_by_name() {
 const EVERY: &str =
     "@every: 10s\n\n## On Wake\n\n- Look at the numbers\n\n## Context Reconstruction\n\n- Read state/now.md\n";
 
-/// Work that a heartbeat set going.
+/// Work that was started by a heartbeat.
 fn wakes(studio: &Studio) -> Vec<String> {
     let work = studio.all("activation").into_iter().filter(|work| work["data"]["by"] == "heartbeat");
     work.map(|work| work["data"]["task"].to_string()).collect()

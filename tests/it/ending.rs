@@ -1,4 +1,4 @@
-//! How commands end: the exit codes, what a program reads, which folder is meant, and that no problem is kept quiet.
+//! How commands end: the exit codes, the machine-readable output, the chosen folder, and that no problem is hidden.
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,7 @@ const IN_CIRCLES: &str =
     "default: [ { tools: [ { name: vfs_read, arguments: { path: settings.yaml } } ], repeat: true } ]\n";
 const SLOW: &str = "latency: 60\ndefault: [ { text: \"At last.\", repeat: true } ]\n";
 
-/// Script, settings, more arguments; the exit code, the word for programs, and what is said.
+/// Script, settings and further arguments; the exit code, the word for programs, and the message.
 const ENDINGS: [(&str, &str, &[&str], i32, &str, &str); 5] = [
     (DONE, "", &[], 0, "done", ""),
     (FAILS, "", &[], 1, "failed", "no such key"),
@@ -128,7 +128,7 @@ fn every_problem_is_told_once_when_it_comes_up() {
     for what in ["cost_per_rum_usd", "agents/broken.md", "elemnts"] {
         assert!(told_again.contains(what), "a room that goes on has the same problems: {what} in: {told_again}");
     }
-    // One that comes up later.
+    // A question that comes up later.
     let mut running = Running::start(room.path(), &["run", "--speed", "4", "--events", "-"]);
     running.wait_for("the first tick", |event| event["type"] == "run_start");
     fs::write(room.path().join("settings.yaml"), "budget: [\n").unwrap();

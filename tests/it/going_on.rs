@@ -1,5 +1,5 @@
-//! A task on the command line: from where it comes, where its result goes, who else lives meanwhile, and how it goes on
-//! after it was interrupted.
+//! A task on the command line: where it is read from, where its result goes, who else is active meanwhile, and how it
+//! continues after an interruption.
 
 use std::fs;
 use std::io::Write;
@@ -86,7 +86,7 @@ fn the_result_goes_into_a_file_and_nowhere_else() {
     assert!(code == Some(2) && told.contains("nowhere/result.txt"), "{told}");
 }
 
-/// What models were asked in the last run, by agent and kind.
+/// The model requests of the last run, by agent and kind.
 fn asked(room: &Path) -> Vec<(String, String)> {
     let events = succeed(room, &["export", "--run", "last", "--events", "-"]);
     let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

@@ -1,5 +1,5 @@
-//! `docs/keys.md` is made from the table of commands, which also makes the keys, the menus and the palette.
-//! `WORKSHOP_WRITE_DOCS=1 cargo test --test it keys_reference` writes it anew.
+//! Checks that `docs/keys.md` matches the command table, which also defines the keys, the menus and the palette.
+//! `WORKSHOP_WRITE_DOCS=1 cargo test --test it keys_reference` writes it.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! What agents know, from the command line: found, listed, shown, forgotten and exported, with the files as the truth.
+//! The memories of agents on the command line: found, listed, shown, forgotten and exported, with the files as the
+//! source of truth.
 
 use std::fs;
 

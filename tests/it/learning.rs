@@ -1,5 +1,5 @@
-//! What agents remember across runs: they are reminded of it where it matters, find it, add to it, and never see what
-//! another keeps to itself.
+//! What agents remember across runs: they are reminded of memories that matter, find them, add to them, and never see
+//! the private memories of others.
 
 use std::fs;
 
@@ -46,7 +46,7 @@ fn call(name: &str, arguments: &Value) -> String {
     format!("{{ name: {name}, arguments: {arguments} }}")
 }
 
-/// Ada and Bob at work; what ada does comes first.
+/// Ada and Bob at work; Ada's work comes first.
 fn studio(ada: &str, bob: &str, files: &[(&str, &str)]) -> Studio {
     let script = format!(
         "latency: 0.1\nagents:\n  ada:\n{ada}    - text: Done.\n  bob:\n{bob}    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n"
@@ -56,7 +56,7 @@ fn studio(ada: &str, bob: &str, files: &[(&str, &str)]) -> Studio {
     Studio::new(&script, &all)
 }
 
-/// The part of an agent's last prompt that says what it remembers.
+/// The part of an agent's last prompt that contains its memories.
 fn remembered(studio: &mut Studio, agent: &str) -> Option<String> {
     let world = studio.world();
     let roster = world.resource::<Roster>();
@@ -132,7 +132,7 @@ fn what_one_adds_others_find_and_nothing_is_added_twice() {
     assert_eq!((told(&studio, "added").len(), told(&studio, "known").len()), (1, 1));
     let written: Vec<_> = studio.all("file_change").into_iter().map(|event| event["data"].clone()).collect();
     assert!(written.iter().any(|change| change["path"] == "memory/knowledge/shared.md" && change["by"] == "ada"));
-    // Bob has no memory of his own, and finds it, today and in the next run.
+    // Bob has no memory of his own, but finds the shared one, today and in the next run.
     studio.close();
     studio.open();
     studio.task("bob", "Change the schema.");
@@ -212,14 +212,14 @@ fn a_run_with_memories_replays_without_them() {
     assert!(replayed.contains("all equal"), "{replayed}");
 }
 
-/// Lets everything be over, what is to be learned as well.
+/// Runs until everything has ended, including learning.
 fn settle(studio: &mut Studio) {
     studio.idle();
     studio.until("it has looked back", |studio| studio.world().resource::<Lessons>().is_empty());
     studio.tick();
 }
 
-/// Ada reads a file and says that she is done; then she is asked what is worth knowing.
+/// Ada reads a file and reports that she is done; then she is asked what is worth remembering.
 fn learning(extract: &str, weigh: &str) -> String {
     let read = call("vfs_read", &json!({ "path": "agents/ada.md" }));
     format!(
@@ -237,7 +237,7 @@ fn lines(studio: &Studio) -> Vec<String> {
     text.lines().filter(|line| line.starts_with("- ")).map(str::to_owned).collect()
 }
 
-/// Whether this id stands there, and not only the beginning of a longer one.
+/// Whether this id occurs, and not only as the beginning of a longer one.
 fn names(text: &str, id: &str) -> bool {
     text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-').any(|word| word == id)
 }
@@ -305,7 +305,7 @@ fn what_is_learned_is_learned_once_wherever_it_is_killed() {
         let mut studio = studio(&learning(&extract, &weigh), "", &[("memory/knowledge/ada.md", ADA)]);
         studio.task("ada", "Look after the proxy on port 8080.");
         studio.idle();
-        // Without a word, as if the power had failed, and again a little later.
+        // Killed, as by a power failure, and again a little later.
         for at in [kill % 23, kill / 23 + kill % 7] {
             for _ in 0..at {
                 studio.tick();

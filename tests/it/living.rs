@@ -1,4 +1,4 @@
-//! The main job: agents notice what changes, walk over, read, talk, and remember, and the log tells why.
+//! The core behaviour: agents notice changes, walk over, read, talk and remember, and the log explains why.
 
 use std::collections::BTreeSet;
 
@@ -194,7 +194,7 @@ fn a_pin_from_a_reply_reaches_the_board_and_wakes_the_others() {
 
 fn an_unchanged_room_costs_nothing() {
     let mut room = room();
-    // Long enough for every first look and every first meeting.
+    // Long enough for every first read and every first conversation.
     room.advance(30.0 * 60.0);
     let calls = room.events("model_call").len();
     room.advance(30.0 * 60.0);
@@ -239,7 +239,7 @@ fn a_broken_agent_file_shows_its_problem_and_the_last_good_one_stays() {
     assert!(good.count() == 1, "the last good file is not what she goes by: {asked:?}");
 }
 
-/// Everybody's last prompt: the agent's number, and its standing text.
+/// Each agent's last prompt: the agent's number and its system text.
 fn prompts(room: &mut Workshop) -> Vec<(u32, String)> {
     use agent_workshop::agent::Agent;
     use agent_workshop::mind::LastPrompt;
@@ -379,7 +379,7 @@ fn words_from_a_board_are_never_carried_out_for_being_quoted() {
     }
 }
 
-/// Answers take five seconds, so that there is time for things to happen meanwhile.
+/// Answers take five seconds, so that other things can happen meanwhile.
 const SLOW_SCRIPT: &str = "latency: 5\ndefault: [ { text: \"Understood. [REMEMBER: be brief]\" } ]\n";
 
 fn a_reply_to_a_conversation_that_was_ended_meanwhile_is_not_said() {

@@ -1,4 +1,4 @@
-//! MCP servers that nobody here wrote, over standard input and output and over HTTP, as the program uses them.
+//! Third-party MCP servers, over standard input and output and over HTTP, as the program uses them.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -36,10 +36,11 @@ pub fn trials() -> Vec<Trial> {
     cases.chain(suite.into_iter().map(|case| case.with_ignored_flag(ignored))).collect()
 }
 
-/// The variable that makes this program the client that the conformance suite starts, with an address as its last word.
+/// The variable that turns this program into the client that the conformance suite starts, with an address as its last
+/// argument.
 const CLIENT: &str = "WORKSHOP_CONFORMANCE_CLIENT";
 
-/// Does what a scenario of the conformance suite wants of a client, where this program is started for that.
+/// Performs a scenario of the conformance suite, if this program was started for that.
 pub fn is_conformance_client() -> bool {
     if std::env::var_os(CLIENT).is_none() {
         return false;
@@ -73,7 +74,7 @@ fn the_protocol_s_own_scenarios_for_clients_pass() {
     }
 }
 
-/// A workspace in which servers run, and what a person keeps elsewhere.
+/// A workspace in which servers run, and the person's configuration.
 struct Place {
     folder: tempfile::TempDir,
     config: tempfile::TempDir,
@@ -82,7 +83,7 @@ struct Place {
 impl Place {
     fn new() -> Self {
         let (workspace, config) = (folder(), folder());
-        // A server that is kept in makes nothing new beside the folders of the workspace.
+        // A sandboxed server cannot create anything beside the folders of the workspace.
         std::fs::create_dir(workspace.path().join("artifacts")).expect("folders can be made");
         Self { folder: workspace, config }
     }
@@ -100,7 +101,7 @@ fn packages() -> &'static Path {
     mcp_servers().expect("they are there")
 }
 
-/// The script of a server of the protocol's own.
+/// The script of one of the protocol's own servers.
 fn script(name: &str) -> String {
     packages().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js")).display().to_string()
 }
@@ -170,7 +171,7 @@ impl Drop for Listening {
     }
 }
 
-/// A port that nobody else is given: below the range from which servers of tests beside this one get theirs, and each once.
+/// A port that nobody else gets: below the range from which concurrent tests get theirs, and each only once.
 fn own_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = 20_000 + (std::process::id() % 1_000) as u16 * 10;
@@ -178,7 +179,7 @@ fn own_port() -> u16 {
     ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("one is free")
 }
 
-/// The server that has everything, over HTTP in this mode, once it listens.
+/// The server with all features, over HTTP in this mode, once it listens.
 fn listening(mode: &str) -> (Listening, u16) {
     let port = own_port();
     let mut command = Command::new("node");

@@ -1,5 +1,5 @@
-//! MCP servers, good and bad: what agents and persons have of them, what is asked before they run, and that nothing of
-//! them stays.
+//! MCP servers, well-behaved and not: what agents and persons get from them, what is asked before they run, and that
+//! none of their processes remain.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -64,11 +64,11 @@ pub fn trials() -> Vec<Trial> {
     cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()
 }
 
-/// The script of the odd server, where it can be started from.
+/// The script of the odd server; `None` where it cannot be started.
 pub fn script() -> &'static Path {
     static SCRIPT: OnceLock<PathBuf> = OnceLock::new();
     SCRIPT.get_or_init(|| {
-        // Confined servers have a folder of their own for passing files.
+        // Sandboxed servers have a temporary folder of their own.
         let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let file = place.join(format!("odd_server-{}.py", std::process::id()));
         std::fs::write(&file, include_str!("odd_server.py")).expect("files can be written");
@@ -85,7 +85,7 @@ pub fn terms() -> McpTerms {
     McpTerms { connect: Duration::from_secs(3), call: Duration::from_secs(6), ..McpSettings::default().terms() }
 }
 
-/// A workspace, and what a person keeps elsewhere.
+/// A workspace, and the person's configuration.
 pub struct Place {
     pub folder: tempfile::TempDir,
     config: tempfile::TempDir,
@@ -94,7 +94,7 @@ pub struct Place {
 impl Place {
     pub fn new() -> Self {
         let (workspace, config) = (folder(), folder());
-        // A server that is kept in makes nothing new beside the folders of the workspace.
+        // A sandboxed server cannot create anything beside the folders of the workspace.
         std::fs::create_dir(workspace.path().join("artifacts")).expect("folders can be made");
         Self { folder: workspace, config }
     }
@@ -122,7 +122,7 @@ pub fn tool(name: &str, arguments: Value) -> McpRequest {
     McpRequest::Tool { name: name.to_owned(), arguments }
 }
 
-/// The processes that have this word on their command line, by their numbers.
+/// The ids of the processes with this word on their command line.
 pub fn processes(word: &str) -> Vec<String> {
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let has_it = |entry: &std::fs::DirEntry| {
@@ -132,7 +132,7 @@ pub fn processes(word: &str) -> Vec<String> {
     all.filter(has_it).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Whether no process of the odd server in this mode is left, given a moment.
+/// Whether no process of the odd server in this mode is left, after a short wait.
 pub fn is_gone(mode: &str) -> bool {
     let word = format!("{} {mode}", script().display());
     let until = Instant::now() + Duration::from_secs(5);
@@ -279,14 +279,14 @@ fn what_stands_at_an_address_of_a_template_is_read_as_other_resources_are() {
     let read = |client: &mut McpClient, uri: &str| client.call(McpRequest::Resource { uri: uri.into() }, |_| {});
     let answer = read(&mut client, "note:///monday").expect("it can be read");
     assert_eq!(answer.text, "what stands at note:///monday");
-    // Which addresses there are is the server's to say.
+    // The server defines which addresses exist.
     let failure = read(&mut client, "other:///monday").expect_err("there is none");
     assert_eq!((failure.fault, failure.what.as_str()), (McpFault::Refused, "there is no other:///monday"));
     drop(client);
     let (client, offer) = place.allowed("resources-without-templates").expect("it greets all the same");
     assert!(offer.templates.is_empty() && offer.tools.len() == 5, "{offer:?}");
     drop(client);
-    // An agent reads it under the rule that holds for all resources.
+    // An agent reads it under the rule for all resources.
     let script = script_of_a_call("read_resource", "{ uri: \"note:///monday\" }");
     let gate = "gate:\n  mcp: { \"mcp:odd:read_resource\": allow }\n";
     let mut room = room_with(&place, "resources", gate, &script);
@@ -294,7 +294,7 @@ fn what_stands_at_an_address_of_a_template_is_read_as_other_resources_are() {
     assert!(results(&room)[0].to_string().contains("what stands at note:///monday"), "{:?}", results(&room));
 }
 
-/// Answers every request over HTTP with this, from a thread that ends with the process.
+/// Answers every HTTP request with this, on a thread that ends with the process.
 fn http(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let url = format!("http://{}/mcp", listener.local_addr().expect("it is bound"));
@@ -330,7 +330,7 @@ fn a_server_that_sends_elsewhere_or_asks_for_credentials_is_told() {
     }
 }
 
-/// Answers every request over HTTP with this head and then with words without end, and counts them.
+/// Answers every HTTP request with this head and then with endless words, and counts them.
 fn endless(head: &'static str) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let url = format!("http://{}/mcp", listener.local_addr().expect("it is bound"));
@@ -341,7 +341,7 @@ fn endless(head: &'static str) -> (String, Arc<AtomicUsize>) {
             let _ = stream.read(&mut [0; 8192]);
             let _ = stream.write_all(head.as_bytes());
             let words = [b'x'; 64 * 1024];
-            // A hundred MiB, unless whoever reads goes away before.
+            // A hundred MiB, unless the reader goes away before.
             for _ in 0..1_600 {
                 if stream.write_all(&words).is_err() {
                     break;
@@ -364,7 +364,7 @@ fn an_answer_over_http_without_end_is_cut() {
         place.allow(&server);
         let failure = place.connect(server).err().expect("it does not work");
         assert!(matches!(failure.fault, McpFault::Protocol | McpFault::Timeout), "{kind}: {failure:?}");
-        // What lies in the buffers of two sockets is sent as well.
+        // The contents of two sockets' buffers are sent as well.
         let sent = sent.load(Ordering::Relaxed);
         assert!(sent < 40 * 1024 * 1024, "{kind}: {sent} bytes were taken: {failure:?}");
     }
@@ -399,7 +399,7 @@ fn nothing_of_a_server_stays_however_often_it_is_killed() {
     for time in 0..times {
         let (client, _) = place.connect(odd("killed")).expect("it greets");
         if time % 2 == 0 {
-            // It is killed by somebody else first.
+            // It is killed from outside first.
             let _ = Command::new("kill").arg("-KILL").args(processes(&word)).status();
         }
         drop(client);
@@ -432,7 +432,7 @@ fn setup(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Setup 
     files(mode, "", gate, script_of_model)
 }
 
-/// The files of a room whose agent has the odd server, of which this is said as well.
+/// The files of a room whose agent has the odd server, with these additional settings of it.
 pub fn files(mode: &str, more: &str, gate: &str, script_of_model: &str) -> Setup {
     let settings = format!(
         "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true{more} }}\n{gate}",
@@ -520,7 +520,7 @@ pub fn workspace_on_disk(mode: &str, gate: &str) -> (tempfile::TempDir, tempfile
     (workspace, config, place)
 }
 
-/// Runs the program; its exit code, and all that it said.
+/// Runs the program. Returns its exit code and its whole output.
 pub fn run_in(place: &Path, config: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = crate::program::workshop(place, arguments);
     let output = command.env("WORKSHOP_CONFIG_DIR", config).output().expect("it starts");
@@ -555,7 +555,7 @@ fn what_a_server_gives_beside_words_stands_in_the_session_file() {
     assert!(is_gone("kept"));
 }
 
-/// A room whose agent calls the tool with which the odd server asks a person, when it asks.
+/// A room whose agent calls the odd server's tool that asks a person, at the moment of the question.
 fn asking_room(place: &Place) -> (Workshop, Approval) {
     let gate = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
     let mut room = room_with(place, "asks", gate, &script_of_a_call("ask", "{}"));
@@ -616,14 +616,14 @@ fn a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none() {
     let mut told = Vec::new();
     let answer = client.call(tool("sample", json!({ "times": 3 })), |step| told.push(step.to_owned()));
     let answer = answer.expect("it goes on");
-    // JSON-RPC's number for a method that is not there.
+    // JSON-RPC's code for an unknown method.
     assert_eq!(answer.text.matches("refused -32601: servers may ask models only where a person allows it").count(), 3);
     assert_eq!(told.len(), 1, "a person is told once: {told:?}");
     let can = client.call(tool("can", json!({})), |_| {}).expect("it says so");
     assert_eq!(can.text, "elicitation", "it was not told that it could");
 }
 
-/// A folder in which nothing that is confined may write: the system's folder for passing files is everybody's.
+/// A folder in which no sandboxed process may write: the system's temporary folder is open to everybody.
 fn elsewhere() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder can be made")
 }
@@ -652,7 +652,7 @@ fn a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_m
     assert_eq!(says(&mut client, "write", json!({ "path": inside })), "written");
     assert!(inside.is_file());
     let kept = (found.level() == Level::Bubblewrap).then(|| place.config.path().join("allowed-servers.yaml"));
-    // What is guarded, and what would be new at the top level, is no server's to write.
+    // Protected files, and new files at the top level, cannot be written by any server.
     let guarded = ["agents/forged.md", "settings.yaml", "new.txt"].map(|path| place.folder.path().join(path));
     for outside in std::iter::once(elsewhere.path().join("outside.txt")).chain(kept).chain(guarded) {
         let before = std::fs::read_to_string(&outside).ok();
@@ -687,7 +687,8 @@ fn what_watches_over_a_program_can_keep_it_in_by_itself() {
 
 fn a_description_that_changes_is_told() {
     let place = Place::new();
-    // The server is asked beside the room, in real time; a room at full speed would end it before that as not needed.
+    // The server is asked in real time beside the room; a room at full speed would end it before that as no longer
+    // needed.
     let stays = "gate:\n  mcp: { \"mcp:odd:*\": allow }\nmcp:\n  idle_secs: 86400\n";
     let mut room = room(&place, "changing", stays);
     let until = Instant::now() + PATIENCE;
@@ -709,7 +710,7 @@ fn the_command_line_lists_allows_checks_and_calls() {
     let place = workspace.path().join("w");
     std::fs::create_dir(&place).expect("folders can be made");
     succeed(&place, &["init", "--bare", "."]);
-    // The token is told of with a warning, for which no check fails.
+    // The token causes a warning, with which no check fails.
     let env = json!({ "ODD_TOKEN": "sk-0123456789abcdef0123456789" });
     let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), "typed"], "env": env } } });
     std::fs::write(place.join(".mcp.json"), file.to_string()).expect("files can be written");
@@ -740,7 +741,7 @@ fn the_command_line_lists_allows_checks_and_calls() {
     assert!(is_gone("typed"));
 }
 
-/// How long the server itself takes, spoken to over bare pipes: to be there with its list, and for each of some calls.
+/// The server's own time over plain pipes: until its list of tools is there, and for each of some calls.
 fn bare(calls: u32) -> (Duration, Duration) {
     let begun = Instant::now();
     let mut child = Command::new("python3")
@@ -786,7 +787,7 @@ fn little_is_added_to_what_a_server_takes_itself() {
     }
     let each = begun.elapsed() / CALLS;
     eprintln!("server: there after {own_there:?}, each call {own_each:?}; ours: {there:?}, {each:?}");
-    // As built for tests and beside other tests; the figures hold for a release.
+    // As built for tests and beside other tests; the targets hold for a release build.
     assert!(there < own_there * 4 + Duration::from_secs(2), "{there:?} over {own_there:?}");
     assert!(each < own_each * 10 + Duration::from_millis(30), "{each:?} over {own_each:?}");
 }

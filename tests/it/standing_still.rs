@@ -1,4 +1,4 @@
-//! A room that stands still: nobody does anything by itself, a person may go on arranging, and it all replays.
+//! A paused room: nobody acts, a person may still arrange things, and it all replays.
 
 use agent_workshop::app::clock_driver::Step;
 use agent_workshop::app::room::{OpenOptions, Room};
@@ -47,7 +47,7 @@ fn nobody_moves_or_begins_anything_while_the_room_stands_still() {
     let mut room = newsroom();
     room.advance(45.0);
     stand(&mut room, true);
-    // What was asked before is still answered; then all is quiet.
+    // Earlier requests are still answered; then all is quiet.
     room.advance(10.0);
     let before = where_everyone_is(&mut room);
     let told = room.log().len();

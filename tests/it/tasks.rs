@@ -1,4 +1,4 @@
-//! Task files from the command line: asked, changed, checked and spaced, as a person and as a pipe would.
+//! Task files on the command line: queried, changed, checked and formatted, as by a person and in a pipe.
 
 use std::fs;
 use std::io::Write;
@@ -45,7 +45,7 @@ fn plan(room: &Path) -> String {
     fs::read_to_string(room.join("tasks/plan.task.md")).unwrap()
 }
 
-/// How a command ends, and what it says on standard error.
+/// The exit code of a command, and its standard error.
 fn refused(room: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let ended = output(room, arguments);
     assert!(ended.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&ended.stdout));
@@ -87,7 +87,7 @@ fn one_task_is_changed_and_every_other_byte_stays() {
     let query = "UPDATE tasks/plan.task.md SET status = completed, note = 'signed' WHERE id = 't2'";
     assert_eq!(succeed(room.path(), &["task", query]), "tasks/plan.task.md: changed t2\n");
     assert_eq!(plan(room.path()), PLAN.replace("[_]", "[x]").replace("note:   two  spaces", "note: signed"));
-    // An id is written down with the first change.
+    // An id is written with the first change.
     succeed(room.path(), &["task", "UPDATE tasks/plan.task.md SET priority = C WHERE title LIKE 'sign%'"]);
     assert!(plan(room.path()).contains("  - [ ] C Sign it\n    id: sign-it\n\n## Notes"));
     let again = output(room.path(), &["task", query]);

@@ -1,4 +1,4 @@
-//! A few cases of every loop that the product must stand; `cargo bench --bench figures -- trust` runs them all.
+//! A few cases of every stress-test loop; `cargo bench --bench figures -- trust` runs them all.
 
 use libtest_mimic::Trial;
 

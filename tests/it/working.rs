@@ -1,4 +1,4 @@
-//! Agents at work in a workspace on disk: they start each other, write files, are stopped, asked about and go on.
+//! Agents at work in a workspace on disk: they start each other, write files, are stopped, ask questions and continue.
 
 use std::fs;
 use std::path::Path;
@@ -102,7 +102,7 @@ impl Studio {
         assert!(problems.is_empty(), "{problems:?}");
     }
 
-    /// Opens the workspace, from scratch or not, and says what a person is told.
+    /// Opens the workspace, from scratch or not. Returns what the person is told.
     pub fn open_with(&mut self, fresh: bool) -> Vec<Problem> {
         let options = OpenOptions {
             folder: self.folder.path().to_owned(),
@@ -133,7 +133,7 @@ impl Studio {
         self.events.extend(events.iter().map(|event| serde_json::to_value(event).unwrap()));
     }
 
-    /// Lets time pass until a condition holds: what is owed by the disk or a program takes real time, too.
+    /// Runs until a condition holds: results from the disk or a program need real time, too.
     pub fn until(&mut self, what: &str, condition: impl Fn(&mut Self) -> bool) {
         let begun = Instant::now();
         let mut ticks = 0;
@@ -147,7 +147,7 @@ impl Studio {
         panic!("{what} did not happen; the log: {:#?}", self.log());
     }
 
-    /// What happened to work, in short.
+    /// The events of work, in short.
     pub fn log(&self) -> Vec<String> {
         let kinds =
             ["activation", "spawn", "signal", "tool_call", "tool_result", "complete", "error", "abort", "warning"];
@@ -236,7 +236,7 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
     let changed: Vec<&str> =
         studio.all("file_change").iter().map(|event| event["data"]["path"].as_str().unwrap()).collect();
     assert_eq!(changed.iter().filter(|path| path.starts_with("artifacts/")).count(), 5);
-    // Every record of work leads back to the task.
+    // Every record of work can be traced back to the task.
     for event in studio.all("signal") {
         let mut event = event.clone();
         for _ in 0..40 {
@@ -248,7 +248,7 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
         }
         assert_eq!(event["data"]["by"], "user", "a signal that comes from nowhere");
     }
-    // What a model calls is begun in the tick in which its reply comes.
+    // A model's tool call begins in the tick in which its reply arrives.
     let reply = studio.all("model_call")[0]["tick"].clone();
     assert_eq!(studio.all("tool_call")[0]["tick"], reply);
     assert!(studio.all("tool_call").iter().all(|call| call["data"]["gate"] == "allow"), "every decision is told");
@@ -392,7 +392,7 @@ fn a_profile_that_nobody_runs_comes_back_with_no_more_than_it_had() {
     studio.task("lead", "Delete it.");
     studio.idle();
     assert!(!studio.exists("agents/jos\u{e9}.md"));
-    // Longer than a renamed file is waited for.
+    // Longer than the room waits for a renamed file.
     for _ in 0..200 {
         studio.tick();
     }
@@ -581,7 +581,7 @@ fn a_cap_of_the_room_stops_all_work_with_its_name_and_number() {
     assert!(told.starts_with("work stays stopped: ") && told.contains("calls_per_run"), "{told}");
 }
 
-/// Each step does another thing each time it is done, so that one that is done twice or left out shows for good.
+/// Each step has a different effect each time it is done, so that a repeated or omitted step shows for good.
 fn a_script_goes_on_where_it_was_however_the_room_ended() {
     let edit = |n: u32| {
         let (old, new) = (format!("<{n}>"), format!("<{n}><{}>", n + 1));
@@ -601,7 +601,8 @@ fn a_script_goes_on_where_it_was_however_the_room_ended() {
         if steps % 2 == 0 {
             studio.close();
         } else {
-            // As sudden as it can be within one process: nothing is said, and nothing is saved beyond what was.
+            // As sudden as possible within one process: nothing is announced, and nothing is saved beyond what was
+            // saved already.
             drop(studio.room.take());
         }
         studio.open();
@@ -610,7 +611,7 @@ fn a_script_goes_on_where_it_was_however_the_room_ended() {
     let counted: String = (0..=12).map(|n| format!("<{n}>")).collect();
     assert_eq!(fs::read_to_string(studio.folder.path().join("artifacts/n.md")).unwrap(), counted);
     studio.close();
-    // All was done: the same script begins anew.
+    // All was done: the same script starts over.
     fs::write(studio.folder.path().join("artifacts/n.md"), "<0>").unwrap();
     studio.open();
     studio.events.clear();

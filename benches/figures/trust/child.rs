@@ -182,7 +182,7 @@ impl Running {
 pub struct Ended {
     /// The command, as text.
     pub command: String,
-    /// Its exit code; `None` if a signal ended it.
+    /// How it ended.
     pub status: ExitStatus,
     /// Its standard output.
     pub out: Vec<u8>,

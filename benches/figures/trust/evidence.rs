@@ -101,7 +101,7 @@ pub fn found_in_files(folder: &Path, bytes: &[u8]) -> Option<String> {
     None
 }
 
-/// Whether `whole` contains these bytes.
+/// Whether `content` contains these bytes.
 pub fn contains(content: &[u8], bytes: &[u8]) -> bool {
     bytes.is_empty() || content.windows(bytes.len()).any(|window| window == bytes)
 }

@@ -1,4 +1,5 @@
-//! The room's own tools, offered to coding agents: which they are, who decides about a call, and what is never called so.
+//! The room's own tools, offered to coding agents: which ones they get, who decides about a call, and which tools are
+//! never offered.
 
 use agent_workshop::base::AllowScope;
 use libtest_mimic::Trial;
@@ -86,7 +87,7 @@ fn what_is_refused_is_told_and_the_answer_goes_on() {
 
 fn what_an_agent_did_not_wait_for_it_is_told_with_the_next_words() {
     let place = Place::new();
-    // With nothing said after it, the agent is asked once more, and told.
+    // Because nothing is said after the call, the agent is asked once more, with a reminder.
     let task = "do:toolgiveup blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:toolcall blackboard_write {\"key\": \"other\", \"value\": \"roof\"}";
     let mut room = place.allowed("good", "room_tool_left", "blackboard_write", ASKED, task);
     asked(&mut room);

@@ -1,4 +1,4 @@
-//! How far an answer of a person reaches: this once, the task, or for good; and a word to the agent.
+//! How far a person's answer reaches: this call, the task, or permanently; and a message to the agent.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ fn write(path: &str) -> String {
     format!("{{ name: vfs_write, arguments: {{ path: {path}, content: x }} }}")
 }
 
-/// A lead that makes these calls for its tasks, one a turn, and says so many words when it is woken after the first.
+/// A lead that makes these calls in its tasks, one per turn, and says these words when it is woken after the first.
 fn script(tasks: &[&[String]], wakes: usize) -> String {
     let done = "    - text: Done.\n";
     let turns = |calls: &&[String]| {
@@ -54,7 +54,7 @@ fn what_is_allowed_for_a_task_is_not_asked_again_in_it_nor_of_whom_it_starts() {
     let mut studio = Studio::new(&script(&[&calls, &calls[..1]], 1), &[("agents/lead.md", SAFE)]);
     studio.task("lead", "Write them.");
     decide(&mut studio, true, AllowScope::Task, None);
-    // Another kind of touch is another question.
+    // Another kind of access is another question.
     decide(&mut studio, true, AllowScope::Once, None);
     studio.idle();
     for path in ["artifacts/a.md", "artifacts/b.md", "artifacts/kid.md"] {
@@ -130,7 +130,7 @@ fn what_is_asked_each_time_is_allowed_only_once() {
     asked(&mut studio);
     let approval = studio.world().resource::<Kernel>().approvals().next().expect("it asks");
     assert_eq!((approval.for_task.as_ref(), approval.always.len()), (None, 0));
-    // As though somebody asked for it all the same.
+    // As if the agent asked for it nevertheless.
     decide(&mut studio, true, AllowScope::Always, None);
     decide(&mut studio, true, AllowScope::Task, None);
     studio.idle();

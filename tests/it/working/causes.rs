@@ -1,4 +1,4 @@
-//! Why did this happen: in a lively room every record says which one it came from, but for those that begin something.
+//! Causes: in a busy room every record names the record that caused it, except for those that begin something.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +33,8 @@ relationships:
   - { from: ada, to: ben, label: mentors }
 ";
 
-/// What begins something, and so comes from no record: what came in from outside (a person, a file, a scene), a room
-/// that opens or closes, words about files and settings, and how a provider is.
+/// The records that begin something and so have no cause: input from outside (a person, a file, a scene), a room that
+/// opens or closes, notes on files and settings, and the state of a provider.
 fn is_root(event: &Value) -> bool {
     let data = &event["data"];
     match event["type"].as_str().unwrap_or_default() {

@@ -1,4 +1,5 @@
-//! Tasks in files that become work by themselves: once, whatever happens; and what comes of them reaches whoever asked.
+//! Tasks in files that become work by themselves: exactly once, whatever happens; and their results reach whoever
+//! asked.
 
 use std::fs;
 
@@ -52,7 +53,7 @@ fn edit(studio: &mut Studio, path: &str, text: &str) {
     studio.tick();
 }
 
-/// Until no task is anybody's work and none is about to be.
+/// Runs until no task is being worked on and none is about to be.
 fn settled(studio: &mut Studio) {
     for _ in 0..3 {
         studio.tick();
@@ -238,7 +239,7 @@ fn agents_in_yaml_files_work_like_any_other() {
         studio.results()
     );
     assert!(studio.read(WORK).contains("  conclusion: Filed.\n"));
-    // What it may do is what its file says now.
+    // Its rights are those in the present version of its file.
     edit(&mut studio, "templates/clerk.agent.yaml", &yaml.replace("write_file", "list_directory"));
     let more = studio.read(WORK) + "- [ ] @clerk-001 \"File it again\"\n";
     edit(&mut studio, WORK, &more);

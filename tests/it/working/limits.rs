@@ -1,4 +1,4 @@
-//! Caps on what models may use: each ends or delays only what it counts for, and everything else goes on.
+//! Budgets of model usage: each stops or delays only what it applies to, and everything else continues.
 
 use agent_workshop::kernel::Kernel;
 use agent_workshop::schedule::InputQueue;
@@ -18,7 +18,7 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Two agents that one starts: one asks five times, the other twice.
+/// An agent that starts another: one calls its model five times, the other twice.
 fn family(budget: &str) -> Studio {
     let list = |prefix: &str| format!("{{ tools: [ {{ name: vfs_list, arguments: {{ prefix: {prefix} }} }} ] }}");
     let script = format!(

@@ -1,4 +1,4 @@
-//! Replies and questions that are too long, over a real connection, and what stays of a session on disk.
+//! Replies and requests that are too long, over a real connection, and what is kept of a session on disk.
 
 use std::fs;
 use std::io::Write;
@@ -22,7 +22,7 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// A server that gives these answers in order, and what it was asked.
+/// A server that gives these answers in order, and the requests that it received.
 fn server(answers: Vec<Vec<Vec<u8>>>) -> (Server, Arc<Mutex<Vec<String>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let requests = asked.clone();
@@ -35,7 +35,7 @@ fn server(answers: Vec<Vec<Vec<u8>>>) -> (Server, Arc<Mutex<Vec<String>>>) {
     (server, asked)
 }
 
-/// Gives the lead a task in a workspace whose models are asked there.
+/// Gives the lead a task in a workspace whose models are at this address.
 fn task(server: &Server, words: &str) -> (tempfile::TempDir, Option<i32>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [

@@ -1,4 +1,4 @@
-//! Work that is not over: its session on disk is complete whenever the room is closed, and nobody loses it in silence.
+//! Unfinished work: its session on disk is complete whenever the room is closed, and no work is lost silently.
 
 use std::fs;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ fn sessions_are_complete_when_the_room_is_closed() {
     studio.close();
     let unfinished = with_status(&studio, "running") + with_status(&studio, "queued");
     assert_eq!(unfinished, live, "each piece of work that is not over has its session");
-    // The sessions of those who were woken begin with what they had said before.
+    // The sessions of agents that were woken begin with what they had said before.
     for (path, session) in
         sessions(&studio).into_iter().filter(|(_, session)| session["metadata"]["started_by"] == "lead")
     {
@@ -161,7 +161,7 @@ fn a_new_room_never_writes_over_sessions_of_an_old_one() {
 fn a_room_that_was_killed_before_anything_happened_begins_as_its_scene_says() {
     let mut studio = Studio::new("default: [ { text: Noted. } ]\n", &[]);
     for _ in 0..2 {
-        // Nobody closes it.
+        // The room is killed.
         studio.room = None;
         studio.open();
     }
