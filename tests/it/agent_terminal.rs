@@ -127,7 +127,7 @@ impl Terminal {
         self.key("Enter");
     }
 
-    /// Waits until the terminal shows this. Returns all that it shows, with colours if `coloured`.
+    /// Waits until the terminal shows this. Returns its whole content, including colours.
     fn until(&self, what: &str, is_seen: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
         loop {

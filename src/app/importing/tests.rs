@@ -1,4 +1,4 @@
-//! What comes in from the shapes in which people have agents, and what does not.
+//! Importing agents in the formats in which people have them, and what is not imported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -237,7 +237,7 @@ fn what_cannot_come_into_a_room_is_named_with_what_to_do() {
     assert_eq!(drop_into_room(to.path(), &many).problems.len(), NAMED_AT_MOST + 1, "the rest is counted");
 }
 
-/// An agent that is a folder, with what belongs to it and what does not.
+/// An agent that is a folder, with files that belong to it and files that do not.
 const FOLDER: [(&str, &str); 8] = [
     ("weather/agent.mdx", "# Agent: Weather\n\n## Purpose\n\nTells it.\n"),
     ("weather/heartbeat.md", "@every: 15m\n"),
@@ -291,7 +291,7 @@ fn what_is_dropped_into_a_room_takes_nobodys_place() {
 
 #[test]
 fn a_cancelled_import_keeps_what_came_in_by_then_and_counts_the_rest() {
-    /// Cancels the import with its first file.
+    /// Cancels the import at its first file.
     struct Impatient<'a>(&'a Path, JobControl);
 
     impl NewFiles for Impatient<'_> {

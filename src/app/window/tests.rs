@@ -1,4 +1,4 @@
-//! What a person does in the window, in a real room with files: performed, saved, taken back, and read again.
+//! What a person does in the window, in a real room with files: carried out, saved, undone, and read again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: ru
                      - { id: cleo-1, profile: ada, position: [900, 900], behaviour: stationary }\n\
                      relationships:\n  - { from: ada-1, to: bram-1, label: mentors }\n  - { from: bram-1, to: cleo-1, label: likes }\n";
 
-/// A room in a folder of its own, that stands still: only what a person does happens.
+/// A paused room in a folder of its own: only what a person does happens.
 struct House {
     folder: tempfile::TempDir,
     room: OpenRoom,
@@ -61,7 +61,7 @@ impl House {
         Self::open(false)
     }
 
-    /// A room that notices what others do to its files, or one that is only told.
+    /// A room that watches its files for external changes, or one that is only told about them.
     fn open(watch: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let files = [
@@ -93,7 +93,7 @@ impl House {
         house
     }
 
-    /// Lets in what waits, and the few ticks that it takes to be told everywhere.
+    /// Processes the inbox and the few ticks until everything is known everywhere.
     fn settle(&mut self) {
         let Some(world) = self.room.world() else { return };
         let mut driver = Driver::default();
@@ -131,7 +131,7 @@ impl House {
         self.act(Command::Act(RoomAct::Edit(edit), None));
     }
 
-    /// Gives a file another path; it goes like this.
+    /// Renames a file, with this result.
     fn rename(&mut self, from: &str, to: &str, outcome: Result<(), String>) {
         let rename = |from: &str, to: &str| FileOperation::Rename { from: from.into(), to: to.into() };
         let order = |operation| RoomAct::File(self.state.file_command(operation));
@@ -139,7 +139,7 @@ impl House {
         self.until_renamed(Command::Act(forth, Some(back)), outcome);
     }
 
-    /// Does what renames a file; nothing follows before it is known how that went.
+    /// Runs a command that renames a file; nothing follows before its result is known.
     fn until_renamed(&mut self, command: Command, outcome: Result<(), String>) {
         let before = self.files();
         self.perform(command);
@@ -150,7 +150,7 @@ impl House {
         continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes);
     }
 
-    /// The files in tabs, the one that is chosen, and those that are not saved.
+    /// The files in tabs, the active one, and the unsaved ones.
     fn files(&self) -> (Vec<String>, Option<String>, Vec<String>) {
         (self.state.dock.files(), self.state.selection.file().map(str::to_owned), self.shell.panes.editors.unsaved())
     }
@@ -160,8 +160,8 @@ impl House {
         fs::read_to_string(self.folder.path().join(path)).expect("it is there")
     }
 
-    /// The scene as it is saved, without what an undoing may change: order of entries, times, and whether what is
-    /// the default is written.
+    /// The scene as it is saved, without what undo may change: the order of entries, times, and whether defaults are
+    /// written.
     fn scene(&mut self) -> Value {
         let text = self.saved("scenes/test.yaml");
         let known = self.room.world().expect("it is open").resource::<SceneState>().doc.root.clone();
@@ -177,8 +177,7 @@ impl House {
     }
 }
 
-/// Without times and ids of messages: what is done again is done at another time, and mail that is sent again is another
-/// message.
+/// Without times and ids of messages: redoing happens at another time, and mail that is sent again is another message.
 fn timeless(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -201,7 +200,7 @@ fn relate(command: RelationshipCommand) -> Command {
     Command::Act(RoomAct::Relate(command), None)
 }
 
-/// One of the things that a person can do and take back.
+/// One of the things that a person can do and undo.
 #[derive(Clone, Debug)]
 enum Deed {
     Pin(String),
@@ -255,7 +254,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 }
 
 impl Deed {
-    /// The command that does it in the room as it is, if it can be done.
+    /// The command for it in the present room, if it can be done.
     fn command(&self, room: &RoomModel) -> Option<Command> {
         let edit = |element: &str, act| {
             let edit = ElementEdit { element: element.into(), act, by: Author::user(), cause: None };
@@ -387,7 +386,7 @@ impl House {
         self.settle();
     }
 
-    /// Lets frames pass until nothing is under way.
+    /// Runs frames until nothing is under way.
     fn frames(&mut self) {
         let began = Instant::now();
         while (!self.room.file_jobs.is_idle() || self.room.opening.is_some())
@@ -399,7 +398,7 @@ impl House {
         self.settle();
     }
 
-    /// What a frame does about what panes want to see.
+    /// The part of a frame that loads what panes want to show.
     fn read_files(&mut self) {
         let now_secs = self.room.now_secs();
         let OpenRoom { file_cache, recent, .. } = &mut self.room;
@@ -504,7 +503,7 @@ fn a_scene_is_made_and_opened_without_a_frame_that_waits_for_it() {
     assert_eq!(fs::read_to_string(house.folder.path().join("scenes/copy.yaml")).expect("it is there"), SCENE);
 }
 
-/// What a drag comes to when the hand opens.
+/// The command of a drag when the mouse button is released.
 fn place(agent: &Id, position: Vec2) -> Command {
     Command::Acts(vec![(RoomAct::Agent(AgentCommand::Place { agent: agent.clone(), position }), None)])
 }

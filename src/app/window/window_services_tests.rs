@@ -1,4 +1,5 @@
-//! The services of a window in a real workspace: choosing, trying out, pictures, refusals, and what is written down.
+//! The services of a window in a real workspace: choosing and testing providers, screenshots, refusals, and what is
+//! written to disk.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! Remembering: the way there and back, files that were broken or written by others, and what stays as it was.
+//! Remembering the window's state: saving and loading, files that are broken or written by others, and what stays
+//! unchanged.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The workspace in a room: what comes in, what goes out, and what crosses.
+//! The workspace in a room: incoming changes, outgoing changes, and concurrent ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,7 +66,7 @@ fn outside(app: &mut App, path: &str, text: &str) -> Vec<SceneEdit> {
     tick(app)
 }
 
-/// One tick; the scene edits that it told.
+/// One tick. Returns the scene edits that it reported.
 fn tick(app: &mut App) -> Vec<SceneEdit> {
     let mut cursor = app.world().resource::<Messages<SceneEdit>>().get_cursor_current();
     advance(app.world_mut());
@@ -188,7 +188,7 @@ fn what_the_room_and_a_person_do_at_once_is_joined() {
     pin(&mut app, &["p1", "ours"]);
     app.world_mut().write_message(SceneWrite::File { path: RULES.into(), text: "- a\n- ours\n".into() });
     tick(&mut app);
-    // The person's editor had the files as they were before.
+    // The person's editor had the files in their earlier state.
     let theirs = TEXT.replace(
         "      - { id: p1, text: one }\n",
         "      - { id: p1, text: one }\n      - { id: theirs, text: t } # t\n",

@@ -1,4 +1,4 @@
-//! The reference's document and its tables row by row, and what people write otherwise.
+//! The document of the reference and its tables row by row, and what people write instead.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -259,7 +259,7 @@ fn tools_and_comments_are_in_no_prompt() {
     assert_eq!(document.purpose.unwrap().text, "Before  after.\n\nEnd.");
 }
 
-/// Pieces that documents are made of, whole and broken.
+/// Pieces of documents, whole and broken.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("```ts\n".to_owned()),

@@ -1,4 +1,4 @@
-//! Modules as people write them, and what becomes of those that do harm.
+//! Modules as people write them, and the handling of harmful ones.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ fn set(files: &[(&str, &str)]) -> (ModuleFolder, ModuleSet) {
     (folder, set)
 }
 
-/// Follows the modules until this holds; what they ask is answered, and all that they said comes back.
+/// Follows the modules until this holds. Answers their requests, and returns everything that they said.
 fn until(set: &mut ModuleSet, holds: impl Fn(&ModuleSet, &[ModuleEvent]) -> bool) -> Vec<ModuleEvent> {
     let begun = Instant::now();
     let mut events = Vec::new();
@@ -150,7 +150,7 @@ fn a_module_that_hangs_later_is_gone_and_the_others_go_on() {
     let (_, mut set) = set(&[("bad.ts", &bad), ("good.ts", OBJECT)]);
     loaded(&mut set);
     assert_eq!(result(&mut set, "bad.ts", greet("a")).as_deref(), Ok("a"));
-    // Where the machine is busy, its thread may be late to hear of its end.
+    // On a busy machine, its thread may notice its end late.
     let ended = result(&mut set, "bad.ts", greet("x"));
     assert!(matches!(ended, Err(FailureKind::RunLimit | FailureKind::GivenUp)), "{ended:?}");
     assert_eq!(result(&mut set, "good.ts", ModuleCommand::SystemPrompt).as_deref(), Ok(""));

@@ -1,4 +1,4 @@
-//! The gateway in a small room: order, slots, caps, retries, saving, replay and withdrawal.
+//! The gateway in a small room: order, slots, budgets, retries, saving, replay and cancellation.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, RecordedInput};
 use crate::simulation::{ActivityId, Urgency};
 
-/// Says the last message back after as many tenths of a second as its seed; plays an error where told to.
+/// Repeats the last message after as many tenths of a second as its seed; plays an error where told to.
 struct Echo {
     errors_left: u32,
 }
@@ -39,7 +39,7 @@ impl SimulatedProvider for Echo {
     }
 }
 
-/// What came in: at which tick, to which question, and what.
+/// Incoming events: in which tick, for which request, and which.
 #[derive(Resource, Default)]
 struct Heard(Vec<(u64, u64, Result<String, FailureKind>)>);
 
@@ -118,7 +118,7 @@ fn answers_come_at_the_tick_that_their_latency_says() {
     ask(&mut app, question(2, "b", 5, "fast"));
     ask(&mut app, question(3, "c", 5, "as fast"));
     tick(&mut app, 60);
-    // Asked in tick 1; a tenth of a second is three ticks.
+    // Requested in tick 1; a tenth of a second is three ticks.
     assert_eq!(heard(&app), [said(16, 2, "fast"), said(16, 3, "as fast"), said(31, 1, "slow")]);
     let calls = app.world().resource::<EventLog>().unwritten();
     assert_eq!(calls.iter().filter(|record| record.draft.kind == EventKind::ModelCall).count(), 3);
@@ -164,7 +164,7 @@ fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_o
     ];
     for (id, urgency) in asks {
         ask(&mut app, ModelRequest { urgency, ..question(id, "a", 10, "hello") });
-        // Each comes a tick after the one before: the first is under way when the others come.
+        // Each comes a tick after the one before: the first is running when the others come.
         tick(&mut app, 1);
     }
     tick(&mut app, 1);
@@ -200,7 +200,7 @@ fn nothing_waits_for_ever_behind_what_is_more_urgent() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     ask(&mut app, ModelRequest { urgency: Urgency::Seek, ..question(1_000_000, "a", 10, "me, too") });
-    // Every second somebody asks something more urgent, and every answer takes a second.
+    // Something more urgent is requested every second, and every answer takes a second.
     let reads = 60 * 20;
     for id in 1..=reads {
         ask(&mut app, ModelRequest { urgency: Urgency::Read, ..question(id, "b", 10, "hello") });
@@ -333,18 +333,18 @@ fn every_attempt_is_a_call_for_the_caps_and_the_log_says_what_was_booked() {
     assert_eq!(tokens, run.tokens);
 }
 
-/// A room in which providers outside are asked by nobody: what they say is played.
+/// A room that makes no requests to external providers: their events are played.
 fn room_of_openai(base_url: Option<&str>, prices: &str) -> App {
     let mut app = room();
     let mut settings = GatewaySettings { provider: "openai:gpt-4o".into(), ..GatewaySettings::default() };
     settings.base_urls.extend(base_url.map(|url| ("openai".to_owned(), url.to_owned())));
     app.insert_resource(settings).insert_resource(serde_yaml::from_str::<PriceSettings>(prices).unwrap());
-    // A room that is replayed asks nobody.
+    // A replayed room makes no requests.
     app.world_mut().resource_mut::<InputJournal>().replay([]);
     app
 }
 
-/// What is said of the cost of an answer of a thousand tokens in and a hundred out, in the books and in the log.
+/// The cost of an answer with a thousand input and a hundred output tokens, in the ledger and in the log.
 fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::ledger::Tally, Option<f64>) {
     let mut app = room_of_openai(base_url, prices);
     ask(&mut app, question(1, "a", 1, "hello"));
@@ -445,7 +445,7 @@ fn a_withdrawn_question_is_never_answered() {
     assert_eq!(heard(&app), [said(36, 2, "hello")]);
 }
 
-/// Asks on a fixed plan, so that two rooms can be compared tick by tick.
+/// Makes requests on a fixed plan, so that two rooms can be compared tick by tick.
 fn live(app: &mut App, from: u64, to: u64) -> Vec<u64> {
     (from..=to)
         .map(|tick_now| {
@@ -466,7 +466,7 @@ fn the_same_questions_make_the_same_world_and_a_replay_too() {
     assert!(inputs.len() > 30);
     assert_eq!(live(&mut room(), 1, 300), hashes);
     let mut replay = room();
-    // On replay nobody is asked: a provider that were would break the test.
+    // A replay makes no requests: a provider that got one would break the test.
     add_simulated_provider(&mut replay, "offline", |_| panic!("nobody is asked on replay"));
     replay.world_mut().resource_mut::<InputJournal>().replay(inputs);
     assert_eq!(live(&mut replay, 1, 300), hashes);
@@ -489,7 +489,7 @@ fn told<E: EventData>(app: &App) -> Vec<E> {
     app.world().resource::<EventLog>().unwritten().iter().filter_map(EventRecord::read).collect()
 }
 
-/// What was told of providers: how they stand, and in which words.
+/// The reports on providers: their state and the words for it.
 fn told_of_providers(app: &App) -> Vec<(String, String)> {
     told::<Provider>(app).into_iter().map(|provider| (provider.state.into_owned(), provider.what)).collect()
 }

@@ -1,4 +1,5 @@
-//! What is told of providers: once when they begin to fail, once when they work again, and never of what is not theirs.
+//! Reports on providers: once when they begin to fail, once when they work again, and never about failures that are not
+//! theirs.
 
 use proptest::prelude::*;
 
@@ -120,7 +121,7 @@ fn other_settings_give_another_chance_and_the_same_do_not() {
 }
 
 proptest! {
-    /// Whatever comes: what is told to begin and to end adds up to what fails now.
+    /// Whatever happens, the reported beginnings and ends of failures add up to what fails now.
     #[test]
     fn beginnings_and_ends_add_up(answers in proptest::collection::vec((0..3_usize, 0..6_usize), 0..80)) {
         use FailureKind::{OverBudget, RateLimited, Rejected, Unauthorised, Unavailable};

@@ -1,4 +1,4 @@
-//! The ledger under tables and under every order of events.
+//! The ledger, with tables and with every order of events.
 
 use proptest::prelude::*;
 
@@ -162,7 +162,8 @@ proptest! {
                 }
                 Step::Settle { which, share } if !open.is_empty() => {
                     let (id, most) = open.remove(which % open.len());
-                    // A provider never uses more than was set aside in this test; what it uses beyond is its own.
+                    // In this test a provider never uses more than was reserved; anything beyond that would be its own
+                    // fault.
                     let used = share.map(|share| {
                         let tokens = most * share / 100;
                         Tally { calls: 1, tokens, cost_micro_usd: tokens, ..Tally::default() }

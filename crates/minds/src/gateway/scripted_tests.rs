@@ -106,7 +106,7 @@ fn errors_tools_and_latency_come_as_written() {
     assert_eq!(completion.tool_calls[0].arguments["path"], "a.md");
 }
 
-/// The request that follows a reply: its calls, and what the tools said to them.
+/// The request that follows a reply: its calls and their results.
 fn after_tools(before: &ProviderRequest, reply: &Completion, results: &[&str]) -> ProviderRequest {
     let mut next = before.clone();
     next.prompt.history.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));

@@ -1,4 +1,4 @@
-//! What memory keeps in a room: who remembers what, when it goes, and when it comes back.
+//! Memories in a room: who remembers what, when it is dropped, and when it returns.
 
 use bevy::app::App;
 use bevy::ecs::message::Messages;

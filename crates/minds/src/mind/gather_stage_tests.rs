@@ -1,4 +1,4 @@
-//! Requests that give way while their prompts are gathered: each is answered once.
+//! Requests that are cancelled while their prompts are gathered: each is answered exactly once.
 
 use serde_json::json;
 

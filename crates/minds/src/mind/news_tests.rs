@@ -1,4 +1,4 @@
-//! A read says what is new since the agent last read.
+//! A read contains what is new since the agent's last read.
 
 use bevy::app::App;
 use bevy::ecs::message::{Message, Messages};
@@ -47,7 +47,7 @@ fn edit(app: &mut App, by: &str, act: ElementAct) {
     say(app, ElementEdit { element: "ideas".into(), act, by: Author(by.into()), cause: None });
 }
 
-/// Ada reads the board as it is now.
+/// Ada reads the board in its present state.
 fn reads(app: &mut App) {
     let element = app.world().resource::<Elements>().key("ideas").expect("it is there");
     let entity = app.world().resource::<Elements>().entity(element).expect("it is there");
@@ -66,7 +66,7 @@ fn news(app: &mut App) -> Option<Vec<NewItem>> {
     app.world_mut().run_system_once(look).expect("it can look")
 }
 
-/// What of the board she is told is new.
+/// What is described to her as new.
 fn told(app: &mut App) -> Option<String> {
     let look = |room: Room| {
         let (agent, _) = room.agent(ADA).expect("she is there");

@@ -1,4 +1,4 @@
-//! Nothing that a reply wanted is gone without a word: it is done, or told to the agent and shown.
+//! Nothing that a reply requested is dropped silently: it is done, or reported to the agent and shown.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The mind in a room without the floors beside it: what is asked, and what a reply does.
+//! The mind in a room without the layers beside it: its requests, and the effects of replies.
 
 use std::any::Any;
 
@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::schedule::{self, InputQueue, advance, saved, ticks};
 use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome, Urgency};
 
-/// What any element holds here: what its scene keys say, and a text.
+/// The content of any element here: what its scene keys say, and a text.
 #[derive(Debug)]
 struct Plain(Box<dyn Content>, &'static str);
 
@@ -136,7 +136,7 @@ impl Room {
         self.0.world_mut().resource_mut::<Messages<M>>().drain().collect()
     }
 
-    /// Lets an agent think about something; returns the question, if there is one.
+    /// Lets an agent think about something. Returns the request, if there is one.
     pub(super) fn ask(&mut self, agent: AgentKey, think: Think) -> Option<ModelRequest> {
         self.take::<ModelRequest>();
         self.due(agent, 1, think);
@@ -208,12 +208,12 @@ impl Room {
         self.tick();
     }
 
-    /// Lets work ask; returns the question.
+    /// Makes a request for work.
     pub(super) fn work(&mut self, turn: u32, messages: Vec<PromptMessage>) -> ModelRequest {
         self.work_in(turn, messages, None)
     }
 
-    /// The same, for a model that takes and gives so many tokens at once.
+    /// The same for a model with these limits of input and output tokens.
     pub(super) fn work_in(
         &mut self,
         turn: u32,
@@ -421,7 +421,7 @@ fn unknown_names_and_refusals_are_told_back_once_and_shown() {
     room.reply(request.id, Ok("[SEND to Zoe: hi] [PIN: Tea at four] Done."));
     assert_eq!(room.warnings().len(), 1);
     let edits = room.take::<ElementEdit>();
-    // The second: her open mail stood in the prompt, so it is read now.
+    // The second: her open mail was in the prompt, so it counts as read now.
     let pin = PinAct::AddPin { id: None, text: "Tea at four".into() }.into();
     assert_eq!((edits.len(), &edits[0].act), (2, &pin));
     let refused =

@@ -1,4 +1,4 @@
-//! What keys mean that are none of a profile's own.
+//! The meaning of keys that do not belong to a profile itself.
 
 use proptest::prelude::*;
 use serde_json::json;

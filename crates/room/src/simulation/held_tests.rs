@@ -1,4 +1,5 @@
-//! Whom a person holds, and what fails, holds up nobody else; who is stationary ends at home; talk is not kept for ever.
+//! An agent that is dragged by a person, or that fails, delays nobody else; stationary agents end up at home; old
+//! conversations are dropped.
 
 use bevy::math::Vec2;
 

@@ -1,4 +1,4 @@
-//! The card of a question: its answers keep their places, wait a moment, and say how far they reach.
+//! The card of a question: its answers keep their places, become active after a moment, and say how far they reach.
 
 use egui::Rect;
 use egui_kittest::Harness;
@@ -17,7 +17,7 @@ use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 
 const SIZE: CardSize = CardSize { head: 44.0, preview: 90.0 };
 
-/// A card of the first question of the room, so wide.
+/// A card of the first question of the room, with this width.
 fn cards(width: f32) -> Harness<'static, Stage> {
     let mut window = stage_pane(UiState::default(), move |ui, cx, _| {
         ui.set_max_width(width);
@@ -35,7 +35,7 @@ fn ask(window: &mut Harness<'static, Stage>, activation: u64, wants: &str) {
     window.step();
 }
 
-/// Steps until what has just come takes answers.
+/// Steps until a new card accepts answers.
 fn rest(window: &mut Harness<'static, Stage>) {
     window.run_steps(40);
 }
@@ -276,7 +276,7 @@ fn all_questions_are_listed_and_the_one_that_is_chosen_stands_in_front() {
         room.work.questions().map(sentence).collect()
     };
     let rows = |sentence: &str| window.query_all_by_label(sentence).count();
-    // The one in front stands on the card as well.
+    // The one in front is shown on the card as well.
     assert_eq!(listed.iter().map(|sentence| rows(sentence)).collect::<Vec<_>>(), [2, 1, 1]);
     window.get_by_label(&listed[2]).click();
     window.run_steps(3);

@@ -1,4 +1,4 @@
-//! Tests of which tasks become work.
+//! Which tasks become work.
 
 use super::*;
 use crate::workspace::task_files::parse;

@@ -1,4 +1,4 @@
-//! Tasks that are handed over: they come back once, in the form that was asked for, in time, and never in a circle.
+//! Tasks that are handed over: they come back once, in the requested form, in time, and never in a circle.
 
 use super::core::NewWork;
 use super::guards::Refusal;

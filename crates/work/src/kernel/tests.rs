@@ -13,7 +13,7 @@ use crate::mind::{CallEnd, Ending, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 use crate::tools::Terms;
 
-/// A kernel with a clock, and agents that come at once.
+/// A kernel with a clock, and agents that appear at once.
 pub(super) struct Bench {
     pub(super) kernel: Kernel,
     pub(super) settings: KernelSettings,
@@ -24,7 +24,7 @@ pub(super) struct Bench {
     pub(super) reports: Vec<Reported>,
 }
 
-/// The number under which an agent is in the room.
+/// The number of an agent in the room.
 pub(super) fn number_of(agent: &str) -> AgentKey {
     AgentKey(agent.bytes().map(u32::from).sum())
 }
@@ -83,7 +83,7 @@ impl Bench {
         Ok(told.woke)
     }
 
-    /// Everybody who is awaited comes, whoever is summoned is ready, and time goes on.
+    /// All awaited agents appear, all summoned ones are ready, and time advances.
     pub(super) fn tick(&mut self) {
         for _ in 0..3 {
             let awaited: Vec<Id> = self.kernel.awaited_agents().into_iter().collect();
@@ -106,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// As the room does it when a piece of work is over.
+    /// As the room does when a piece of work ends.
     fn report(&mut self, ended: ActivationKey) {
         while let Some(thread) = self.kernel.due_report(ended) {
             let key = self.key();
@@ -115,12 +115,12 @@ impl Bench {
         }
     }
 
-    /// The work that this agent is at.
+    /// The work that this agent is doing.
     pub(super) fn at_work(&self, agent: &str) -> ActivationKey {
         self.kernel.activations().find(|one| &*one.agent == agent).expect("it is at work").key
     }
 
-    /// What was reported: from whom, to whom, and what.
+    /// The reports: from whom, to whom, and what.
     pub(super) fn told(&self) -> Vec<(&str, &str, &str)> {
         self.reports.iter().map(|one| (&*one.from, &*one.told.agent, one.words.as_str())).collect()
     }

@@ -1,4 +1,4 @@
-//! A lesson goes through its steps, once each, and says how it ended.
+//! A lesson goes through its steps, once each, and reports how it ended.
 
 use super::*;
 use crate::knowledge::Memory;

@@ -1,4 +1,4 @@
-//! Blackboards: two who write the same entry never lose each other's word, and nothing grows beyond its bounds.
+//! Blackboards: two agents that write the same entry never lose each other's text, and nothing grows beyond its bounds.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..120)
 }
 
-/// For each run that goes on, what stands on its blackboard.
+/// The content of the blackboard of each running run.
 type Model = BTreeMap<u64, BTreeMap<String, u8>>;
 
 proptest! {

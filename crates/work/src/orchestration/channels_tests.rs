@@ -1,5 +1,5 @@
-//! Whatever is said, heard and forgotten in whatever order, with crashes in between: every message comes to everybody who
-//! listened when it was said, once and in order, and no channel holds more than it may.
+//! Whatever is said, read and forgotten in whatever order, with crashes in between: every message is delivered to
+//! everybody who was subscribed when it was sent, once and in order, and no channel exceeds its limits.
 
 use std::collections::BTreeMap;
 
@@ -131,11 +131,11 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..150)
 }
 
-/// What should be: for everybody who listens to a channel, what it has still to hear.
+/// The expected state: what each subscriber of a channel has not read yet.
 #[derive(Clone, Default)]
 struct Model {
     owed: BTreeMap<(String, String), Vec<String>>,
-    /// Of each channel what its history may still hold, the newest last.
+    /// What the history of each channel may still contain, newest last.
     said: BTreeMap<String, Vec<(String, String)>>,
 }
 

@@ -1,4 +1,4 @@
-//! What every tool of the house, and tools of others, would do, in the words that a person reads.
+//! Descriptions of what every built-in tool, and other tools, would do, in the words that a person reads.
 
 use std::collections::BTreeMap;
 

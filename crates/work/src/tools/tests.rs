@@ -46,7 +46,7 @@ fn file(operation: FileOperation) -> Result<Work, String> {
     Ok(Work::File { operation, excerpt: None })
 }
 
-/// The tools of the house, as a model is told of them that may use them all.
+/// The built-in tools as they are declared to a model that may use them all.
 fn house() -> Vec<ToolDeclaration> {
     builtin().declarations(ADA, &free())
 }
@@ -85,7 +85,7 @@ fn the_example_for_starting_an_agent_is_an_agent_without_problems() {
 fn every_tool_is_named_once_and_its_schema_is_of_the_kind_that_is_checked() {
     let mut seen = BTreeSet::new();
     assert_eq!(house().len(), 18, "one was refused");
-    // No model is told of those of coding agents.
+    // No model is offered those of coding agents.
     let others = [crate::gate::ToolScope::Role(PLANNER.into()), crate::gate::ToolScope::CodingAgent];
     for tool in builtin().iter().filter(|tool| !others.contains(&tool.scope)) {
         for name in [&tool.name].into_iter().chain(&tool.aliases) {
@@ -386,7 +386,7 @@ proptest! {
     }
 }
 
-/// Front matter in forms that say the same to a reader and differ for whoever adds lines to it.
+/// Front matter in forms that mean the same to a reader but differ for code that adds lines to it.
 const FORMS: &[&str] = &[
     "name: Helper",
     "{name: Helper}",

@@ -45,7 +45,7 @@ fn what_is_done_on_a_task_board_is_taken_back_and_done_again() {
         house.act(Command::Redo);
         assert_eq!(house.saved(file), *text);
     }
-    // What somebody else did to another task meanwhile stays.
+    // External changes of another task stay.
     house.tell_of(file, &texts[7].replace("\"Sweep\"", "\"Sweep all\""));
     house.act(Command::Undo);
     assert_eq!(house.saved(file), texts[6].replace("\"Sweep\"", "\"Sweep all\""));

@@ -1,4 +1,4 @@
-//! What lies in the place of the history, and what becomes of it while a room is open.
+//! What may be in the place of the history, and what happens to it while a room is open.
 
 use std::fs;
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ fn a_history_that_is_deleted_under_a_room_is_written_anew_and_nobody_else_gets_i
     add(&mut versions, "a.md").unwrap();
     store.flush().unwrap();
     fs::remove_dir_all(&dir).unwrap();
-    // In the very moment: whoever is refused leaves nothing behind that stops the room.
+    // At the same moment: a process that is refused leaves nothing behind that stops the room.
     assert!(matches!(Store::open(&dir), Err(StoreError::InUse { .. })), "the workspace itself is locked");
     store.send_tick(tick("r-1", 2, 2)).unwrap();
     store.flush().unwrap();
@@ -109,7 +109,7 @@ fn a_room_goes_on_whatever_of_its_history_was_deleted_and_whatever_lock_was_left
         store.send_tick(tick("r-1", 1, 1)).unwrap();
         store.flush().unwrap();
         for name in gone {
-            // What SQLite keeps beside the database need not be there.
+            // The files that SQLite keeps beside the database may be missing.
             let _absent = fs::remove_file(dir.join(name));
         }
         if let Some(text) = left {

@@ -1,4 +1,4 @@
-//! Handing over: nothing is lost, doubled or reordered, however far the writer is behind.
+//! Handing over to the writer: nothing is lost, duplicated or reordered, however far the writer is behind.
 
 use crossbeam_channel::{Sender, bounded};
 use rusqlite::Connection;
@@ -7,7 +7,7 @@ use super::super::location;
 use super::*;
 use crate::store::StoreError;
 
-/// Keeps the writer from writing until what this gives is dropped.
+/// Blocks the writer until the returned guard is dropped.
 fn hold(store: &Store) -> Sender<()> {
     let (release, held) = bounded(0);
     store.meddle(move || {

@@ -1,4 +1,4 @@
-//! Reading task files: each rule of the form by a short file, and that nothing of a file is lost.
+//! Parsing task files: each rule of the format with a short file, and no part of a file is lost.
 
 use proptest::prelude::*;
 
@@ -234,10 +234,10 @@ fn spacing_alone_is_normalised() {
     assert_eq!(normalise(&parse(spaced.text)).lines, Vec::<usize>::new());
 }
 
-/// First lines of tasks, right and wrong.
+/// First lines of tasks, valid and invalid.
 const TASK_LINE: &str = "( {0,5})- (\\[x\\] |\\[ \\] |x |- )?(A |B )?(@[a-c]{1,2} )?(#[a-c] )?(\"[a-c\\\\ ]{0,4}\"|[a-c ]{0,5}|`a|“ä”)( [a-c]: ?[a-c\"0-9]{0,2})?\r?\n";
 
-/// Pieces of task files in any order: mostly what means something.
+/// Pieces of task files in any order, mostly meaningful ones.
 pub(super) fn any_file() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         5 => TASK_LINE,
@@ -256,7 +256,7 @@ pub(super) fn any_file() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
 }
 
-/// Everything that a task says, without its places.
+/// Everything that a task says, without positions.
 pub(super) fn said(file: &TaskFile, task: &Task) -> String {
     let fields: Vec<_> = task.fields.iter().map(|field| (&field.key, &field.value)).collect();
     let names: Vec<_> = task.stakeholders.iter().chain(&task.tags).map(|name| &name.text).collect();
@@ -271,7 +271,7 @@ proptest! {
         let file = parse(text.as_str());
         prop_assert_eq!(&file.text, &text);
         for task in &file.tasks {
-            // Every part stands where it is said to.
+            // Every part is at the position that is given for it.
             prop_assert!(text.get(task.span.clone()).is_some() && text.get(task.head.clone()).is_some());
             prop_assert!(task.span.start == task.head.start && task.own_end <= task.span.end);
             for field in &task.fields {

@@ -1,4 +1,4 @@
-//! What orders do and what is answered.
+//! File operations and their results.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::super::{OUTSIDE, ROOM};
 use super::*;
 use crate::base::{Author, Id, Seq};
 
-/// A workspace with some files, and the executor that has them.
+/// A workspace with some files, and its executor.
 pub(in crate::workspace) struct Office {
     pub(in crate::workspace) folder: tempfile::TempDir,
     pub(in crate::workspace) files: Executor,
@@ -109,7 +109,7 @@ impl Office {
         }
     }
 
-    /// What others did that was not taken yet.
+    /// External changes that were not taken yet.
     pub(in crate::workspace) fn outside_changes(&self) -> Vec<OutsideChange> {
         let of_others = |news| match news {
             ServiceEvent::Outside(change) => Some(change),
@@ -350,7 +350,7 @@ fn what_no_file_tool_may_touch_is_refused() {
     assert_eq!(office.history("sessions/ada/2.yaml"), []);
 }
 
-/// Orders that a curious agent could give about files that it may not know of.
+/// Operations of a curious agent on files that it may not know about.
 fn curious() -> Vec<FileOperation> {
     let mut orders = vec![
         list(""),
@@ -629,7 +629,7 @@ fn the_same_key_is_carried_out_once_and_answered_alike() {
     let again: Vec<FileOutcome> = orders.iter().map(|order| office.files.carry_out(order)).collect();
     assert_eq!(first, again);
     let mut office = office.reopen();
-    // What changed nothing is asked anew; of what changed something, the room hears which text stands there now.
+    // An operation without effect is repeated; after one with an effect, the room is told the present text.
     let changes = orders.iter().zip(first).filter(|(order, _)| !matches!(&*order.key, "k-4" | "k-7"));
     for (order, mut first) in changes {
         if let Ok(FileAnswer::Changed { done, .. }) = &mut first.result {

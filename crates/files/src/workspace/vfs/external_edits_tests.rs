@@ -1,4 +1,4 @@
-//! What others do to the files of a room: edits, files that come and go, and those that are being written.
+//! External changes of a room's files: edits, files that come and go, and files that are being written.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn write(folder: &tempfile::TempDir, path: &str, text: &str) {
     fs::write(folder.path().join(path), text).expect("files can be written");
 }
 
-/// The next news, waiting for it at most ten seconds.
+/// The next event, waiting for it at most ten seconds.
 fn next(service: &FileService) -> ServiceEvent {
     let start = Instant::now();
     loop {
@@ -130,7 +130,7 @@ fn the_thread_notices_renames_bursts_and_folders() {
     let room = Some(layout::read_folder(&root).0);
     let service = FileService::open(FileServiceOptions { room, watch: true, ..FileServiceOptions::new(&root) });
     let service = service.expect("it can be opened");
-    // As editors save: beside, then renamed over.
+    // As editors save: written beside the file, then renamed over it.
     write(&folder, "agents/.ada.md.tmp", "renamed");
     fs::rename(folder.path().join("agents/.ada.md.tmp"), folder.path().join(ADA)).expect("it can be renamed");
     assert_eq!(next(&service), text(ADA, 1, "renamed"));

@@ -1,4 +1,4 @@
-//! What the room saves: whole, never over what someone else wrote, never behind a link.
+//! What the room saves: complete, never over what somebody else wrote, and never through a link.
 
 use std::fs;
 use std::path::Path;
@@ -56,14 +56,14 @@ fn flushing_puts_the_newest_order_on_disk_and_says_so() {
     let saved =
         |path: &str, number| ServiceEvent::Saved(SaveReport { path: path.into(), saved: Some(number), problem: None });
     assert_eq!(service.take_news(9), [saved("boards/deep/new.md", 3), saved(RULES, 2)]);
-    // The room's own text may be written over, whatever the order was made from.
+    // The room may overwrite its own text, whatever the operation was based on.
     service.save(RULES, order("three\n", Some("old\n"), 4));
     assert_eq!(flush(&service), []);
     assert_eq!(on_disk(&folder), "three\n");
 }
 
-/// The texts of the versions after these saves, the newest first, with whoever wrote them; at `None` somebody else
-/// writes, which the world takes in.
+/// The texts of the versions after these saves, newest first, with their authors; at `None` somebody else writes, which
+/// the world reads.
 fn versions_after(save_version_secs: u64, saves: &[Option<&str>]) -> Vec<(String, String)> {
     let folder = folder("old\n");
     let state = folder.path().join(".workshop");
@@ -206,7 +206,7 @@ fn a_save_between_the_look_and_the_rename_stays_and_both_are_joined() {
         assert_eq!(fs::read_to_string(&full).ok().as_deref(), left);
         assert_eq!(fs::read_dir(folder.path().join("boards")).expect("it is there").count(), left.iter().count());
     }
-    // A new file that somebody else makes at the same moment.
+    // A new file that somebody else creates at the same moment.
     let new = folder.path().join("boards/new.md");
     let made = new.clone();
     files.act_at =

@@ -1,4 +1,4 @@
-//! The thread: orders over channels, what others do while it runs, and stopping.
+//! The service's thread: operations over channels, external changes while it runs, and stopping.
 
 use std::collections::VecDeque;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What is said of every kind of record, and of records that make no sense.
+//! The narration of every kind of record, and of records that make no sense.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::log::events::tests::{WRITTEN, record};
 
-/// What is said of the records that were written, line by line.
+/// The narration of the recorded events, line by line.
 const TOLD: &str = include_str!("../fixtures/told.txt");
 
 fn id(text: &str) -> Id {

@@ -1,4 +1,4 @@
-//! What a person writes is read as meant, and nothing that they wrote is ever lost.
+//! What a person writes is read as intended, and nothing that they wrote is ever lost.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Files and index say the same, whatever happens to either.
+//! Files and index agree, whatever happens to either.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ fn base() -> KnowledgeBase {
     KnowledgeBase::new(Db::in_memory().expect("there is memory"), embedder).expect("it is empty")
 }
 
-/// Counts how often it is asked.
+/// An embedder that counts its calls.
 struct Counting(ModelId, Arc<AtomicUsize>);
 
 impl Embedder for Counting {
@@ -40,7 +40,7 @@ impl Embedder for Counting {
     }
 }
 
-/// One that takes its time, and cannot be asked while it is told so.
+/// An embedder that takes its time, and is unavailable while it is told so.
 struct Slow(ModelId, Arc<std::sync::atomic::AtomicBool>);
 
 impl Embedder for Slow {
@@ -84,7 +84,7 @@ fn the_vectors_of_a_slow_model_are_made_little_by_little_and_no_failure_leaves_o
         assert_eq!(known.due(), before.saturating_sub(3));
     }
     assert!(found(&known).is_some_and(|(_, is_near)| is_near));
-    // What is added while it is away is due, and what is forgotten is not any more.
+    // Memories that are added while it is unavailable are due; forgotten ones are not any more.
     is_away.store(true, Ordering::Relaxed);
     let memory = Memory { id: "k-new".into(), ..Memory::new(&"ada".into(), "Something new.", None) };
     known.add(&memory).expect("it can be added");

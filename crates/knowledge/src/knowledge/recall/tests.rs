@@ -1,4 +1,4 @@
-//! What is recalled, in which order, by whom.
+//! What is recalled, in which order, and by whom.
 
 use proptest::prelude::*;
 
@@ -106,7 +106,7 @@ fn hybrid_recall_is_better_than_meaning_alone_and_words_alone() {
     let [hybrid, meaning, words] = tables;
     let told = format!("hybrid {hybrid:?}, meaning {meaning:?}, words {words:?} of {}", pairs.len());
     assert!(hybrid.0 > meaning.0 && hybrid.0 > words.0, "{told}");
-    // As `workshop doctor` and `docs/knowledge.md` say.
+    // As documented for `workshop doctor` and in `docs/knowledge.md`.
     assert_eq!((pairs.len(), firsts), (64, [54, 52, 36]), "{told}");
     assert!(hybrid.1 >= meaning.1 && hybrid.1 >= words.1 && hybrid.0 > 0.88, "{told}");
 }
@@ -155,7 +155,7 @@ fn a_filter_chooses_and_another_models_vector_finds_by_words_only() {
     assert!(index.put(tagged, RecallCount::default(), Some(&foreign)).is_err());
 }
 
-/// Something that happens to memories.
+/// A change of the memories.
 #[derive(Clone, Debug)]
 enum Act {
     Put { agent: u8, text: u8, shared: bool },
@@ -216,7 +216,7 @@ fn carry_out(index: &mut Index, act: &Act, now: i64) {
     }
 }
 
-/// All that an agent can learn of an index.
+/// Everything that an agent can learn from an index.
 fn learned(index: &Index, viewer: &Viewer, now: i64) -> String {
     let mut learned = String::new();
     for text in TEXTS.into_iter().chain(["swordfish", "port", "list"]) {
@@ -253,7 +253,7 @@ proptest! {
             let viewer = Viewer::Agent(agent.into());
             let all = index.all(&viewer);
             prop_assert!(all.iter().all(|entry| entry.memory.is_known_to(agent)));
-            // An index in which there never was anything else says the same to the last digit.
+            // An index that never contained anything else gives the same result to the last digit.
             let mut alone = super::tests::index();
             for entry in all {
                 let embedding = model().embed(&entry.memory.content).ok();

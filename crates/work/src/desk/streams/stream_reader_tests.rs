@@ -1,4 +1,4 @@
-//! Tests of streams: each whole line once, whatever becomes of the file.
+//! Streams: each complete line is delivered once, whatever happens to the file.
 
 use proptest::prelude::*;
 
@@ -102,7 +102,7 @@ fn the_usual_names_are_understood() {
 }
 
 proptest! {
-    /// Appended in any pieces, with looks in between: every line comes once, in order.
+    /// Appended in any pieces, with reads in between: every line is delivered once, in order.
     #[test]
     fn however_it_is_written_each_line_comes_once(words in prop::collection::vec("[a-c{}\\\\\" ]{0,6}", 0..20), cuts in prop::collection::vec(0_usize..400, 0..20)) {
         let lines: Vec<String> = words.iter().map(|word| serde_json::json!({ "text": format!("w{word}") }).to_string()).collect();
@@ -119,7 +119,7 @@ proptest! {
         prop_assert_eq!(came, expected);
     }
 
-    /// Lines of one kind each, in any sequence of files: none comes more often than it ever stood there.
+    /// Lines of one kind each, in any sequence of files: none is delivered more often than it was ever there.
     #[test]
     fn whatever_becomes_of_the_file_nothing_comes_twice(files in prop::collection::vec(prop::collection::vec(0_u8..6, 0..8), 1..8)) {
         let mut place = StreamPlace::default();

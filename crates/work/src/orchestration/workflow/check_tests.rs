@@ -1,4 +1,4 @@
-//! What is wrong with workflows in view of everything else.
+//! Problems of workflows in view of everything else in the workspace.
 
 use super::super::format::read;
 use super::*;

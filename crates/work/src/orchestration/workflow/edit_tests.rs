@@ -1,4 +1,4 @@
-//! Changes of a workflow where it is drawn: what else stands in its file stays.
+//! Changes of a workflow in the graph: everything else in its file stays.
 
 use super::super::definition::Assignee;
 use super::super::format;
@@ -103,7 +103,7 @@ fn line_ends_of_other_systems_and_braces_without_quotes_are_no_trouble() {
     assert!(changed.contains("repeat_until: \"{a.ok} at most 2\"\r\n"), "{changed}");
 }
 
-/// The file of a new workflow, as the window makes it.
+/// The file of a new workflow, as the window creates it.
 const NEW: &str =
     "---\nname: \"Tea\"\ndescription: Says what it comes to.\ntrigger: manual\nsteps: []\n---\n\nWords.\n";
 

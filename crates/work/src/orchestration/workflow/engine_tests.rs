@@ -1,4 +1,4 @@
-//! The machine: every rule of runs, and whatever chance makes of them.
+//! The engine: every rule of runs, and random runs.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use crate::mind::Ending;
 
 const LIMITS: Limits = Limits { parallel: 3, for_each: 50, output_chars: 10_000 };
 
-/// A run with whoever does its work: an agent that begins, and what it says when it is asked.
+/// A run with the agents that do its work: which agent starts, and what it answers.
 struct Bench {
     run: Run,
     limits: Limits,
     now: u64,
     next: u64,
-    /// Work that goes on, with what it was told and how often.
+    /// Unfinished work, with its inputs and their number.
     work: BTreeMap<ActivationKey, (PartAt, Vec<String>)>,
     /// What was begun, in order: step and text.
     begun: Vec<(String, String)>,
@@ -96,7 +96,7 @@ impl Bench {
         effects
     }
 
-    /// The work at a step that goes on.
+    /// The unfinished work of a step.
     fn at(&self, step: &str) -> ActivationKey {
         let is_it = |(at, _): &(PartAt, Vec<String>)| self.run.plan.steps[at.0].id == step;
         *self
@@ -431,7 +431,7 @@ fn ten_thousand_steps_run_to_their_end() {
     assert_eq!((bench.run.status, bench.begun.len()), (RunStatus::Done, 10_000));
 }
 
-/// Steps at random, each after some of those before it, some repeated.
+/// Random steps, each after some of those before it, some repeated.
 fn random_steps() -> impl Strategy<Value = Vec<(Vec<prop::sample::Index>, bool, u32, Option<u32>)>> {
     let one = (
         prop::collection::vec(any::<prop::sample::Index>(), 0..4),
@@ -468,7 +468,7 @@ fn plan_of(random: &[(Vec<prop::sample::Index>, bool, u32, Option<u32>)]) -> Pla
     Plan::of(&file.workflow, &BTreeMap::new()).expect("it is in order")
 }
 
-/// Brings a run to its end with what chance says, saving and reading it again where it says so.
+/// Runs to the end with random answers, saving and reading it again at random.
 fn brought_to_the_end(plan: &Plan, chances: &[u8], parallel: usize, crashes: bool) -> (Vec<String>, Run) {
     let mut bench = Bench::of(plan.clone(), BTreeMap::new(), Limits { parallel, ..LIMITS });
     let mut log = Vec::new();

@@ -1,4 +1,4 @@
-//! What is read from files, and what is told of mistakes in them.
+//! Reading workflows from files, and the messages about mistakes in them.
 
 use proptest::prelude::*;
 

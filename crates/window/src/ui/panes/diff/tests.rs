@@ -1,4 +1,4 @@
-//! What is seen of a difference.
+//! What the pane shows of a difference.
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;

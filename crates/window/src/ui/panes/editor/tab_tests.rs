@@ -1,4 +1,4 @@
-//! What becomes of a text that is written, saved, overtaken and merged.
+//! A text while it is edited, saved, changed by others, and merged.
 
 use super::tab::{DraftStatus, Tab};
 use crate::base::hash::content_hash;
@@ -28,7 +28,7 @@ fn write(tab: &mut Tab, text: &str) {
     tab.typed(0);
 }
 
-/// The order of a save: its key, base and content; and what takes it back.
+/// The command of a save: its key, base and content; and what undoes it.
 fn order(command: Command) -> (String, Option<u64>, String, FileOperation) {
     let Command::Act(RoomAct::File(forth), Some(RoomAct::File(back))) = command else {
         panic!("a save is an act with a way back: {command:?}")

@@ -1,4 +1,4 @@
-//! What the log shows and asks for.
+//! What the log pane shows, and the commands that it requests.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) fn book_of(rows: impl IntoIterator<Item = EventRow>) -> EventList {
     book
 }
 
-/// A task, what Ada did for it, and how that went.
+/// A task, what Ada did for it, and its result.
 fn story() -> EventList {
     let of = |agent: &str, cause: Option<u64>, row: EventRow| EventRow {
         agent: Some(agent.into()),

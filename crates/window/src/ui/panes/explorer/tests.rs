@@ -355,7 +355,7 @@ fn a_menu_of_a_file_has_what_can_be_done_with_it() {
     assert_eq!(window.state().commands.last(), Some(&browse.into()));
 }
 
-/// What every button is called.
+/// The name of every button.
 fn buttons(window: &Harness<'static, Stage>) -> Vec<String> {
     window.query_all_by_role(Role::Button).filter_map(|node| node.accesskit_node().label()).collect()
 }
@@ -390,7 +390,7 @@ fn the_menu_of_every_row_is_what_the_table_of_commands_has_for_it() {
         }
         let in_table = |menu: &Menu| CommandTable::standard().in_menu(*menu).map(|(_, label)| label.to_owned());
         let mut wanted: Vec<String> = menus.iter().flat_map(in_table).collect();
-        // What opens a list has its entries there.
+        // A button that opens a list has its entries there.
         let has_list = shown.iter().any(|label| label == NEW_WORKFLOW);
         assert_eq!(has_list, menus.contains(&Menu::FilesGround));
         shown.retain(|label| label != NEW_WORKFLOW);

@@ -1,4 +1,4 @@
-//! What an opened task board shows and asks for.
+//! What an open task board shows, and the commands that it requests.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn enter(window: &mut Harness<'static, Stage>) {
     window.run_steps(3);
 }
 
-/// What was asked of the board since the last look.
+/// The commands for the board since the last call.
 fn acts(window: &mut Harness<'static, Stage>) -> Vec<TaskAct> {
     let commands = std::mem::take(&mut window.state_mut().commands);
     let acts = commands.into_iter().map(|command| match command {
@@ -202,7 +202,7 @@ fn a_question_is_answered_on_its_card_only() {
     window.step();
     assert!(window.query_by_label("Move to Done").is_none());
     let called = window.state().room.called("ada-1").to_owned();
-    // A card that has just come takes no press.
+    // A new card does not accept clicks yet.
     for _ in 0..120 {
         window.step();
     }

@@ -16,7 +16,7 @@ use crate::ui::state::dock::Tab;
 use crate::ui::testing::{Stage, agent, stage_pane};
 use crate::view::event_list::{EventList, EventRow};
 
-/// A record: its number, whose it is, what it came from, what it says.
+/// A record: its number, its agent, its cause, and its text.
 type Line = (u64, Option<&'static str>, Option<u64>, Event);
 
 fn row((seq, agent, cause, event): Line) -> Arc<EventRow> {
@@ -62,7 +62,7 @@ fn came(name: &str) -> Event {
     AgentAdded { name: name.into(), profile: name.into(), ..AgentAdded::default() }.into()
 }
 
-/// A person changes the rules; two go to read them; one notes something and talks to the other.
+/// A person changes the rules; two agents go to read them; one notes something and talks to the other.
 fn rules() -> Vec<Line> {
     let (ada, bram) = (Some("ada-1"), Some("bram-1"));
     let participants = vec!["ada-1".into(), "bram-1".into()];
@@ -80,7 +80,7 @@ fn rules() -> Vec<Line> {
     ]
 }
 
-/// The tales of a log, each as its steps in words.
+/// The stories of a log, each as its steps in words.
 fn tales(lines: impl IntoIterator<Item = Line>) -> Vec<Vec<String>> {
     let mut story = Story::default();
     story.names.learn_agent(&"ada-1".into(), &"Ada".into());

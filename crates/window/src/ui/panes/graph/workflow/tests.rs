@@ -1,4 +1,4 @@
-//! A person runs a workflow, answers it and changes it in its layer of the graph.
+//! A person runs a workflow, answers it, and changes it in its layer of the graph.
 
 use std::sync::Arc;
 
@@ -146,7 +146,7 @@ fn a_step_is_changed_beside_the_drawing() {
     assert_eq!(told[1], WorkflowCommand::Edit { path: PATH.into(), edit: removed });
 }
 
-/// The middle of what has this name.
+/// The middle of the widget with this name.
 fn middle(window: &Harness<'static, Stage>, label: &str) -> egui::Pos2 {
     window.get_by_label(label).rect().center()
 }
@@ -222,7 +222,7 @@ fn the_layer_is_chosen_and_what_is_asked_for_elsewhere_is_run_here() {
     assert!(asked(&window).is_empty());
 }
 
-/// The workflow that is shown, as its file says by now.
+/// The workflow that is shown, according to its present file.
 fn with_steps(window: &mut Harness<'static, Stage>, change: impl Fn(&mut Vec<StepView>)) {
     let room = &mut window.state_mut().room;
     let mut views = (*room.workflows).clone();

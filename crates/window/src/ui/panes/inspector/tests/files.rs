@@ -1,4 +1,4 @@
-//! Files: what they are, their versions, and having one back.
+//! Files: their kinds, their versions, and restoring one.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn version(number: u64, author: &str) -> FileVersion {
     FileVersion { number, time_ms, author: author.into(), activation, order_key: None, chars: 1_204 }
 }
 
-/// The inspector about a file with three versions, all of which can be read.
+/// The inspector with a file that has three versions, all of which can be read.
 fn inspect_file(is_there: bool) -> Harness<'static, Stage> {
     let mut state = UiState::default();
     state.selection.choose_file(Some(PATH.to_owned()));
