@@ -1,7 +1,8 @@
 //! The first stage of a request: some parts of a prompt have to be looked up outside. Each such part creates an order;
-//! the code that looks it up reads its orders in [`PendingRequests::orders_of`] in each tick and answers with a
-//! [`PartGathered`] through the door, many ticks later if necessary. Orders are saved with the room, so that the same
-//! order is still pending after a restart; cancelled ones are removed. Nothing is looked up during a replay.
+//! the code that looks it up reads its orders in [`orders_of`](super::pending::PendingRequests::orders_of) in each tick
+//! and answers with a [`PartGathered`] through the door, many ticks later if necessary. Orders are saved with the room,
+//! so that the same order is still pending after a restart; cancelled ones are removed. Nothing is looked up during a
+//! replay.
 //!
 //! A part that is late, refused or fails is left out, and the record and the prompt say so.
 

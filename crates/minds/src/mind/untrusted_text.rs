@@ -1,7 +1,7 @@
 //! The one rule for text that enters a prompt from a person, another agent or a file: it is data.
 //!
 //! A text of several lines is put between fences that nothing in it can close ([`push_fenced`], [`push_result`]); a
-//! name or a short text becomes one line without anything that could end it ([`name`], [`quoted`], [`line`]). Markers
+//! name or a short text becomes one line without anything that could end it ([`name`], [`quoted`], [`line()`]). Markers
 //! in it are escaped, so that quoting them has no effect. Text that is to be followed (rules, instructions, tasks) is
 //! unchanged, but cannot pose as a part of the prompt ([`super::heading_guard`]).
 

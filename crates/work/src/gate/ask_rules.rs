@@ -2,8 +2,7 @@
 //! act. Pure.
 //!
 //! What is allowed for a task is the same kind of touch under the same rules; what is always allowed is written to the
-//! settings as a rule ([`AllowRule`](super::allow_rules::AllowRule)). What the gate asks about regardless of the
-//! settings can only be allowed once.
+//! settings as a rule ([`AllowRule`]). What the gate asks about regardless of the settings can only be allowed once.
 
 use serde::{Deserialize, Serialize};
 

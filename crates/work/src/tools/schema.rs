@@ -5,8 +5,7 @@
 //! the text of an object, a whole number or flag where a text is expected, digits where a number is expected, optional
 //! arguments that are null. To give good error messages, the keywords that most schemas use are checked here: `type`,
 //! `properties`, `required`, `additionalProperties: false`, `items`, `enum`, `minLength`, `maxLength`, `minimum`,
-//! `maximum`. Everything else in JSON schema is checked afterwards by a library
-//! ([`schema_rules`](super::schema_rules)).
+//! `maximum`. Everything else in JSON schema is checked afterwards by a library ([`schema_rules`]).
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};

@@ -396,7 +396,7 @@ impl EventData for Abort {
     }
 }
 
-/// A piece of work failed: one of the things that an [`Error`](super::Error) is.
+/// A piece of work failed: one of the things that an [`Error`] is.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkFailed {

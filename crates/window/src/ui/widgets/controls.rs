@@ -277,7 +277,7 @@ pub fn empty(ui: &mut Ui, icon: Icon, title: &str, how: &str, theme: &Theme) {
 }
 
 /// A text that wraps, and one button at the right edge, which keeps its place whatever the text is. Where there are
-/// several buttons, use [`line`], which keeps them in reading order.
+/// several buttons, use [`line()`], which keeps them in reading order.
 pub fn beside_button<R>(
     ui: &mut Ui,
     text: impl Into<egui::WidgetText>,
@@ -301,7 +301,7 @@ pub fn line<R>(ui: &mut Ui, salt: impl AsIdSalt, left: impl FnOnce(&mut Ui), rig
     ui.horizontal(|ui| line_parts(ui, salt, left, right)).inner
 }
 
-/// Like [`line`], in the rest of a line that has begun. The width of the right part is that of the previous frame; where
+/// Like [`line()`], in the rest of a line that has begun. The width of the right part is that of the previous frame; where
 /// it has changed, the frame is laid out again.
 pub fn line_parts<R>(
     ui: &mut Ui,

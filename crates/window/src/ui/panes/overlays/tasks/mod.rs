@@ -7,7 +7,7 @@ mod columns;
 mod detail;
 mod tree;
 
-use egui::{ScrollArea, Ui, UiBuilder, vec2};
+use egui::{ScrollArea, Ui, UiBuilder};
 
 use self::board::Found;
 use super::{Overlays, edit};
