@@ -38,7 +38,7 @@ enum Command {
     /// List memories
     List(Listing),
     /// Show a memory in full: its text, location, source and relations
-    Show(Chosen),
+    Show(MemoryArguments),
     /// Remove a memory from its file
     Forget(Forgetting),
     /// Rebuild the index from the files
@@ -101,7 +101,7 @@ struct Listing {
 }
 
 #[derive(Args)]
-struct Chosen {
+struct MemoryArguments {
     /// The id from the list, or an unambiguous prefix of it
     id: String,
     #[command(flatten)]
@@ -111,7 +111,7 @@ struct Chosen {
 #[derive(Args)]
 struct Forgetting {
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: MemoryArguments,
     /// Forget it even if it is pinned
     #[arg(long)]
     pinned: bool,
@@ -226,7 +226,7 @@ fn list(listing: &Listing) -> Outcome {
     Ok(Ending::Done)
 }
 
-fn show(chosen: &Chosen) -> Outcome {
+fn show(chosen: &MemoryArguments) -> Outcome {
     let files = open(chosen.place.workspace.as_ref())?;
     let known = files.known();
     let entry = choose(known, &chosen.id)?;

@@ -140,7 +140,7 @@ impl Planning<'_> {
         let what = match format {
             Some(format) => {
                 let agent = Some((format.read)(&to, &text));
-                What { kind: Kind::Agent, to, agent, text: None }
+                PlannedFile { kind: Kind::Agent, to, agent, text: None }
             }
             None if is_scene(&text) => scene(name),
             None => {
@@ -162,7 +162,7 @@ impl Planning<'_> {
         let lower = name.to_lowercase();
         let in_folder = [top].into_iter().filter(|top| !top.is_empty()).chain(file.below.iter().map(String::as_str));
         let below = in_folder.collect::<Vec<_>>().join("/");
-        let plain = |to: String| What { kind: Kind::File, to, agent: None, text: None };
+        let plain = |to: String| PlannedFile { kind: Kind::File, to, agent: None, text: None };
         let what = match self.destination {
             Destination::Folder("") => plain(below),
             Destination::Folder(folder) => plain(format!("{folder}/{below}")),
@@ -186,26 +186,26 @@ impl Planning<'_> {
         top: &str,
         documents: &BTreeSet<Vec<String>>,
         skills: &BTreeMap<Vec<String>, String>,
-    ) -> Option<What> {
+    ) -> Option<PlannedFile> {
         let (name, folders) = file.below.split_last()?;
         for length in (0..=folders.len()).rev().filter(|length| documents.contains(&folders[..*length])) {
             let inside = &file.below[length..];
             if belongs_to_document(inside) {
                 let to = place_of_agent(top, &folders[..length], &inside.join("/"));
-                return Some(What { kind: Kind::File, to, agent: None, text: None });
+                return Some(PlannedFile { kind: Kind::File, to, agent: None, text: None });
             }
         }
         for length in (0..=folders.len()).rev() {
             if let Some(skill) = skills.get(&folders[..length]) {
                 let to = format!("skills/{skill}/{}", file.below[length..].join("/"));
-                return Some(What { kind: Kind::Skill, to, agent: None, text: None });
+                return Some(PlannedFile { kind: Kind::Skill, to, agent: None, text: None });
             }
         }
         let text = || safe_fs::read_text(&file.path, MAX_FILE_BYTES as u64).ok().flatten().unwrap_or_default();
         rules_of(&file.below, &text).or_else(|| agent_of(&file.path, &place_of_agent(top, folders, name), true))
     }
 
-    fn add(&mut self, file: &Path, what: What) {
+    fn add(&mut self, file: &Path, what: PlannedFile) {
         let place = || file.display().to_string();
         // What comes in can be read by agents and leaves with the workspace: the rule is the same as for that.
         if let Some(why) = secrets::told_by_name(&what.to) {
@@ -280,7 +280,7 @@ fn same(item: &Item, bytes: &[u8]) -> bool {
 }
 
 /// What a file is and where it wants to go.
-struct What {
+struct PlannedFile {
     kind: Kind,
     to: String,
     agent: Option<AgentFile>,
@@ -288,10 +288,10 @@ struct What {
 }
 
 /// A scene goes by a plain name.
-fn scene(name: &str) -> What {
+fn scene(name: &str) -> PlannedFile {
     let stem = slug(name.rsplit_once('.').map_or(name, |(stem, _)| stem));
     let stem = if stem.is_empty() { "scene" } else { stem.as_str() };
-    What { kind: Kind::Scene, to: format!("scenes/{stem}.yaml"), agent: None, text: None }
+    PlannedFile { kind: Kind::Scene, to: format!("scenes/{stem}.yaml"), agent: None, text: None }
 }
 
 fn is_scene(text: &str) -> bool {
@@ -301,7 +301,7 @@ fn is_scene(text: &str) -> bool {
 
 /// The agent that a file defines, if it says who it is: by a name and a description where it merely lies in a folder,
 /// by any front matter where a person chose it.
-fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<What> {
+fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<PlannedFile> {
     let format = format_of(to)?;
     let text = safe_fs::read_text(file, MAX_FILE_BYTES as u64).ok()??;
     let agent = (format.read)(to, &text);
@@ -311,7 +311,12 @@ fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<What> {
     let said =
         if is_told { Said { has_keys: true, has_name: true, has_description: true } } else { says_who_it_is(&text) };
     let is_one = if strictly { said.has_name && said.has_description } else { said.has_keys };
-    (is_one && !agent.malformed).then(|| What { kind: Kind::Agent, to: to.to_owned(), agent: Some(agent), text: None })
+    (is_one && !agent.malformed).then(|| PlannedFile {
+        kind: Kind::Agent,
+        to: to.to_owned(),
+        agent: Some(agent),
+        text: None,
+    })
 }
 
 /// Where an agent goes that lies in these folders of the chosen one: they tell it from others of its name.
@@ -364,7 +369,7 @@ fn skills(files: &[Found], top: &str) -> BTreeMap<Vec<String>, String> {
 
 /// Texts that tell agents of other products how to work: what comes in is what they say, without what is meant for
 /// those products.
-fn rules_of(below: &[String], text: &dyn Fn() -> String) -> Option<What> {
+fn rules_of(below: &[String], text: &dyn Fn() -> String) -> Option<PlannedFile> {
     let (name, folders) = below.split_last()?;
     let lower = name.to_lowercase();
     let is_rule = lower.ends_with(".mdc") || (lower.ends_with(".md") && folders == [".cursor", "rules"]);
@@ -374,7 +379,7 @@ fn rules_of(below: &[String], text: &dyn Fn() -> String) -> Option<What> {
     }
     let text = crate::agent::front_matter::normalise(&text());
     let text = crate::agent::front_matter::below(&text).to_owned();
-    Some(What { kind: Kind::Rules, to: format!("boards/{}.md", stem(name)), agent: None, text: Some(text) })
+    Some(PlannedFile { kind: Kind::Rules, to: format!("boards/{}.md", stem(name)), agent: None, text: Some(text) })
 }
 
 /// What was learned of the agents on the way.

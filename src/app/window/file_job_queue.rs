@@ -15,7 +15,7 @@ use crate::ui::state::jobs::RunningJob;
 const WAITING_AT_MOST: usize = 8;
 
 /// A job that was ordered and has not come back.
-struct UnderWay {
+struct QueuedJob {
     job: FileJob,
     control: JobControl,
     since: Instant,
@@ -25,7 +25,7 @@ struct UnderWay {
 pub struct FileJobs {
     jobs: BackgroundJobs<(FileJob, JobControl), FileJobDone>,
     /// Oldest first.
-    under_way: Vec<UnderWay>,
+    under_way: Vec<QueuedJob>,
 }
 
 impl FileJobs {
@@ -46,7 +46,7 @@ impl FileJobs {
             let what = format!("{} file operations are already running", self.under_way.len());
             return Err(Problem::warning("files", what, "try again in a moment"));
         }
-        self.under_way.push(UnderWay { job, control, since: Instant::now() });
+        self.under_way.push(QueuedJob { job, control, since: Instant::now() });
         Ok(())
     }
 
@@ -66,7 +66,7 @@ impl FileJobs {
     /// What takes long enough to be shown.
     pub fn shown(&self) -> impl Iterator<Item = RunningJob> {
         let shown = self.under_way.iter().filter(|under_way| under_way.since.elapsed() >= SHOWN_AFTER);
-        shown.map(|UnderWay { job, control, .. }| RunningJob { name: job.label(), control: Some(control.clone()) })
+        shown.map(|QueuedJob { job, control, .. }| RunningJob { name: job.label(), control: Some(control.clone()) })
     }
 
     /// Waits until everything has come back, for tests.

@@ -122,18 +122,18 @@ pub(super) type WindowJobs = BackgroundJobs<WindowJob, Option<WindowJobDone>>;
 
 /// Starts the thread; what is to be remembered of the window goes into this file.
 pub(super) fn start(file: Option<WindowStateFile>) -> io::Result<WindowJobs> {
-    let mut kept = Kept { file, fonts: None };
+    let mut kept = JobContext { file, fonts: None };
     BackgroundJobs::start("window jobs", JOBS_AT_MOST, OnDrop::Finish, move |job| run(&mut kept, job))
 }
 
 /// What is kept from job to job.
-struct Kept {
+struct JobContext {
     file: Option<WindowStateFile>,
     /// Read when a font is first looked for.
     fonts: Option<SystemFonts>,
 }
 
-fn run(kept: &mut Kept, job: WindowJob) -> Option<WindowJobDone> {
+fn run(kept: &mut JobContext, job: WindowJob) -> Option<WindowJobDone> {
     match job {
         WindowJob::Fonts(wanted) => {
             Some(WindowJobDone::Fonts(kept.fonts.get_or_insert_with(SystemFonts::installed).find(&wanted)))

@@ -29,9 +29,9 @@ use crate::app::opening::state_folder;
 use agent_folder::AgentPlace;
 use events::AgentEvent;
 use history::parse_session;
-use slash_commands::{After, Typed};
+use slash_commands::{After, PersonInput};
 use talk::{Talk, TalkOptions};
-use terminal::{Display, Line, Terminal};
+use terminal::{Display, LineResult, Terminal};
 
 /// What the file is called, among what may be deleted, in which lines are remembered that a person typed.
 const LINES_FILE: &str = "talk-lines.txt";
@@ -112,12 +112,12 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
         }
     };
     let typed = slash_commands::typed(prompt);
-    let is_command = matches!(typed, Typed::Command(..));
+    let is_command = matches!(typed, PersonInput::Command(..));
     let said = match typed {
-        Typed::Words(words) => talk.say(&words, &mut show),
-        Typed::Command(command, rest) => told(&mut talk, command, &rest, as_json),
-        Typed::Unknown(word) => Err(slash_commands::unknown(&word)),
-        Typed::Nothing => Ok(Verdict::done()),
+        PersonInput::Words(words) => talk.say(&words, &mut show),
+        PersonInput::Command(command, rest) => told(&mut talk, command, &rest, as_json),
+        PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
+        PersonInput::Nothing => Ok(Verdict::done()),
     };
     let reason = said.as_ref().map_or("failed", |verdict| verdict.ending.word());
     talk.close(reason)?;
@@ -213,10 +213,10 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
     }
     loop {
         let line = match terminal.read()? {
-            Line::Typed(line) => line,
-            Line::End => break,
-            Line::Stop if stops > 0 => break,
-            Line::Stop => {
+            LineResult::Typed(line) => line,
+            LineResult::End => break,
+            LineResult::Stop if stops > 0 => break,
+            LineResult::Stop => {
                 stops += 1;
                 output::note("press Ctrl-C again to exit");
                 continue;
@@ -225,10 +225,10 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
         stops = 0;
         interrupted.store(false, Ordering::Relaxed);
         let said = match slash_commands::typed(&line) {
-            Typed::Nothing => continue,
-            Typed::Unknown(word) => Err(slash_commands::unknown(&word)),
-            Typed::Words(words) => talk.say(&words, &mut show).map(Some),
-            Typed::Command(command, rest) => match slash_commands::carry_out(talk, command, &rest) {
+            PersonInput::Nothing => continue,
+            PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
+            PersonInput::Words(words) => talk.say(&words, &mut show).map(Some),
+            PersonInput::Command(command, rest) => match slash_commands::carry_out(talk, command, &rest) {
                 Ok(After::Told(text)) => output::result(&text).map(|()| None),
                 Ok(After::Reopen(options)) => return Ok(Some(*options)),
                 Ok(After::Leave) => break,

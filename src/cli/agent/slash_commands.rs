@@ -28,7 +28,7 @@ pub(super) const COMMANDS: [(&str, &str); 8] = [
 
 /// A person's input.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Typed {
+pub(super) enum PersonInput {
     /// Words to the agent.
     Words(String),
     /// A command, and the text after it.
@@ -48,10 +48,10 @@ pub(super) enum After {
 }
 
 /// What a line means.
-pub(super) fn typed(line: &str) -> Typed {
+pub(super) fn typed(line: &str) -> PersonInput {
     let line = line.trim();
     if line.is_empty() {
-        return Typed::Nothing;
+        return PersonInput::Nothing;
     }
     let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     // A path is no command.
@@ -59,12 +59,12 @@ pub(super) fn typed(line: &str) -> Typed {
         !word.is_empty() && word.chars().all(|character| character.is_ascii_lowercase() || character == '-')
     });
     if !is_command {
-        return Typed::Words(line.to_owned());
+        return PersonInput::Words(line.to_owned());
     }
     let known = COMMANDS.iter().find(|(command, _)| *command == first || (*command == "/quit" && first == "/exit"));
     match known {
-        Some((command, _)) => Typed::Command(command, rest.trim().to_owned()),
-        None => Typed::Unknown(first.to_owned()),
+        Some((command, _)) => PersonInput::Command(command, rest.trim().to_owned()),
+        None => PersonInput::Unknown(first.to_owned()),
     }
 }
 
@@ -164,13 +164,13 @@ mod tests {
 
     #[test]
     fn commands_are_told_from_words() {
-        assert_eq!(typed("/session work"), Typed::Command("/session", "work".into()));
-        assert_eq!(typed(" /exit "), Typed::Command("/quit", String::new()));
-        assert_eq!(typed("/claer"), Typed::Unknown("/claer".into()));
+        assert_eq!(typed("/session work"), PersonInput::Command("/session", "work".into()));
+        assert_eq!(typed(" /exit "), PersonInput::Command("/quit", String::new()));
+        assert_eq!(typed("/claer"), PersonInput::Unknown("/claer".into()));
         for words in ["/skill:cook soup", "/etc/hosts: what is it?", "What does / mean?", "/"] {
-            assert_eq!(typed(words), Typed::Words(words.into()));
+            assert_eq!(typed(words), PersonInput::Words(words.into()));
         }
-        assert_eq!(typed("  "), Typed::Nothing);
+        assert_eq!(typed("  "), PersonInput::Nothing);
         assert!(unknown("/claer").hint.is_some_and(|hint| hint.contains("/clear")));
     }
 }

@@ -24,7 +24,7 @@ const ARGUMENTS_CHARS: usize = 60;
 const RESULT_CHARS: usize = 100;
 
 /// The result of waiting for a line.
-pub(super) enum Line {
+pub(super) enum LineResult {
     Typed(String),
     /// Ctrl-C.
     Stop,
@@ -35,16 +35,16 @@ pub(super) enum Line {
 /// Where a person types. The line editor is there while it waits for a line and not between: it takes Ctrl-C for itself,
 /// which stops an answer while one is made.
 pub(super) struct Terminal {
-    words: Words,
+    words: Completions,
     /// The file of the lines that were typed before.
     remembered: PathBuf,
 }
 
 /// The words that Tab completes at the beginning of a line: commands and skills.
 #[derive(Clone)]
-struct Words(Vec<String>);
+struct Completions(Vec<String>);
 
-impl Completer for Words {
+impl Completer for Completions {
     type Candidate = String;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
@@ -54,27 +54,27 @@ impl Completer for Words {
     }
 }
 
-impl Hinter for Words {
+impl Hinter for Completions {
     type Hint = String;
 }
 
-impl Highlighter for Words {}
+impl Highlighter for Completions {}
 
-impl Validator for Words {}
+impl Validator for Completions {}
 
-impl Helper for Words {}
+impl Helper for Completions {}
 
 impl Terminal {
     /// One that remembers lines in a file and completes these words.
     pub(super) fn new(remembered: PathBuf, words: Vec<String>) -> Self {
-        Self { words: Words(words), remembered }
+        Self { words: Completions(words), remembered }
     }
 
     /// Waits for a line.
-    pub(super) fn read(&self) -> Result<Line, Complaint> {
+    pub(super) fn read(&self) -> Result<LineResult, Complaint> {
         let mut editor = self.editor()?;
         let line = read(&mut editor, "> ")?;
-        if matches!(line, Line::Typed(_))
+        if matches!(line, LineResult::Typed(_))
             && let Err(error) = editor.save_history(&self.remembered)
         {
             tracing::warn!("the input history could not be saved: {error}");
@@ -82,10 +82,10 @@ impl Terminal {
         Ok(line)
     }
 
-    fn editor(&self) -> Result<Editor<Words, FileHistory>, Complaint> {
+    fn editor(&self) -> Result<Editor<Completions, FileHistory>, Complaint> {
         let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true);
         let config = config.max_history_size(LINES_REMEMBERED).map_err(unreadable)?.build();
-        let mut editor = Editor::<Words, FileHistory>::with_config(config).map_err(unreadable)?;
+        let mut editor = Editor::<Completions, FileHistory>::with_config(config).map_err(unreadable)?;
         editor.set_helper(Some(self.words.clone()));
         if self.remembered.exists()
             && let Err(error) = editor.load_history(&self.remembered)
@@ -99,8 +99,8 @@ impl Terminal {
 /// Reads answers to questions, which nothing remembers.
 pub(super) fn reader() -> LineReader {
     Box::new(|question| match read(&mut Editor::<(), FileHistory>::new().ok()?, question) {
-        Ok(Line::Typed(line)) => Some(line),
-        Ok(Line::Stop | Line::End) => None,
+        Ok(LineResult::Typed(line)) => Some(line),
+        Ok(LineResult::Stop | LineResult::End) => None,
         Err(complaint) => {
             output::note(&complaint.what.unwrap_or_default());
             None
@@ -112,12 +112,12 @@ fn unreadable(error: ReadlineError) -> Complaint {
     Complaint::failed(format!("cannot read from the terminal: {error}"))
 }
 
-fn read<H: Helper>(editor: &mut Editor<H, FileHistory>, question: &str) -> Result<Line, Complaint> {
+fn read<H: Helper>(editor: &mut Editor<H, FileHistory>, question: &str) -> Result<LineResult, Complaint> {
     output::hide_status();
     match editor.readline(question) {
-        Ok(line) => Ok(Line::Typed(line)),
-        Err(ReadlineError::Interrupted) => Ok(Line::Stop),
-        Err(ReadlineError::Eof) => Ok(Line::End),
+        Ok(line) => Ok(LineResult::Typed(line)),
+        Err(ReadlineError::Interrupted) => Ok(LineResult::Stop),
+        Err(ReadlineError::Eof) => Ok(LineResult::End),
         Err(error) => Err(unreadable(error)),
     }
 }
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_was_begun_is_completed_at_the_beginning_of_a_line() {
-        let words = Words(["/help", "/history", "/skill:cook"].map(str::to_owned).into());
+        let words = Completions(["/help", "/history", "/skill:cook"].map(str::to_owned).into());
         let history = FileHistory::new();
         let complete = |line: &str| words.complete(line, line.len(), &Context::new(&history)).map(|found| found.1);
         assert_eq!(complete("/h").ok(), Some(vec!["/help".to_owned(), "/history".to_owned()]));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::db;
 use super::error::{PLACE, StoreError};
 use super::location::{BESIDE, FILE, path_in};
-use super::salvage::{self, Kept};
+use super::salvage::{self, Salvaged};
 use crate::base::{Problem, unique_names};
 
 /// A copy that is not finished.
@@ -21,7 +21,7 @@ pub struct QuarantinedDatabase {
     path: PathBuf,
     why: String,
     /// What the one in its place has of it; nothing where it was begun anew.
-    kept: Option<Kept>,
+    kept: Option<Salvaged>,
 }
 
 impl QuarantinedDatabase {
@@ -85,7 +85,7 @@ pub(super) fn finish(dir: &Path) -> Result<(), StoreError> {
 }
 
 /// Copies what can be read; `None` where the damaged one cannot even be opened.
-fn copy_beside(dir: &Path) -> Result<Option<Kept>, StoreError> {
+fn copy_beside(dir: &Path) -> Result<Option<Salvaged>, StoreError> {
     let (unfinished, finished) = (dir.join(UNFINISHED), dir.join(FINISHED));
     for left_over in [&unfinished, &finished] {
         db::remove(left_over)?;

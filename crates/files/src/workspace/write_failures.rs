@@ -48,7 +48,7 @@ pub(super) struct FailedWrites {
 
 /// What a person is to be told.
 #[derive(Clone, PartialEq, Debug)]
-enum Telling {
+enum FolderNotice {
     /// Something in this folder cannot be written.
     Fails(String, Problem),
     /// Everything in this folder is written again.
@@ -57,7 +57,7 @@ enum Telling {
 
 impl FailedWrites {
     /// Takes up that a write failed.
-    fn note_failure(&mut self, order: &FileOrder, failure: &FileFailure, now: u64) -> Option<Telling> {
+    fn note_failure(&mut self, order: &FileOrder, failure: &FileFailure, now: u64) -> Option<FolderNotice> {
         let path = room_write(order)?;
         let folder = folder_of(path);
         let tries = self.waiting.remove(path).map_or(0, |before| before.tries).saturating_add(1);
@@ -75,17 +75,17 @@ impl FailedWrites {
             return None;
         }
         self.told.insert(folder.to_owned(), problem.clone());
-        Some(Telling::Fails(folder.to_owned(), problem))
+        Some(FolderNotice::Fails(folder.to_owned(), problem))
     }
 
     /// Takes up that a write went well.
-    fn note_written(&mut self, order: &FileOrder) -> Option<Telling> {
+    fn note_written(&mut self, order: &FileOrder) -> Option<FolderNotice> {
         let path = room_write(order)?;
         let folder = folder_of(path);
         self.waiting.remove(path);
         let is_over = !self.waiting.keys().any(|waiting| folder_of(waiting) == folder);
         let told = is_over.then(|| self.told.remove(folder)).flatten();
-        told.map(|_| Telling::Works(folder.to_owned()))
+        told.map(|_| FolderNotice::Works(folder.to_owned()))
     }
 
     /// What is tried again now, each under a key of its own.
@@ -139,10 +139,10 @@ pub(super) fn note_outcome(world: &mut World, order: &FileOrder, failure: Option
     };
     match telling {
         None => {}
-        Some(Telling::Fails(folder, problem)) => {
+        Some(FolderNotice::Fails(folder, problem)) => {
             world.write_message(ProblemReport { source: source_of(&folder), problems: vec![problem] });
         }
-        Some(Telling::Works(folder)) => {
+        Some(FolderNotice::Works(folder)) => {
             world.write_message(ProblemReport { source: source_of(&folder), problems: Vec::new() });
             let what = format!("{folder}/ is writable again, and everything that was waiting has been saved");
             world.resource_mut::<EventLog>().write(EventDraft::of(&Warning::new(what)));
@@ -221,14 +221,14 @@ mod tests {
     fn a_folder_that_cannot_be_written_is_told_once_and_told_again_when_it_can() {
         let mut failed = FailedWrites::default();
         let told = failed.note_failure(&record("sessions/a.yaml"), &full(), 0);
-        assert!(matches!(told, Some(Telling::Fails(folder, problem)) if folder == "sessions"
+        assert!(matches!(told, Some(FolderNotice::Fails(folder, problem)) if folder == "sessions"
             && problem.place == "sessions/a.yaml" && problem.what.contains("the disk is full")));
         for tick in 1..50 {
             assert_eq!(failed.note_failure(&record("sessions/a.yaml"), &full(), tick), None);
             assert_eq!(failed.note_failure(&record("sessions/b.yaml"), &full(), tick), None);
         }
         assert_eq!(failed.note_written(&record("sessions/a.yaml")), None, "the other one waits");
-        assert_eq!(failed.note_written(&record("sessions/b.yaml")), Some(Telling::Works("sessions".into())));
+        assert_eq!(failed.note_written(&record("sessions/b.yaml")), Some(FolderNotice::Works("sessions".into())));
         assert_eq!(failed, FailedWrites::default());
         assert!(failed.note_failure(&record("sessions/b.yaml"), &full(), 60).is_some(), "it is told anew");
     }
@@ -264,7 +264,7 @@ mod tests {
             failed.note_failure(&record(&format!("sessions/{number}.yaml")), &full(), 0);
         }
         let told = failed.note_failure(&record("sessions/more.yaml"), &full(), 0);
-        assert!(matches!(told, Some(Telling::Fails(_, problem)) if problem.remedy == REMEDY_LOST));
+        assert!(matches!(told, Some(FolderNotice::Fails(_, problem)) if problem.remedy == REMEDY_LOST));
         assert_eq!(failed.note_failure(&record("sessions/most.yaml"), &full(), 0), None, "once");
         assert_eq!(failed.waiting.len(), WAITING_AT_MOST);
     }

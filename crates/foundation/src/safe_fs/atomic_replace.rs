@@ -117,7 +117,7 @@ fn after_exchange(
     placing: &str,
     name: &str,
     over: u64,
-    ours: Seen,
+    ours: SeenFile,
     after: &mut dyn FnMut(usize),
 ) -> io::Result<Placing> {
     if see(folder, placing)?.hash == Some(over) {
@@ -160,7 +160,7 @@ fn crossed(folder: &Folder, beside: &str) -> io::Result<Placing> {
 
 /// A file as it was seen: which, and what stood in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Seen {
+struct SeenFile {
     number: u64,
     /// None for what is no text of a bearable size.
     hash: Option<u64>,
@@ -174,9 +174,9 @@ pub fn hash_of(folder: &Folder, name: &str) -> io::Result<Option<u64>> {
     }
 }
 
-fn see(folder: &Folder, name: &str) -> io::Result<Seen> {
+fn see(folder: &Folder, name: &str) -> io::Result<SeenFile> {
     let found = folder.look(name)?;
-    let seen = |hash| Ok(Seen { number: found.number, hash });
+    let seen = |hash| Ok(SeenFile { number: found.number, hash });
     if found.kind != EntryKind::File || found.size > BYTES_AT_MOST {
         return seen(None);
     }

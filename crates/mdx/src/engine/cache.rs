@@ -11,11 +11,11 @@ const PROGRAMS_KEPT: usize = 512;
 /// Programs by their source, so that a tool that is called again is not parsed again.
 #[derive(Default, Debug)]
 pub struct ProgramCache {
-    kept: Mutex<HashMap<Arc<str>, Kept>>,
+    kept: Mutex<HashMap<Arc<str>, CachedProgram>>,
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct CachedProgram {
     program: Result<Arc<Program>, StripError>,
     /// When it was last used, counted in uses.
     used: u64,
@@ -50,7 +50,7 @@ impl ProgramCache {
             kept.remove(&oldest);
         }
         let used = kept.values().map(|kept| kept.used).max().unwrap_or(0) + 1;
-        kept.insert(code.into(), Kept { program, used });
+        kept.insert(code.into(), CachedProgram { program, used });
     }
 }
 

@@ -12,7 +12,7 @@ use super::cache::ProgramCache;
 use super::check::unreadable;
 use super::clock::Pulse;
 use super::event_loop::{Incoming, Link, Machine, Session};
-use super::failure::{self, Place};
+use super::failure::{self, CodePlace};
 use super::host::{HostAnswer, HostCall};
 use super::limits::{EngineLimits, GRACE, REQUESTS_AT_ONCE};
 use super::outcome::{FailureKind, ToolFailure, ToolOutcome};
@@ -109,7 +109,7 @@ impl ToolCall {
         machine.shared.begin(self.seed, self.now_unix_ms);
         let result = match session {
             Ok(session) => {
-                let place = Place { file: self.file.clone(), first_line: self.first_line };
+                let place = CodePlace { file: self.file.clone(), first_line: self.first_line };
                 machine.shared.clock.run();
                 let result = self.execute(&session, &program, &place);
                 machine.shared.clock.rest();
@@ -133,7 +133,7 @@ impl ToolCall {
         &self,
         session: &Session<'_, 'js>,
         program: &Program,
-        place: &Place,
+        place: &CodePlace,
     ) -> Result<String, ToolFailure> {
         // What was thrown may run code when it is looked at, and be stopped there.
         let ended = || session.shared.clock.stopped().map(|stop| ToolFailure::stopped(stop, &self.limits));

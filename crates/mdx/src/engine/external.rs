@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::call::{FOOT, NO_EXECUTE, RunningCall, ToolCall, cut, failed, start_on_thread};
 use super::clock::Stop;
 use super::event_loop::{Incoming, Link};
-use super::failure::{Place, script_failure};
+use super::failure::{CodePlace, script_failure};
 use super::globals::Log;
 use super::host::{HostAnswer, HostCall, HostRequest};
 use super::limits::{EngineLimits, REQUESTS_AT_ONCE};
@@ -64,7 +64,7 @@ pub struct ExternalRuntime {
 /// What the program says, line by line.
 #[derive(Deserialize)]
 #[serde(tag = "says", rename_all = "snake_case")]
-enum Said {
+enum ProgramMessage {
     Asks {
         id: u64,
         request: HostRequest,
@@ -249,19 +249,19 @@ impl Running {
         (program, link): (&Program, &Link),
     ) -> Option<Result<String, ToolFailure>> {
         match serde_json::from_str(line) {
-            Ok(Said::Done { text }) => Some(Ok(text)),
-            Ok(Said::Undefined) => Some(Err(ToolFailure::new(FailureKind::Code, NO_EXECUTE))),
-            Ok(Said::Threw { message, stack }) => {
-                let place = Place { file: call.file.clone(), first_line: call.first_line };
+            Ok(ProgramMessage::Done { text }) => Some(Ok(text)),
+            Ok(ProgramMessage::Undefined) => Some(Err(ToolFailure::new(FailureKind::Code, NO_EXECUTE))),
+            Ok(ProgramMessage::Threw { message, stack }) => {
+                let place = CodePlace { file: call.file.clone(), first_line: call.first_line };
                 let written = runtime.folder.join(TOOL_FILE).display().to_string();
                 let stack = stack.replace(&format!("file://{written}"), &call.file).replace(&written, &call.file);
                 Some(Err(script_failure(&message, &stack, (program, &place))))
             }
-            Ok(Said::Log { level, text }) => {
+            Ok(ProgramMessage::Log { level, text }) => {
                 self.log.add(level, text, call.limits.log_bytes);
                 None
             }
-            Ok(Said::Asks { id, request }) => {
+            Ok(ProgramMessage::Asks { id, request }) => {
                 self.ask(id, request, call.limits.host_requests, link);
                 None
             }

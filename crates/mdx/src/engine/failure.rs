@@ -13,21 +13,21 @@ const FRAMES_SHOWN: usize = 6;
 
 /// The lines of code in a document.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct CodePlace {
     /// What the document is called in messages.
     pub(super) file: String,
     /// The line of the document where the code begins, counted from 1.
     pub(super) first_line: usize,
 }
 
-impl Place {
+impl CodePlace {
     fn line(&self, program: &Program, line: usize) -> usize {
         self.first_line + program.written_line(line).saturating_sub(1)
     }
 }
 
 /// What was thrown and is now pending in the context.
-pub(super) fn caught<'js>(ctx: &Ctx<'js>, world: &Object<'js>, code: (&Program, &Place)) -> ToolFailure {
+pub(super) fn caught<'js>(ctx: &Ctx<'js>, world: &Object<'js>, code: (&Program, &CodePlace)) -> ToolFailure {
     let thrown = ctx.catch();
     if thrown.is_null() {
         let text = "the tool needs more memory than it may use, or it threw null";
@@ -54,7 +54,7 @@ fn describe<'js>(ctx: &Ctx<'js>, world: &Object<'js>, thrown: Value<'js>) -> Opt
 }
 
 /// The message, and the frames of the stack that lie in the document.
-pub(super) fn script_failure(message: &str, stack: &str, (program, place): (&Program, &Place)) -> ToolFailure {
+pub(super) fn script_failure(message: &str, stack: &str, (program, place): (&Program, &CodePlace)) -> ToolFailure {
     let frames: Vec<(String, usize)> = stack.lines().filter_map(|line| frame(line, program, place)).collect();
     let line = frames.first().map(|(_, line)| *line);
     let mut text = message.to_owned();
@@ -69,7 +69,7 @@ pub(super) fn script_failure(message: &str, stack: &str, (program, place): (&Pro
 }
 
 /// A frame of the stack, as `at execute (agent.mdx:12:5)`, with the line of the document; nothing for frames of ours.
-fn frame(line: &str, program: &Program, place: &Place) -> Option<(String, usize)> {
+fn frame(line: &str, program: &Program, place: &CodePlace) -> Option<(String, usize)> {
     let line = line.trim();
     let start = line.rfind(&place.file)?;
     let mut numbers = line[start + place.file.len()..].trim_end_matches(')').split(':').skip(1);
@@ -102,8 +102,8 @@ mod tests {
     use super::*;
     use crate::engine::strip::strip;
 
-    fn place() -> Place {
-        Place { file: "agent.mdx".to_owned(), first_line: 40 }
+    fn place() -> CodePlace {
+        CodePlace { file: "agent.mdx".to_owned(), first_line: 40 }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use serde_json::{Map, Value as Json};
 
 use super::clock::Pulse;
 use super::event_loop::{Beginning, Incoming, Link, Machine, Session};
-use super::failure::{self, Place};
+use super::failure::{self, CodePlace};
 use super::host::{HostAnswer, HostCall};
 use super::imports::Imports;
 use super::limits::{EngineLimits, GRACE, REQUESTS_AT_ONCE};
@@ -311,7 +311,7 @@ impl ModuleFiles {
         let ended = || session.shared.clock.stopped().map(|stop| ToolFailure::stopped(stop, &self.limits));
         ended().unwrap_or_else(|| {
             let program = self.programs.get(&self.entry).cloned().unwrap_or_default();
-            let place = Place { file: self.entry.clone(), first_line: 1 };
+            let place = CodePlace { file: self.entry.clone(), first_line: 1 };
             let caught = failure::caught(&session.ctx, &session.world, (&program, &place));
             ended().unwrap_or(caught)
         })

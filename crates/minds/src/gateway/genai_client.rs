@@ -86,7 +86,7 @@ impl GuardedProvider {
             let gauge = relay.gauge();
             // The only place that sees the status before the body is read. Nothing is ever tried again here.
             let watch =
-                reqwest::retry::for_host(Anybody).no_budget().max_retries_per_request(0).classify_fn(move |answer| {
+                reqwest::retry::for_host(AnyHost).no_budget().max_retries_per_request(0).classify_fn(move |answer| {
                     if answer.status().is_some_and(|status| !status.is_success()) {
                         gauge.note_error();
                     }
@@ -112,9 +112,9 @@ impl GuardedProvider {
 }
 
 /// Every host.
-struct Anybody;
+struct AnyHost;
 
-impl PartialEq<&str> for Anybody {
+impl PartialEq<&str> for AnyHost {
     fn eq(&self, _: &&str) -> bool {
         true
     }

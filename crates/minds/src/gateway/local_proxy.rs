@@ -136,7 +136,7 @@ async fn listen(listener: TcpListener, rules: Rules, gauge: Arc<Gauge>, stop: Ca
 /// Passes one connection on, from its first line to its end.
 async fn pass(mut client: TcpStream, rules: &Rules, gauge: &Gauge) -> io::Result<()> {
     let (head, rest) = read_head(&mut client).await?;
-    let Some(wish) = Wish::read(&head, &rules.word) else { return client.write_all(NOT_YOU).await };
+    let Some(wish) = ProxyTarget::read(&head, &rules.word) else { return client.write_all(NOT_YOU).await };
     let connected = tokio::time::timeout(rules.connect, connect(&wish.host, wish.port)).await;
     let mut server = match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
         Ok(server) => server,
@@ -234,7 +234,7 @@ async fn read_head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
 
 /// Where a connection is to go.
 #[derive(PartialEq, Debug)]
-struct Wish {
+struct ProxyTarget {
     host: String,
     port: u16,
     /// Whether only bytes are passed on: to an encrypted place.
@@ -243,7 +243,7 @@ struct Wish {
     head: String,
 }
 
-impl Wish {
+impl ProxyTarget {
     /// Reads the head of a request to a proxy; `None` where it makes no sense or does not know the word.
     fn read(head: &str, word: &str) -> Option<Self> {
         let mut lines = head.trim_end_matches("\r\n").split("\r\n");
@@ -331,14 +331,14 @@ mod tests {
             "POST http://127.0.0.1:8080/v1/chat?x=1 HTTP/1.1\r\nhost: 127.0.0.1:8080\r\n\
              Proxy-Authorization: Basic {word}\r\naccept: */*\r\n\r\n"
         );
-        let wish = Wish::read(&plain, "workshop:w").expect("it is a request");
+        let wish = ProxyTarget::read(&plain, "workshop:w").expect("it is a request");
         assert_eq!((wish.host.as_str(), wish.port, wish.is_tunnel), ("127.0.0.1", 8080, false));
         assert_eq!(wish.head, "POST /v1/chat?x=1 HTTP/1.1\r\nhost: 127.0.0.1:8080\r\naccept: */*\r\n\r\n");
         let tunnel = format!("CONNECT [::1]:443 HTTP/1.1\r\nproxy-authorization: Basic {word}\r\n\r\n");
-        let wish = Wish::read(&tunnel, "workshop:w").expect("it is a request");
+        let wish = ProxyTarget::read(&tunnel, "workshop:w").expect("it is a request");
         assert_eq!((wish.host.as_str(), wish.port, wish.is_tunnel), ("::1", 443, true));
         for (head, known) in [(plain.as_str(), "other"), ("CONNECT h:443 HTTP/1.1\r\n\r\n", "w"), ("nonsense", "w")] {
-            assert_eq!(Wish::read(head, known), None, "{head}");
+            assert_eq!(ProxyTarget::read(head, known), None, "{head}");
         }
     }
 }

@@ -192,8 +192,8 @@ async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationTo
     let (mut program, stdout, stderr) = start(words, (root, &folder), &settings, &place)?;
     let chars = settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
     let too_much = CancellationToken::new();
-    let said = tokio::spawn(listen(stdout, Kept::new(chars), too_much.clone()));
-    let complained = tokio::spawn(listen(stderr, Kept::new(chars / 2), too_much.clone()));
+    let said = tokio::spawn(listen(stdout, CappedOutput::new(chars), too_much.clone()));
+    let complained = tokio::spawn(listen(stderr, CappedOutput::new(chars / 2), too_much.clone()));
     let most = settings.longest();
     let secs = timeout_secs.unwrap_or(settings.timeout_secs);
     let patience = if secs > 0.0 { Duration::from_secs_f64(secs).min(most) } else { most };
@@ -286,7 +286,7 @@ pub(super) fn start(
 }
 
 /// What was kept of what a program said; what it left behind may hold the pipe for ever.
-async fn last(mut task: tokio::task::JoinHandle<Arc<Mutex<Kept>>>) -> String {
+async fn last(mut task: tokio::task::JoinHandle<Arc<Mutex<CappedOutput>>>) -> String {
     match tokio::time::timeout(LAST_WORDS, &mut task).await {
         Ok(Ok(kept)) => kept.lock().unwrap_or_else(PoisonError::into_inner).text(),
         _ => {
@@ -296,7 +296,11 @@ async fn last(mut task: tokio::task::JoinHandle<Arc<Mutex<Kept>>>) -> String {
     }
 }
 
-async fn listen(mut from: impl AsyncRead + Unpin, kept: Kept, too_much: CancellationToken) -> Arc<Mutex<Kept>> {
+async fn listen(
+    mut from: impl AsyncRead + Unpin,
+    kept: CappedOutput,
+    too_much: CancellationToken,
+) -> Arc<Mutex<CappedOutput>> {
     let kept = Arc::new(Mutex::new(kept));
     let mut block = vec![0; 64 * 1024];
     while let Ok(count @ 1..) = from.read(&mut block).await {
@@ -311,14 +315,14 @@ async fn listen(mut from: impl AsyncRead + Unpin, kept: Kept, too_much: Cancella
 
 /// The beginning and the end of what a program says.
 #[derive(Debug)]
-struct Kept {
+struct CappedOutput {
     each: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
 }
 
-impl Kept {
+impl CappedOutput {
     /// So many characters, half of them from each end.
     fn new(chars: usize) -> Self {
         Self { each: chars / 2, head: Vec::new(), tail: VecDeque::new(), total: 0 }
@@ -364,16 +368,16 @@ mod tests {
 
     #[test]
     fn of_long_words_both_ends_are_kept() {
-        let mut kept = Kept::new(20);
+        let mut kept = CappedOutput::new(20);
         for block in ["0123456789", "abcdefghij", "klmnopqrst", "uvw"] {
             kept.put(block.as_bytes());
         }
         assert_eq!(kept.text(), "0123456789\n[… 13 bytes are left out here …]\nnopqrstuvw");
-        let mut short = Kept::new(20);
+        let mut short = CappedOutput::new(20);
         short.put("ünï".as_bytes());
         short.put(b"!");
         assert_eq!(short.text(), "ünï!");
-        let mut large = Kept::new(10);
+        let mut large = CappedOutput::new(10);
         (0..1_000).for_each(|_| large.put(&[b'x'; 5_000]));
         assert!(large.head.len() + large.tail.len() <= 10 && large.total == 5_000_000);
     }

@@ -70,7 +70,7 @@ pub enum McpServerStatus {
 
 /// A server that somebody needs, or needed until lately.
 #[derive(Clone, PartialEq, Debug, Default)]
-struct Needed {
+struct ServerEntry {
     standing: McpServerStatus,
     /// Since when nobody needs it.
     idle_since: Option<u64>,
@@ -81,7 +81,7 @@ struct Needed {
 pub struct McpServers {
     written: ConfiguredServers,
     names: BTreeMap<String, Id>,
-    needed: BTreeMap<Id, Needed>,
+    needed: BTreeMap<Id, ServerEntry>,
     wanted: BTreeSet<Id>,
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 /// What the watcher is told.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Told {
+struct SupervisorArguments {
     /// The workspace, in which alone the program may write; anywhere where absent.
     within: Option<String>,
     /// The program bubblewrap, where it keeps the program in.
@@ -28,7 +28,7 @@ struct Told {
     words: Vec<String>,
 }
 
-impl Told {
+impl SupervisorArguments {
     fn of(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
         let mut told = Self::default();
         loop {
@@ -55,7 +55,7 @@ impl Told {
 /// Watches over a program; the arguments are those behind [`WATCH_WORD`](super::sandbox::WATCH_WORD). What whoever
 /// reads the program's output should know is given to `say`.
 pub fn main(arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode {
-    let Some(told) = Told::of(arguments) else { return ExitCode::from(2) };
+    let Some(told) = SupervisorArguments::of(arguments) else { return ExitCode::from(2) };
     system::watch(&told, say)
 }
 
@@ -90,7 +90,7 @@ mod system {
     use super::super::bubblewrap::Sandbox;
     use super::super::program_access::{EntryKind, ProgramAccess, WorkspaceEntry, entries};
     use super::super::sandbox_root::SandboxRoot;
-    use super::Told;
+    use super::SupervisorArguments;
 
     /// The exit code of a program that cannot be started.
     const NOT_STARTED: u8 = 127;
@@ -107,7 +107,7 @@ mod system {
     /// Where worktrees of agents lie, below the workspace.
     const WORKTREES: &str = ".workshop/worktrees";
 
-    pub(super) fn watch(told: &Told, say: fn(&str)) -> ExitCode {
+    pub(super) fn watch(told: &SupervisorArguments, say: fn(&str)) -> ExitCode {
         let say = move |what: &str| say(&format!("workshop: {what}"));
         let parent = getppid();
         // Whatever the program leaves behind becomes this process's child, and this one is told when its parent ends.
@@ -216,7 +216,7 @@ mod system {
     }
 
     /// Sets up what keeps the program in: the words before its own, and its folder for passing files where it has one.
-    fn confine(told: &Told, workspace: &Path) -> io::Result<(Vec<OsString>, Option<Temporary>)> {
+    fn confine(told: &SupervisorArguments, workspace: &Path) -> io::Result<(Vec<OsString>, Option<Temporary>)> {
         let workspace = workspace.canonicalize()?;
         let entries = entries(&workspace)?;
         let worktree = worktree(&workspace);
@@ -382,9 +382,9 @@ mod system {
 mod system {
     use std::process::{Command, ExitCode};
 
-    use super::Told;
+    use super::SupervisorArguments;
 
-    pub(super) fn watch(told: &Told, _: fn(&str)) -> ExitCode {
+    pub(super) fn watch(told: &SupervisorArguments, _: fn(&str)) -> ExitCode {
         let status = Command::new(&told.words[0]).args(&told.words[1..]).status();
         let code = status.ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
         ExitCode::from(code.unwrap_or(1))
@@ -401,20 +401,33 @@ mod tests {
 
     #[test]
     fn the_watcher_knows_its_words_from_the_programs() {
-        let told = |line: &str| Told::of(line.split(' ').map(str::to_owned));
+        let told = |line: &str| SupervisorArguments::of(line.split(' ').map(str::to_owned));
         let words = |line: &str| line.split(' ').map(str::to_owned).collect();
-        assert_eq!(told("-- git --within"), Some(Told { words: words("git --within"), ..Told::default() }));
-        let confined = Told { within: Some("/w".into()), network: true, words: words("git"), ..Told::default() };
+        assert_eq!(
+            told("-- git --within"),
+            Some(SupervisorArguments { words: words("git --within"), ..SupervisorArguments::default() })
+        );
+        let confined = SupervisorArguments {
+            within: Some("/w".into()),
+            network: true,
+            words: words("git"),
+            ..SupervisorArguments::default()
+        };
         assert_eq!(told("--within /w --network -- git"), Some(confined));
-        let limited = Told {
+        let limited = SupervisorArguments {
             memory: Some(1_024),
             processes: Some(7),
             file_size: Some(9),
             words: words("git"),
-            ..Told::default()
+            ..SupervisorArguments::default()
         };
         assert_eq!(told("--memory 1024 --processes 7 --file-size 9 -- git"), Some(limited));
-        let hiding = Told { hidden: words("/a /b"), home: Some("/h".into()), words: words("git"), ..Told::default() };
+        let hiding = SupervisorArguments {
+            hidden: words("/a /b"),
+            home: Some("/h".into()),
+            words: words("git"),
+            ..SupervisorArguments::default()
+        };
         assert_eq!(told("--hide /a --home /h --hide /b -- git"), Some(hiding));
         for odd in ["git", "--", "--within", "--all -- git", "--memory much -- git"] {
             assert_eq!(told(odd), None, "{odd}");

@@ -39,7 +39,7 @@ pub(super) struct Call {
 
 /// How it goes with a question.
 #[derive(Default)]
-struct Course {
+struct AttemptState {
     tries: Tries,
     /// Whether a try is under way.
     is_trying: bool,
@@ -51,7 +51,7 @@ struct Course {
     estimated: Usage,
 }
 
-impl Course {
+impl AttemptState {
     fn begin(&mut self) {
         self.is_trying = true;
         self.said.store(0, Ordering::Relaxed);
@@ -110,7 +110,7 @@ pub(super) fn untold(request: &ProviderRequest, completion: &Completion) -> Usag
 
 /// Asks until there is an answer, or no sense in asking on. Says what that took.
 pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Effort) {
-    let mut course = Course::default();
+    let mut course = AttemptState::default();
     let total = call.terms.total;
     let asked = tokio::select! {
         biased;
@@ -173,7 +173,7 @@ pub(super) fn in_words(
     failure(error, place, tries.max(1), keys)
 }
 
-async fn ask(call: &Call, course: &mut Course) -> Result<Completion, ProviderError> {
+async fn ask(call: &Call, course: &mut AttemptState) -> Result<Completion, ProviderError> {
     let provider = provider(call)?;
     loop {
         // What an earlier try showed is gone with it. Nobody listens any more when the world is gone already.

@@ -70,7 +70,7 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
         .iter()
         .map(|token| if token.kind == Kind::Open { header(&reply[token.at + 1..]) } else { Header::None })
         .collect();
-    let looked = Looked { reply, tokens: &tokens, headers: &headers, was_cut };
+    let looked = ScannedReply { reply, tokens: &tokens, headers: &headers, was_cut };
     let mut parsed = Parsed::default();
     let mut shown = Shown { text: String::with_capacity(reply.len()), open_header: false };
     let (mut copied, mut text_until, mut is_quotation, mut index) = (0, 0, false, 0);
@@ -168,14 +168,14 @@ fn header(inside: &str) -> Header {
 }
 
 /// A reply, looked over.
-struct Looked<'a> {
+struct ScannedReply<'a> {
     reply: &'a str,
     tokens: &'a [Token],
     headers: &'a [Header],
     was_cut: bool,
 }
 
-impl Looked<'_> {
+impl ScannedReply<'_> {
     /// Where the marker that opens at this token ends: the place of its last bracket, or of what follows where it has
     /// none of its own.
     fn close_of(&self, open: usize) -> Option<usize> {

@@ -23,7 +23,7 @@ const SHORT_CHARS: usize = 20;
 
 /// A cleaned reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Tidied<'r> {
+pub(super) struct CleanReply<'r> {
     /// What is left.
     pub(super) text: Cow<'r, str>,
     /// For whom, or as what, the reply went on, where that was cut off.
@@ -31,7 +31,7 @@ pub(super) struct Tidied<'r> {
 }
 
 /// A reply without what its agent did not say itself; `others` are those who could be meant to speak.
-pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> Tidied<'r> {
+pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> CleanReply<'r> {
     let reply = without_thought(reply);
     let mut kept: Vec<&str> = Vec::new();
     let (mut cut_at, mut is_code, mut changed) = (None, false, false);
@@ -72,7 +72,7 @@ pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> Tidied<'r> 
         reply if is_as_it_was => reply.into_owned().into(),
         _ => kept.join("\n").trim().to_owned().into(),
     };
-    Tidied { text: without_repeats(text), cut_at }
+    CleanReply { text: without_repeats(text), cut_at }
 }
 
 /// The same text without what a model thought aloud before it spoke.

@@ -76,7 +76,7 @@ pub(super) fn put_off(
 }
 
 /// What there is to ask.
-struct Question {
+struct PreparedRequest {
     kind: CallKind,
     moment: CurrentRequest,
     asked: String,
@@ -146,7 +146,7 @@ impl Asking<'_, '_> {
                 if let Think::Compact = due.think {
                     session.wanted = false;
                 }
-                if let Unasked::Unchanged(element) = unasked {
+                if let SkipReason::Unchanged(element) = unasked {
                     let act = MemoryAct::Looked { element };
                     self.memories.write(MemoryEdit { agent: due.agent, act, cause: due.cause });
                 }
@@ -249,7 +249,7 @@ pub(super) fn by_inbox(room: &Room, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Ve
 }
 
 /// Why no model is asked.
-enum Unasked {
+enum SkipReason {
     Gone,
     Closed,
     Unchanged(ElementKey),
@@ -257,7 +257,7 @@ enum Unasked {
     NothingToSum,
 }
 
-impl Unasked {
+impl SkipReason {
     fn why(&self) -> &'static str {
         match self {
             Self::Gone => "it is gone",
@@ -276,16 +276,16 @@ fn question(
     session: &Session,
     due: &ThinkDue,
     memory_settings: &MemorySettings,
-) -> Result<Question, Unasked> {
+) -> Result<PreparedRequest, SkipReason> {
     match &due.think {
         Think::Read { element: key } => {
-            let (element, held) = room.element(*key).ok_or(Unasked::Gone)?;
+            let (element, held) = room.element(*key).ok_or(SkipReason::Gone)?;
             if room.is_closed_to(element, agent) {
-                return Err(Unasked::Closed);
+                return Err(SkipReason::Closed);
             }
             // An element that did not change costs no call.
             if memory.environment_state.get(key).is_some_and(|seen| seen.version == element.version) {
-                return Err(Unasked::Unchanged(*key));
+                return Err(SkipReason::Unchanged(*key));
             }
             let reading = ShownVersion {
                 element: *key,
@@ -294,7 +294,7 @@ fn question(
                 summary: room.summary_for(agent, held, memory_settings.environment_chars_at_most),
                 private: is_private(&element.kind),
             };
-            Ok(Question {
+            Ok(PreparedRequest {
                 kind: CallKind::Read,
                 moment: room.reading_moment(agent, element, held),
                 asked: format!("You read {}.", name(&element.label)),
@@ -302,22 +302,22 @@ fn question(
             })
         }
         Think::Turn { conversation } => {
-            let conversation = room.conversations.get(*conversation).ok_or(Unasked::Over)?;
-            Ok(Question {
+            let conversation = room.conversations.get(*conversation).ok_or(SkipReason::Over)?;
+            Ok(PreparedRequest {
                 kind: CallKind::Conversation,
                 moment: room.talking_moment(agent, conversation),
                 asked: asked_in(room, agent, conversation),
                 reading: None,
             })
         }
-        Think::Compact if session.messages.is_empty() => Err(Unasked::NothingToSum),
-        Think::Compact => Ok(Question {
+        Think::Compact if session.messages.is_empty() => Err(SkipReason::NothingToSum),
+        Think::Compact => Ok(PreparedRequest {
             kind: CallKind::Compaction,
             moment: CurrentRequest::Compact,
             asked: String::new(),
             reading: None,
         }),
-        Think::Attend { interest } => Ok(Question {
+        Think::Attend { interest } => Ok(PreparedRequest {
             kind: CallKind::Wake,
             moment: room.woken_moment(interest),
             asked: format!(

@@ -23,7 +23,7 @@ use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 pub(super) struct UnseenTold(BTreeMap<String, Vec<Problem>>);
 
 /// A rulebook as it stands in prompts.
-struct Book {
+struct ShownRulebook {
     source: String,
     place: String,
     has_file: bool,
@@ -113,7 +113,7 @@ fn look(room: &Room, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> B
     found
 }
 
-fn books(room: &Room, scene: &str) -> Vec<Book> {
+fn books(room: &Room, scene: &str) -> Vec<ShownRulebook> {
     let rulebooks = room.all_elements().filter(|(element, _)| is_rulebook(&element.kind));
     let books = rulebooks.filter_map(|(element, held)| {
         let text = held.0.prompt_text(&Reader::of_id(""));
@@ -122,12 +122,12 @@ fn books(room: &Room, scene: &str) -> Vec<Book> {
         let shown = rulebook_texts([text.as_str()].into_iter()).next()?.into_owned();
         let place = element.file.clone().unwrap_or_else(|| format!("{scene}, element {}", element.id));
         let source = format!("length of the rulebook {}", element.id);
-        Some(Book { source, place, has_file: element.file.is_some(), text: shown, lines_before })
+        Some(ShownRulebook { source, place, has_file: element.file.is_some(), text: shown, lines_before })
     });
     books.collect()
 }
 
-fn of_book(book: &Book, unseen: &Unseen, profile: Option<&Id>, needed: usize) -> Problem {
+fn of_book(book: &ShownRulebook, unseen: &Unseen, profile: Option<&Id>, needed: usize) -> Problem {
     let line = book.lines_before + unseen.lines_before + 1;
     let whom = match profile {
         Some(profile) => format!("agents of the profile {profile} do not see it"),

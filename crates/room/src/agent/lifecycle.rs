@@ -20,7 +20,7 @@ use crate::workspace::{AgentEntry, ProblemReport, RoomStart, SceneEdit, SceneSta
 
 /// An agent that should be in the room.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct WantedAgent {
     pub(super) id: Id,
     pub(super) profile: Id,
     pub(super) position: Option<Vec2>,
@@ -28,7 +28,7 @@ pub(super) struct Wanted {
     pub(super) line: Option<usize>,
 }
 
-impl From<&AgentEntry> for Wanted {
+impl From<&AgentEntry> for WantedAgent {
     fn from(entry: &AgentEntry) -> Self {
         Self {
             id: entry.id.clone(),
@@ -45,7 +45,7 @@ impl From<&AgentEntry> for Wanted {
 #[serde(default)]
 pub(super) struct Waiting {
     /// Scene entries whose profile no file defines yet.
-    pub(super) pending: BTreeMap<Id, Wanted>,
+    pub(super) pending: BTreeMap<Id, WantedAgent>,
     /// How far ids and names of one stem were counted.
     counters: BTreeMap<String, u32>,
     /// Ids about which a refusal stands among the problems.
@@ -172,7 +172,7 @@ pub(super) fn apply_scene_edits(world: &mut World, mut cursor: Local<MessageCurs
 }
 
 fn follow_entry(world: &mut World, now: &AgentEntry, before: Option<&AgentEntry>) {
-    let wanted = Wanted::from(now);
+    let wanted = WantedAgent::from(now);
     if world.resource::<Roster>().key(&now.id).is_none() {
         add_scene_agent(world, wanted);
         return;
@@ -260,11 +260,11 @@ fn add_dropped_agent(
     if world.resource_mut::<Waiting>().refused.remove(&told) {
         report(world, source(&told), Vec::new());
     }
-    spawn(world, &Wanted { id, profile, position: Some(position), behaviour, line: None });
+    spawn(world, &WantedAgent { id, profile, position: Some(position), behaviour, line: None });
 }
 
 /// Puts an agent of the scene into the room, or on the list of those who wait for their profile.
-fn add_scene_agent(world: &mut World, mut wanted: Wanted) {
+fn add_scene_agent(world: &mut World, mut wanted: WantedAgent) {
     wanted.profile = world.resource::<Profiles>().meant(&wanted.profile);
     if wanted.position.is_some_and(|position| !position.is_finite()) {
         refuse(world, &wanted.id, "its position is not a finite number", "write two numbers: [x, y]");
@@ -276,13 +276,13 @@ fn add_scene_agent(world: &mut World, mut wanted: Wanted) {
     }
 }
 
-fn wait(world: &mut World, wanted: Wanted) {
+fn wait(world: &mut World, wanted: WantedAgent) {
     let problem = unknown_profile(world, &wanted.id, &wanted.profile, wanted.line);
     report(world, source(&wanted.id), vec![problem]);
     world.resource_mut::<Waiting>().pending.insert(wanted.id.clone(), wanted);
 }
 
-fn change_profile(world: &mut World, mut wanted: Wanted) {
+fn change_profile(world: &mut World, mut wanted: WantedAgent) {
     wanted.profile = world.resource::<Profiles>().meant(&wanted.profile);
     let Some(name) = world.resource::<Profiles>().get(&wanted.profile).map(|profile| profile.name.clone()) else {
         wait(world, wanted);
@@ -336,7 +336,7 @@ pub(super) fn follow_profiles(
             world.write_message(BehaviourFollows { agent: agent.0, behaviour });
         }
     }
-    let pending: Vec<Wanted> = world.resource::<Waiting>().pending.values().cloned().collect();
+    let pending: Vec<WantedAgent> = world.resource::<Waiting>().pending.values().cloned().collect();
     for wanted in pending {
         let profiles = world.resource::<Profiles>();
         if !profiles.is_defined(&profiles.meant(&wanted.profile)) {
@@ -370,7 +370,7 @@ fn rename(world: &mut World, entity: Entity, stem: &str) {
     }
 }
 
-fn spawn(world: &mut World, wanted: &Wanted) {
+fn spawn(world: &mut World, wanted: &WantedAgent) {
     let Some(profile) = world.resource::<Profiles>().get(&wanted.profile) else { return };
     let (stem, own) = (profile.name.clone(), profile.behaviour);
     let start = wanted.position.unwrap_or_else(|| place(world));
@@ -470,7 +470,7 @@ pub(super) fn note_reach(mut reach: MessageReader<ElementsReach>, mut topmost: R
 
 /// Puts the pending entries' problems on the list again, after a world was loaded.
 pub(super) fn report_pending(world: &mut World) {
-    let pending: Vec<Wanted> = world.resource::<Waiting>().pending.values().cloned().collect();
+    let pending: Vec<WantedAgent> = world.resource::<Waiting>().pending.values().cloned().collect();
     for wanted in pending {
         let problem = unknown_profile(world, &wanted.id, &wanted.profile, wanted.line);
         report(world, source(&wanted.id), vec![problem]);

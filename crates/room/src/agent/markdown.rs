@@ -69,7 +69,7 @@ pub fn read(path: &str, text: &str) -> AgentFile {
 
 /// What a file says about the agent's identity, for telling agent files from other texts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Said {
+pub struct IdentityHints {
     /// Whether it has front matter with a key.
     pub has_keys: bool,
     /// Whether there is a name.
@@ -79,7 +79,7 @@ pub struct Said {
 }
 
 /// What a file says of who it is.
-pub fn says_who_it_is(text: &str) -> Said {
+pub fn says_who_it_is(text: &str) -> IdentityHints {
     let text = front_matter::normalise(text);
     let entries: Vec<(String, bool)> = match front_matter::split(&text) {
         Ok(front) => front.keys.iter().map(|(key, value)| (our_spelling(key), value.is_null())).collect(),
@@ -90,7 +90,7 @@ pub fn says_who_it_is(text: &str) -> Said {
         }
     };
     let has = |key: &str| entries.iter().any(|(known, is_empty)| known == key && !is_empty);
-    Said { has_keys: !entries.is_empty(), has_name: has("name"), has_description: has("description") }
+    IdentityHints { has_keys: !entries.is_empty(), has_name: has("name"), has_description: has("description") }
 }
 
 const MALFORMED_REMEDY: &str =

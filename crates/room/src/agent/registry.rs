@@ -30,7 +30,7 @@ struct Source {
 
 /// A file that went, remembered for a while in case it comes back under another name.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct Gone {
+struct RemovedFile {
     path: String,
     id: Id,
     hash: u64,
@@ -70,7 +70,7 @@ pub struct Profiles {
     #[serde(default)]
     longer: BTreeMap<Id, Id>,
     withdrawn: BTreeMap<Id, Withdrawn>,
-    gone: Vec<Gone>,
+    gone: Vec<RemovedFile>,
     /// Files that came, with when, remembered for a while in case the one that each was before goes.
     #[serde(default)]
     came: BTreeMap<String, u64>,
@@ -335,7 +335,7 @@ impl Profiles {
                 self.came.remove(path);
                 let Some(source) = self.sources.remove(path) else { return };
                 let id = source.profile.id.clone();
-                self.gone.push(Gone { path: path.into(), id, hash: source.hash, tick });
+                self.gone.push(RemovedFile { path: path.into(), id, hash: source.hash, tick });
                 replaced.entry(path.to_owned()).or_insert(source.profile);
             }
             FileContent::Unusable { what, remedy } => {

@@ -33,7 +33,7 @@ pub struct CheckIns {
     /// The session that is kept for check-ins.
     kept: Option<ActivationKey>,
     /// One that begins a session, until that has begun.
-    ordered: Option<Ordered>,
+    ordered: Option<CheckInOrder>,
     newest: u64,
     /// Not before this tick.
     not_before: u64,
@@ -42,7 +42,7 @@ pub struct CheckIns {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct Ordered {
+struct CheckInOrder {
     order: Id,
     now_secs: i64,
     count: u64,
@@ -169,7 +169,7 @@ impl CheckingIn<'_, '_> {
             CheckInStep::Ask(reason) => {
                 own.newest += 1;
                 let order = format!("{BY}/{}/{}", RunTag::of(self.log.run()), own.newest).into();
-                let ordered = Ordered { order, now_secs, count: count + 1, reason };
+                let ordered = CheckInOrder { order, now_secs, count: count + 1, reason };
                 let told = checkins::message(ordered.count, &ordered.reason, open);
                 self.ask(own, planner, session, told, ordered);
             }
@@ -209,7 +209,7 @@ impl CheckingIn<'_, '_> {
         planner: &Id,
         session: Option<ActivationKey>,
         told: String,
-        ordered: Ordered,
+        ordered: CheckInOrder,
     ) {
         let Some(thread) = session else {
             self.orders.write(WorkOrder::Begin(Box::new(WorkWanted {
@@ -232,7 +232,7 @@ impl CheckingIn<'_, '_> {
         self.write(&ordered, self.kernel.session_id(thread));
     }
 
-    fn write(&mut self, ordered: &Ordered, session: Option<String>) {
+    fn write(&mut self, ordered: &CheckInOrder, session: Option<String>) {
         let text = self.known.text(CHECK_IN_FILE).unwrap_or_default();
         let session = session.map(file_name);
         let text = checkins::written(text, ordered.now_secs, &ordered.reason, Some(ordered.count), session.as_deref());

@@ -90,7 +90,7 @@ pub struct TaskAssignment {
 
 /// A task for whose result somebody waits, until it is over.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Asked {
+struct AwaitedTask {
     path: String,
     id: String,
     title: String,
@@ -113,7 +113,7 @@ pub struct TaskNotice {
 #[serde(default)]
 pub struct TaskAssignments {
     all: Vec<TaskAssignment>,
-    asked: Vec<Asked>,
+    asked: Vec<AwaitedTask>,
     told: Vec<TaskNotice>,
     /// Sessions that are kept because their agent waits for a task.
     pub(super) kept: BTreeSet<ActivationKey>,
@@ -312,14 +312,14 @@ impl TaskAssignments {
                 let is_new = !known.contains(&(path.clone(), task.id.clone())) && self.of(path, &task.id).is_none();
                 if is_new && task.has_written_id && asked.len() < WATCHED_AT_MOST {
                     let (path, id, title) = (path.clone(), task.id.clone(), task.title.text.clone());
-                    asked.push(Asked { path, id, title, session });
+                    asked.push(AwaitedTask { path, id, title, session });
                 }
             }
         }
         self.asked = asked;
     }
 
-    fn notify(&mut self, asked: &Asked, from: Id, what: String) {
+    fn notify(&mut self, asked: &AwaitedTask, from: Id, what: String) {
         let text = format!("Your task {} “{}” {what}", asked.id, asked.title);
         self.told.push(TaskNotice { session: asked.session.clone(), from, text });
     }
@@ -357,7 +357,7 @@ impl TaskAssignments {
             "completed" => format!("is done by {}. Its result:\n", duty.agent),
             status => format!("has no result (work of {}: {status}): ", duty.agent),
         };
-        let asked = Asked { path, id, title, session };
+        let asked = AwaitedTask { path, id, title, session };
         self.notify(&asked, duty.agent, format!("{did}{}", outcome.text));
     }
 

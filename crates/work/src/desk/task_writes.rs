@@ -206,9 +206,9 @@ pub(super) fn advance_writes(
     let mut over = Vec::new();
     for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {
         match apply_outcome(queue, outcome, &known, &unsaved) {
-            Heard::Nothing => {}
-            Heard::GoesOn(order) => drop(files.write(*order)),
-            Heard::Over(ended) => over.push(*ended),
+            AnswerEffect::Nothing => {}
+            AnswerEffect::GoesOn(order) => drop(files.write(*order)),
+            AnswerEffect::Over(ended) => over.push(*ended),
         }
     }
     for (path, problem) in saves.read().filter_map(|report| Some((&report.path, report.problem.as_ref()?))) {
@@ -233,18 +233,23 @@ pub(super) fn advance_writes(
 type Ended = (TaskWrite, Result<Edited, String>, u64);
 
 /// What comes of an answer.
-enum Heard {
+enum AnswerEffect {
     Nothing,
     GoesOn(Box<FileOrder>),
     Over(Box<Ended>),
 }
 
-fn apply_outcome(queue: &mut VecDeque<Queued>, outcome: &FileOutcome, known: &KnownFiles, unsaved: &Unsaved) -> Heard {
-    let Some(at) = queue.iter().position(|queued| queued.waits_for(&outcome.key)) else { return Heard::Nothing };
+fn apply_outcome(
+    queue: &mut VecDeque<Queued>,
+    outcome: &FileOutcome,
+    known: &KnownFiles,
+    unsaved: &Unsaved,
+) -> AnswerEffect {
+    let Some(at) = queue.iter().position(|queued| queued.waits_for(&outcome.key)) else { return AnswerEffect::Nothing };
     let path = &queue[at].write.path;
     let (text, is_unsaved) = (known.text(path), unsaved.holds_file(path));
     let result = match queue[at].answered(outcome, text, is_unsaved) {
-        Ok(order) => return order.map_or(Heard::Nothing, |order| Heard::GoesOn(Box::new(order))),
+        Ok(order) => return order.map_or(AnswerEffect::Nothing, |order| AnswerEffect::GoesOn(Box::new(order))),
         Err(result) => result,
     };
     // Where the room knows another text than the disk had, the task is looked at again.
@@ -253,8 +258,8 @@ fn apply_outcome(queue: &mut VecDeque<Queued>, outcome: &FileOutcome, known: &Kn
         _ => text,
     };
     let seen = seen.map_or(0, |text| content_hash(text.as_bytes()));
-    let ended = queue.remove(at).map(|queued| Heard::Over(Box::new((queued.write, result, seen))));
-    ended.unwrap_or(Heard::Nothing)
+    let ended = queue.remove(at).map(|queued| AnswerEffect::Over(Box::new((queued.write, result, seen))));
+    ended.unwrap_or(AnswerEffect::Nothing)
 }
 
 /// The orders of changes whose turn it is: of each file one after another, those that wait for the disk when it has

@@ -14,7 +14,7 @@ use crate::tools::{CallAnswer, CallAnswered, OrderKey};
 const ANSWER_BYTES_KEPT: usize = 64 * 1024;
 
 /// What becomes of a call that code wants made.
-enum Taken {
+enum CallReuse {
     /// It is made.
     New,
     /// It is under way already.
@@ -36,7 +36,7 @@ impl Activation {
 impl Kernel {
     /// Queues a call behind those of the turn. Code that begins anew in a room that was opened again wants the same calls
     /// under the same numbers: none is made twice.
-    fn call_within(&mut self, (key, turn, index): CallAt, number: u64, wanted: &ToolCall) -> Option<Taken> {
+    fn call_within(&mut self, (key, turn, index): CallAt, number: u64, wanted: &ToolCall) -> Option<CallReuse> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
         let whole = calls.get(index).filter(|call| call.is_carried_out())?;
@@ -47,16 +47,16 @@ impl Kernel {
             let lost = || CallAnswer::NotDone("its outcome was lost when the workshop was stopped".to_owned());
             let answer = known.within.as_ref().and_then(|within| within.answer.clone());
             return Some(match known.is_answered() {
-                true if is_other => Taken::Before(lost()),
-                true => Taken::Before(answer.unwrap_or_else(lost)),
-                false => Taken::UnderWay,
+                true if is_other => CallReuse::Before(lost()),
+                true => CallReuse::Before(answer.unwrap_or_else(lost)),
+                false => CallReuse::UnderWay,
             });
         }
         let within = Some(Box::new(ParentCall { call: index, number, answer: None }));
         let call = ToolCall { id, ..wanted.clone() };
         calls.push(Call { within, ..Call::new(call) });
         self.is_unsettled = true;
-        Some(Taken::New)
+        Some(CallReuse::New)
     }
 
     /// The code of a call is over: what it still wanted made is not made.
@@ -96,7 +96,7 @@ impl RoomAccess<'_, '_> {
         number: u64,
         call: &ToolCall,
     ) {
-        if let Some(Taken::Before(answer)) = kernel.call_within(at, number, call) {
+        if let Some(CallReuse::Before(answer)) = kernel.call_within(at, number, call) {
             self.call_answers.write(CallAnswered { key: order, number, answer });
         }
     }
@@ -142,16 +142,18 @@ mod tests {
         let mut bench = Bench::new();
         let (at, order) = at_work(&mut bench);
         let (key, turn, _) = at;
-        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::New)));
-        assert!(matches!(bench.kernel.call_within(at, 2, &wanted("b")), Some(Taken::New)));
-        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::UnderWay)), "once");
+        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(CallReuse::New)));
+        assert!(matches!(bench.kernel.call_within(at, 2, &wanted("b")), Some(CallReuse::New)));
+        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(CallReuse::UnderWay)), "once");
         bench.tick();
         assert_eq!(current(&bench, key), Some(1), "one after another");
         let answer = CallAnswer::Done("what stands there".to_owned());
         assert_eq!(bench.kernel.note_within((key, turn, 1), &answer), Some((order, 1)));
         bench.answer_with(key, (turn, 1), "what stands there");
         assert_eq!(current(&bench, key), Some(2));
-        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::Before(known)) if known == answer));
+        assert!(
+            matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(CallReuse::Before(known)) if known == answer)
+        );
         bench.answer_with(key, (turn, 2), "that, too");
         assert_eq!(current(&bench, key), Some(0), "the call itself goes on");
         bench.answer_with(key, (turn, 0), "the report");
@@ -181,6 +183,6 @@ mod tests {
         bench.kernel.note_within((key, turn, 1), &CallAnswer::Done("a".to_owned()));
         bench.answer_with(key, (turn, 1), "a");
         let taken = bench.kernel.call_within(at, 1, &wanted("b"));
-        assert!(matches!(taken, Some(Taken::Before(CallAnswer::NotDone(_)))));
+        assert!(matches!(taken, Some(CallReuse::Before(CallAnswer::NotDone(_)))));
     }
 }

@@ -35,7 +35,7 @@ const WANTED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// A request to the service.
 #[derive(Clone, Debug)]
-pub(super) enum Question {
+pub(super) enum ServiceRequest {
     /// What an agent is to be reminded of.
     Recall { key: GatherKey, agent: Id, about: String, now: i64, settings: KnowledgeSettings, chars_at_most: usize },
     /// A call of a tool.
@@ -50,7 +50,7 @@ pub(super) enum Question {
     UseEmbedder(Box<EmbedderChoice>),
 }
 
-impl Question {
+impl ServiceRequest {
     /// The answer where nobody can be asked.
     pub(super) fn refused(self, why: String) -> Option<Answer> {
         match self {
@@ -112,7 +112,7 @@ pub struct KnowledgeServiceOptions {
 /// The knowledge thread and its channels. Dropping it lets running requests finish.
 pub struct KnowledgeService {
     /// `None` only while dropping.
-    questions: Option<Sender<Question>>,
+    questions: Option<Sender<ServiceRequest>>,
     answers: Receiver<Answer>,
     search: MemorySearch,
     thread: Option<JoinHandle<()>>,
@@ -126,7 +126,7 @@ impl KnowledgeService {
         // Whoever asks takes the answers before it asks more.
         let (answer, answers) = bounded(2 * QUESTIONS_WAITING);
         let (search, searched) = searches();
-        let work = Work {
+        let work = ServiceState {
             counted: options.counted.clone(),
             options,
             opened: None,
@@ -145,7 +145,7 @@ impl KnowledgeService {
     }
 
     /// Asks something; gives it back where there is no room for it now.
-    pub(super) fn ask(&self, question: Question) -> Result<(), Box<Question>> {
+    pub(super) fn ask(&self, question: ServiceRequest) -> Result<(), Box<ServiceRequest>> {
         let Some(questions) = &self.questions else { return Err(Box::new(question)) };
         questions.try_send(question).map_err(|refused| match refused {
             TrySendError::Full(question) | TrySendError::Disconnected(question) => Box::new(question),
@@ -181,7 +181,7 @@ impl Drop for KnowledgeService {
     }
 }
 
-struct Work {
+struct ServiceState {
     options: KnowledgeServiceOptions,
     opened: Option<KnowledgeFiles>,
     /// What the room was told last.
@@ -197,7 +197,7 @@ struct Work {
 
 /// What comes next.
 enum Next {
-    Question(Question),
+    Question(ServiceRequest),
     Search(Search),
     /// Nobody asks anything.
     Idle,
@@ -205,8 +205,8 @@ enum Next {
     Over,
 }
 
-impl Work {
-    fn run(mut self, asked: &Receiver<Question>, mut searched: Receiver<Search>) {
+impl ServiceState {
+    fn run(mut self, asked: &Receiver<ServiceRequest>, mut searched: Receiver<Search>) {
         let mut rests = false;
         loop {
             let is_heard = match self.next(asked, &mut searched, rests) {
@@ -234,7 +234,7 @@ impl Work {
     }
 
     /// What is to be done next; where vectors are to be made and nobody asks anything, that.
-    fn next(&self, asked: &Receiver<Question>, searched: &mut Receiver<Search>, rests: bool) -> Next {
+    fn next(&self, asked: &Receiver<ServiceRequest>, searched: &mut Receiver<Search>, rests: bool) -> Next {
         let is_due = self.opened.as_ref().is_some_and(|opened| opened.known().due() > 0);
         let idle = match (is_due, rests) {
             (false, _) => never(),
@@ -258,34 +258,34 @@ impl Work {
     }
 
     /// Answers a question; whether somebody still listens.
-    fn answer(&mut self, question: Question) -> bool {
+    fn answer(&mut self, question: ServiceRequest) -> bool {
         let may_change = question.may_change();
         let is_heard = match question {
-            Question::Recall { key, agent, about, now, settings, chars_at_most } => {
+            ServiceRequest::Recall { key, agent, about, now, settings, chars_at_most } => {
                 let recalled = self
                     .with(|files| Ok(knowledge_calls::recall(files, &agent, &about, (now, &settings, chars_at_most))));
                 self.say(Answer::Part(key, recalled.map_err(|error| error.to_string())))
             }
-            Question::Tool { key, caller, order } => {
+            ServiceRequest::Tool { key, caller, order } => {
                 let news = self.with(|files| Ok(knowledge_calls::carry_out(files, &caller, &order)));
                 let news = news.unwrap_or_else(|error| ToolNews::Failed { why: error.to_string() });
                 self.say(Answer::Tool(key, news))
             }
-            Question::Compare { lesson, agent, candidates } => {
+            ServiceRequest::Compare { lesson, agent, candidates } => {
                 let cases = self.with(|files| Ok(knowledge_calls::compare(files, &agent, &candidates)));
                 self.say_of_lesson(lesson, cases.map(|cases| LessonAnswer::Compared { cases }))
             }
-            Question::TakeIn { lesson, caller, decisions } => {
+            ServiceRequest::TakeIn { lesson, caller, decisions } => {
                 let taken = self.with(|files| knowledge_calls::apply_decisions(files, &caller, &decisions));
                 let answer = taken.map(|(told, contradictions)| LessonAnswer::TakenIn { told, contradictions });
                 self.say_of_lesson(lesson, answer)
             }
-            Question::Changed(owner) => {
+            ServiceRequest::Changed(owner) => {
                 // What cannot be read is told when it is asked for.
                 let _is_other = self.with(|files| files.read_again(&owner));
                 true
             }
-            Question::UseEmbedder(choice) => {
+            ServiceRequest::UseEmbedder(choice) => {
                 self.use_embedder(*choice);
                 true
             }

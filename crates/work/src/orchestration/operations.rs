@@ -42,13 +42,13 @@ pub(super) struct CollaborationContext<'w> {
 
 /// Who does something: an agent at work, or a person.
 #[derive(Clone, Copy)]
-struct Doer<'a> {
+struct Initiator<'a> {
     agent: &'a Id,
     work: Option<ActivationKey>,
     cause: Option<Seq>,
 }
 
-impl Doer<'_> {
+impl Initiator<'_> {
     fn is_person(&self) -> bool {
         **self.agent == *USER
     }
@@ -90,12 +90,12 @@ pub(super) fn apply_commands(
 }
 
 impl CollaborationContext<'_> {
-    fn record(&mut self, doer: Doer, event: &impl EventData) -> Seq {
+    fn record(&mut self, doer: Initiator, event: &impl EventData) -> Seq {
         let draft = EventDraft::of(event);
         self.write_record(doer, if doer.is_person() { draft } else { draft.agent(doer.agent) })
     }
 
-    fn write_record(&mut self, doer: Doer, draft: EventDraft) -> Seq {
+    fn write_record(&mut self, doer: Initiator, draft: EventDraft) -> Seq {
         let draft = draft.cause(doer.cause);
         self.log.write(match doer.work {
             Some(work) => draft.activation(&work.id()),
@@ -107,7 +107,7 @@ impl CollaborationContext<'_> {
         let Work::Order { order: wanted } = &order.plan.work else { return Err("this is not for channels".to_owned()) };
         let wanted: CollaborationOrder =
             serde_json::from_value(wanted.clone()).map_err(|error| format!("it cannot be understood: {error}"))?;
-        let doer = Doer { agent: &order.agent, work: Some(order.key.activation), cause: Some(order.cause) };
+        let doer = Initiator { agent: &order.agent, work: Some(order.key.activation), cause: Some(order.cause) };
         let thread = self.kernel.activation(order.key.activation).map(|one| one.thread);
         let run = thread.and_then(|thread| self.kernel.run_of(thread));
         match wanted {
@@ -151,7 +151,7 @@ impl CollaborationContext<'_> {
 
     fn apply_command(&mut self, command: &CollaborationCommand) -> Result<(), String> {
         let user: Id = USER.into();
-        let doer = Doer { agent: &user, work: None, cause: None };
+        let doer = Initiator { agent: &user, work: None, cause: None };
         match command {
             CollaborationCommand::Publish { channel, message } => {
                 let message = truncate(message.trim(), MESSAGE_CHARS_AT_MOST);
@@ -198,7 +198,7 @@ impl CollaborationContext<'_> {
         }
     }
 
-    fn publish(&mut self, doer: Doer, channel: &str, text: String, hops: u32) -> Result<u64, String> {
+    fn publish(&mut self, doer: Initiator, channel: &str, text: String, hops: u32) -> Result<u64, String> {
         let new = NewMessage {
             by: doer.agent.clone(),
             work: doer.work,
@@ -232,7 +232,7 @@ impl CollaborationContext<'_> {
     }
 
     /// Tells the person, once, that messages of a channel led to each other too often.
-    fn warn_of_circle(&mut self, doer: Doer, channel: &str, hops: u32) {
+    fn warn_of_circle(&mut self, doer: Initiator, channel: &str, hops: u32) {
         let what = format!(
             "agents answered each other in channel {channel} {hops} times in a row; the next message is rejected"
         );
@@ -243,7 +243,7 @@ impl CollaborationContext<'_> {
 
     fn subscribe(
         &mut self,
-        doer: Doer,
+        doer: Initiator,
         (agent, channel): (&Id, &str),
         since: (Option<ActivationKey>, usize),
     ) -> Result<Option<u64>, String> {
@@ -255,7 +255,7 @@ impl CollaborationContext<'_> {
         Ok(earlier)
     }
 
-    fn unsubscribe(&mut self, doer: Doer, (agent, channel): (&Id, &str)) -> bool {
+    fn unsubscribe(&mut self, doer: Initiator, (agent, channel): (&Id, &str)) -> bool {
         let did = self.channels.unsubscribe(channel, agent, &self.channel_settings);
         if did {
             self.note_listening(doer, agent, channel, true);
@@ -263,7 +263,7 @@ impl CollaborationContext<'_> {
         did
     }
 
-    fn note_listening(&mut self, doer: Doer, agent: &Id, channel: &str, ended: bool) {
+    fn note_listening(&mut self, doer: Initiator, agent: &Id, channel: &str, ended: bool) {
         let by = doer.is_person().then(|| doer.agent.clone());
         let event = events::Subscribe { channel: channel.into(), ended, by };
         self.write_record(doer, EventDraft::of(&event).agent(agent));
@@ -271,7 +271,7 @@ impl CollaborationContext<'_> {
 
     fn write(
         &mut self,
-        doer: Doer,
+        doer: Initiator,
         run: ActivationKey,
         (key, value, only_if, shared): (&str, Value, Condition, Option<bool>),
     ) -> Result<(), String> {

@@ -68,7 +68,7 @@ pub(super) enum Later {
 
 /// What a path is wanted for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Want {
+enum PathUse {
     Read,
     Write,
     /// Both: the answer would reveal the content.
@@ -248,13 +248,13 @@ impl Executor {
         match &order.operation {
             // What is too large to be edited can still be read by agents, part by part.
             FileOperation::Read { path } => {
-                self.read(order, &rights, &open(path, Want::Read)?, (!is_person).then_some((1, None)))
+                self.read(order, &rights, &open(path, PathUse::Read)?, (!is_person).then_some((1, None)))
             }
             FileOperation::ReadLines { path, from_line, lines } => {
-                self.read(order, &rights, &open(path, Want::Read)?, Some((*from_line, *lines)))
+                self.read(order, &rights, &open(path, PathUse::Read)?, Some((*from_line, *lines)))
             }
             FileOperation::Write { path, content } => {
-                let path = open(path, Want::Write)?;
+                let path = open(path, PathUse::Write)?;
                 let may_know = rights.may_read(path.as_str());
                 let bytes = content.len() as u64;
                 self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(unfit)?;
@@ -263,10 +263,10 @@ impl Executor {
                 put.map_err(|why| if may_know { why } else { unfit(format!("'{path}' could not be written.")) })
             }
             FileOperation::Save { path, base, content } if is_person && is_session_file(path) => {
-                self.save_session(&open(path, Want::Read)?, *base, content)
+                self.save_session(&open(path, PathUse::Read)?, *base, content)
             }
             FileOperation::Save { path, base, content } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 self.put(order, what, &path, |_, now| {
                     let now = now.map(|text| content_hash(text.as_bytes()));
                     // Written already, by whatever way: that is what was wanted.
@@ -284,29 +284,29 @@ impl Executor {
                 })
             }
             FileOperation::Edit { path, old, new } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 self.put(order, what, &path, |files, now| match now {
                     Some(text) => error_messages::edit(path.as_str(), text, old, new).map_err(unfit),
                     None => Err(files.missing(path.as_str(), &rights)),
                 })
             }
             FileOperation::Append { path, text } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 self.put(order, what, &path, |_, now| Ok([now.unwrap_or_default(), text].concat()))
             }
             FileOperation::CreateFolder { path } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 let made = self.root.make_folder(&path).map_err(|trouble| troubled(&path, &trouble))?;
                 Ok(FileAnswer::Folder { path: path.as_str().to_owned(), is_new: made })
             }
             FileOperation::List { prefix } => self.list(&rights, prefix),
             FileOperation::Search { text, glob } => self.search(&rights, text.as_deref(), glob.as_deref()),
             FileOperation::Delete { path } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 self.delete(order, what, &path)?.ok_or_else(|| self.missing(path.as_str(), &rights))
             }
             FileOperation::DeleteUnchanged { path, hash } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 match self.present(&path)? {
                     Some((text, _)) if content_hash(text.as_bytes()) != *hash => {
                         return Err(unfit(format!("'{path}' was changed in the meantime and was left as it is.")));
@@ -322,14 +322,14 @@ impl Executor {
                 Ok(FileAnswer::Unchanged { path: path.as_str().to_owned(), version })
             }
             FileOperation::Rename { from, to } => {
-                let (from, to) = (open(from, Want::Change)?, open(to, Want::Change)?);
+                let (from, to) = (open(from, PathUse::Change)?, open(to, PathUse::Change)?);
                 self.rename(order, what, &from, &to)?.ok_or_else(|| self.missing(from.as_str(), &rights))
             }
             FileOperation::Restore { path, version } => {
                 if is_person && is_session_file(path) {
-                    return self.restore_session(&open(path, Want::Read)?, *version, &rights);
+                    return self.restore_session(&open(path, PathUse::Read)?, *version, &rights);
                 }
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 let text = self.text_of_version(&path, *version, &rights)?;
                 self.put(order, what, &path, |_, _| Ok(text.clone()))
             }
@@ -338,13 +338,13 @@ impl Executor {
                 Err(FileFailure { what, is_refusal: true })
             }
             FileOperation::Record { path, content, over } => {
-                let path = open(path, Want::Record)?;
+                let path = open(path, PathUse::Record)?;
                 match is_session_file(path.as_str()) {
                     true => self.record_session(&path, content, *over),
                     false => self.write_record(&path, content),
                 }
             }
-            FileOperation::KeepRecord { path } => self.keep_record(&open(path, Want::Record)?),
+            FileOperation::KeepRecord { path } => self.keep_record(&open(path, PathUse::Record)?),
         }
     }
 
@@ -524,14 +524,14 @@ fn number_of(order: &FileOrder) -> u64 {
 }
 
 /// The path of an order, if its place and the rights allow what it is wanted for.
-fn admit(given: &str, rights: &Rights, want: Want, is_no_agent: bool) -> Result<WorkspacePath, FileFailure> {
+fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Result<WorkspacePath, FileFailure> {
     let refusal = |what: String| FileFailure { what, is_refusal: true };
     let path = WorkspacePath::new(given).map_err(|why| refusal(format!("{why}.")))?;
     let reach = path.reach();
     if reach == Reach::Closed {
         return Err(refusal(format!("{} is closed to file tools.", quoted(path.as_str()))));
     }
-    let reads = matches!(want, Want::Read | Want::Change);
+    let reads = matches!(want, PathUse::Read | PathUse::Change);
     if rights.is_private(path.as_str()) && (reads || !rights.may_write(path.as_str())) {
         let what = if rights.is_record_of_another(path.as_str()) {
             "is the record of another agent's work, not yours."
@@ -545,24 +545,24 @@ fn admit(given: &str, rights: &Rights, want: Want, is_no_agent: bool) -> Result<
     if reads && !rights.may_read(path.as_str()) {
         return Err(refusal(format!("{} is outside what you may read.", quoted(path.as_str()))));
     }
-    if want != Want::Read && rights.is_held_elsewhere(path.as_str()) {
+    if want != PathUse::Read && rights.is_held_elsewhere(path.as_str()) {
         let why = "is the content of an element in another scene; only the user can change it now.";
         return Err(refusal(format!("{} {why}", quoted(path.as_str()))));
     }
-    if want != Want::Read && rights.is_closed_knowledge(path.as_str()) {
+    if want != PathUse::Read && rights.is_closed_knowledge(path.as_str()) {
         let why = "holds memories; people edit it, and you add to it with knowledge_contribute.";
         return Err(refusal(format!("{} {why}", quoted(path.as_str()))));
     }
-    if want != Want::Read && !rights.may_write(path.as_str()) {
+    if want != PathUse::Read && !rights.may_write(path.as_str()) {
         return Err(refusal(format!("{} is outside what you may write.", quoted(path.as_str()))));
     }
     let why = match (want, reach) {
-        (Want::Read, _) | (Want::Write | Want::Change, Reach::Open) | (Want::Record, Reach::Records) => {
+        (PathUse::Read, _) | (PathUse::Write | PathUse::Change, Reach::Open) | (PathUse::Record, Reach::Records) => {
             return Ok(path);
         }
         // Settings and the like are a person's own; what went out is written by the room.
-        (Want::Write | Want::Change, Reach::ReadOnly) if is_no_agent => return Ok(path),
-        (Want::Record, _) => "is not a place for the program's records; they are in sessions/.",
+        (PathUse::Write | PathUse::Change, Reach::ReadOnly) if is_no_agent => return Ok(path),
+        (PathUse::Record, _) => "is not a place for the program's records; they are in sessions/.",
         (_, Reach::Records) => "is a record of the program; file tools can only read it.",
         _ => "cannot be changed by file tools; a person can change it in an editor.",
     };

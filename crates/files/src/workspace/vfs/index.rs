@@ -38,7 +38,7 @@ struct KnownFolder {
 
 /// How closely a folder is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Glance {
+enum ScanDepth {
     /// At names only, comparing them with those that were known.
     Names,
     /// At every file's size and time.
@@ -70,15 +70,15 @@ impl Index {
     /// Looks at every folder. What cannot be addressed (odd names, links, hidden files) is left out; what is left
     /// over of writes that were cut off is taken away.
     pub(super) fn walk(root: &Root) -> Self {
-        Self::look_with(root, Glance::Clearing)
+        Self::look_with(root, ScanDepth::Clearing)
     }
 
     /// The same, leaving everything as it is: for whoever does not have the files.
     pub(super) fn look(root: &Root) -> Self {
-        Self::look_with(root, Glance::Sizes)
+        Self::look_with(root, ScanDepth::Sizes)
     }
 
-    fn look_with(root: &Root, glance: Glance) -> Self {
+    fn look_with(root: &Root, glance: ScanDepth) -> Self {
         let mut index = Self::default();
         index.look_into(root, "", glance, &mut Difference::default());
         index
@@ -142,7 +142,7 @@ impl Index {
                 Ok(found) => {
                     let is_settled = known.looked_ns.saturating_sub(known.modified_ns) > CLOCK_COARSE_NS;
                     if found.modified_ns != known.modified_ns || !is_settled {
-                        self.look_into(root, &folder, Glance::Names, &mut difference);
+                        self.look_into(root, &folder, ScanDepth::Names, &mut difference);
                     }
                 }
                 Err(_) => self.forget_folder(&folder, &mut difference),
@@ -195,7 +195,7 @@ impl Index {
     /// Remembers a text.
     pub(super) fn keep(&mut self, path: &str, text: Arc<str>, found: EntryMetadata) {
         let is_settled = now_ns().saturating_sub(found.modified_ns) > CLOCK_COARSE_NS;
-        self.texts.put(path, Kept { text, found, is_settled, used: 0 });
+        self.texts.put(path, CachedText { text, found, is_settled, used: 0 });
     }
 
     /// The most bytes that texts take in memory.
@@ -221,7 +221,7 @@ impl Index {
     }
 
     /// Looks at the names in a folder, and into folders in it that are new.
-    fn look_into(&mut self, root: &Root, folder: &str, glance: Glance, difference: &mut Difference) {
+    fn look_into(&mut self, root: &Root, folder: &str, glance: ScanDepth, difference: &mut Difference) {
         let opened = match root.walk(folder) {
             Ok(opened) => opened,
             Err(_) => return self.forget_folder(folder, difference),
@@ -236,7 +236,7 @@ impl Index {
         let mut folders: Vec<String> = Vec::new();
         for (name, kind) in entries {
             if name.starts_with('.') {
-                if glance == Glance::Clearing && kind == EntryKind::File {
+                if glance == ScanDepth::Clearing && kind == EntryKind::File {
                     self.clear_hidden(root, opened, &prefix, &name);
                 }
                 continue;
@@ -248,7 +248,7 @@ impl Index {
                 continue;
             }
             match kind {
-                EntryKind::File if glance != Glance::Names => {
+                EntryKind::File if glance != ScanDepth::Names => {
                     if let Ok(found) = opened.look(&name)
                         && found.kind == EntryKind::File
                         && found.names == 1
@@ -261,7 +261,7 @@ impl Index {
                 EntryKind::Link | EntryKind::Other => {}
             }
         }
-        if glance == Glance::Names {
+        if glance == ScanDepth::Names {
             self.compare_names(&prefix, &here, &folders, difference);
         }
         for path in folders {
@@ -324,7 +324,7 @@ fn now_ns() -> i64 {
 }
 
 #[derive(Clone)]
-struct Kept {
+struct CachedText {
     text: Arc<str>,
     found: EntryMetadata,
     /// Whether a change of the file would show.
@@ -335,7 +335,7 @@ struct Kept {
 /// Texts in memory; those used longest ago make room for others.
 #[derive(Default)]
 struct Texts {
-    kept: BTreeMap<String, Kept>,
+    kept: BTreeMap<String, CachedText>,
     by_use: BTreeMap<u64, String>,
     uses: u64,
     bytes: usize,
@@ -343,7 +343,7 @@ struct Texts {
 }
 
 impl Texts {
-    fn get(&mut self, path: &str) -> Option<&Kept> {
+    fn get(&mut self, path: &str) -> Option<&CachedText> {
         self.uses += 1;
         let kept = self.kept.get_mut(path)?;
         let path = self.by_use.remove(&kept.used)?;
@@ -352,7 +352,7 @@ impl Texts {
         Some(kept)
     }
 
-    fn put(&mut self, path: &str, mut kept: Kept) {
+    fn put(&mut self, path: &str, mut kept: CachedText) {
         self.drop_text(path);
         if kept.text.len() > self.most / 8 {
             return;

@@ -178,7 +178,7 @@ impl FileService {
         let worktrees = Worktrees::new(&options.dir);
         let (poll_at, answers_at) = (now, now);
         let mut work =
-            Work { files, worktrees, watcher, persons, saves, answer, unheard, poll_at, polls: 0, answers_at };
+            ServiceState { files, worktrees, watcher, persons, saves, answer, unheard, poll_at, polls: 0, answers_at };
         let thread = std::thread::Builder::new().name("files".into()).spawn(move || work.run(&taken, events))?;
         Ok(Self { commands: Some(commands), answers, saves: orders, news, feed, problems, thread: Some(thread) })
     }
@@ -311,7 +311,7 @@ impl Drop for FileService {
     }
 }
 
-struct Work {
+struct ServiceState {
     files: Executor,
     /// Agents' own copies of the workspace.
     worktrees: Worktrees,
@@ -328,7 +328,7 @@ struct Work {
     answers_at: Instant,
 }
 
-impl Work {
+impl ServiceState {
     /// Works until nobody can order anything any more; says what could not be saved then.
     fn run(&mut self, commands: &Receiver<Command>, mut events: Receiver<FileEvent>) -> Vec<Problem> {
         self.look_at_room_files();

@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use compare::Wanted;
+pub(super) use compare::QueryVector;
 pub use minilm::{MiniLm, MiniLmError};
 pub use wordllama::WordLlama;
 
@@ -195,7 +195,7 @@ mod tests {
             prop_assert!((f64::from(similarity) - cosine).abs() < 0.02, "{similarity} for {cosine}");
             let other = kept(&b);
             let rows = [other.levels(), other.levels()].concat();
-            let all = Wanted::new(&kept(&a)).similarities(&rows, &[other.scale(), 0.0]);
+            let all = QueryVector::new(&kept(&a)).similarities(&rows, &[other.scale(), 0.0]);
             prop_assert_eq!(all, vec![similarity, 0.0]);
         }
     }

@@ -24,13 +24,13 @@ const PROBLEMS_AT_MOST: usize = 20;
 #[derive(Clone, Debug)]
 pub struct KnowledgeFile {
     owner: Owner,
-    lines: Vec<Line>,
+    lines: Vec<FileLine>,
     /// What is wrong in it.
     problems: Vec<Problem>,
 }
 
 #[derive(Clone, Debug)]
-struct Line {
+struct FileLine {
     /// With its end.
     raw: String,
     memory: Option<Box<MemoryLine>>,
@@ -91,7 +91,7 @@ impl KnowledgeFile {
                     not_told += 1;
                 }
             }
-            file.lines.push(Line { raw: raw.to_owned(), memory: found });
+            file.lines.push(FileLine { raw: raw.to_owned(), memory: found });
         }
         if let Some((number, what, remedy)) = block.unclosed() {
             file.problems.push(Problem::warning(file.owner.place(), what, remedy).at_line(Some(number)));
@@ -164,7 +164,7 @@ impl KnowledgeFile {
     }
 
     fn index_of(&self, id: &str) -> Result<usize, FileError> {
-        let is_it = |line: &Line| line.memory.as_ref().is_some_and(|line| *line.memory.id == *id);
+        let is_it = |line: &FileLine| line.memory.as_ref().is_some_and(|line| *line.memory.id == *id);
         let found = self.lines.iter().position(is_it);
         found.ok_or_else(|| FileError::Unknown { place: self.owner.place(), id: id.into() })
     }
@@ -188,7 +188,7 @@ impl KnowledgeFile {
             return Err(FileError::Empty { place: self.owner.place() });
         };
         line.memory.id = memory.id.clone();
-        self.lines.push(Line { raw, memory: Some(line) });
+        self.lines.push(FileLine { raw, memory: Some(line) });
         Ok(Added { appended, cut_from })
     }
 

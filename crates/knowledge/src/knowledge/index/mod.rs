@@ -10,7 +10,7 @@ use collection::Collection;
 pub use collection::{Entry, RecallCount};
 use keywords::{WordMatch, WordQuery};
 
-use super::embedding::{Embedding, EmbeddingError, ModelId, Wanted};
+use super::embedding::{Embedding, EmbeddingError, ModelId, QueryVector};
 use super::file::Owner;
 use super::memory::{Edge, Memory};
 use crate::base::Id;
@@ -168,7 +168,7 @@ impl Index {
         if wanted.model() != &self.model || wanted.levels().len() != self.dimensions {
             return Vec::new();
         }
-        let wanted = Wanted::new(wanted);
+        let wanted = QueryVector::new(wanted);
         let mut best = Best::new(limit);
         for (_, collection) in self.visible(viewer) {
             let entries = collection.entries();

@@ -20,7 +20,7 @@ use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::super::sandbox::Confinement;
 use super::PROVIDER;
 use super::known_agents::KnownAgent;
-use super::requests::{Asked, Request, hello, is_of_terminal, serve_terminal};
+use super::requests::{OpenRequest, Request, hello, is_of_terminal, serve_terminal};
 use super::settings::AcpTerms;
 use super::transport::{Gauge, UPDATE, incoming, is_update, outgoing};
 use super::turn::{Broken, Turn};
@@ -37,7 +37,7 @@ const ERROR_CHARS: usize = 400;
 
 /// Where agents run.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct AgentPlace {
     /// The workspace.
     pub(super) workspace: PathBuf,
     /// Where the person keeps keys and what they allowed.
@@ -72,7 +72,7 @@ pub(super) struct Connection {
 type Turns = Arc<Mutex<HashMap<String, Arc<Turn>>>>;
 
 /// Whether a person has allowed exactly this agent in this workspace, and how they would.
-pub(super) fn allowed(agent: &McpServer, place: &Place) -> Result<(), ProviderError> {
+pub(super) fn allowed(agent: &McpServer, place: &AgentPlace) -> Result<(), ProviderError> {
     let what = match consent::of(place.config.as_deref(), Some(&place.workspace), agent) {
         Consent::Given => return Ok(()),
         Consent::None => format!("the coding agent {} needs your permission", agent.shown()),
@@ -90,7 +90,11 @@ pub(super) fn allowed(agent: &McpServer, place: &Place) -> Result<(), ProviderEr
 
 impl Connection {
     /// Starts an agent and greets it.
-    pub(super) async fn open(agent: &McpServer, terms: &AcpTerms, place: &Place) -> Result<Arc<Self>, ProviderError> {
+    pub(super) async fn open(
+        agent: &McpServer,
+        terms: &AcpTerms,
+        place: &AgentPlace,
+    ) -> Result<Arc<Self>, ProviderError> {
         allowed(agent, place)?;
         let opened = timeout(terms.start, Self::start(agent, terms, place)).await;
         opened.unwrap_or_else(|_| {
@@ -101,7 +105,7 @@ impl Connection {
         })
     }
 
-    async fn start(agent: &McpServer, terms: &AcpTerms, place: &Place) -> Result<Arc<Self>, ProviderError> {
+    async fn start(agent: &McpServer, terms: &AcpTerms, place: &AgentPlace) -> Result<Arc<Self>, ProviderError> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let own = KnownAgent::of(agent).map(KnownAgent::own_places).unwrap_or_default();
         let started = process::start(
@@ -337,7 +341,7 @@ fn hear(
             if let Some((session, request)) = Request::of(request, responder) {
                 match turn(&session) {
                     Some(turn) => turn.request(request),
-                    None => Asked::Request(request).refuse("there is no such session"),
+                    None => OpenRequest::Request(request).refuse("there is no such session"),
                 }
             }
         }

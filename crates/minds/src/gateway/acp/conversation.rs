@@ -11,7 +11,7 @@ use agent_client_protocol::v1::schema::PromptResponse;
 use super::super::provider::{ProviderError, ProviderRequest};
 use super::answer_context::AnswerContext;
 use super::prompt::{news, results, rules_of};
-use super::requests::Asked;
+use super::requests::OpenRequest;
 use super::session::Session;
 use super::stop_reason::{finish, micro_usd, usage_of};
 use super::terminals::Ground;
@@ -20,7 +20,7 @@ use crate::base::{Id, text};
 use crate::mind::{Completion, Finish, OwnValue, ToolCall, Usage};
 
 /// A request, as far as a session needs it.
-pub(super) struct Question<'a> {
+pub(super) struct SessionRequest<'a> {
     pub(super) request: &'a ProviderRequest,
     /// The agent's command line.
     pub(super) program: &'a McpServer,
@@ -33,7 +33,7 @@ pub(super) struct Question<'a> {
 #[derive(Default)]
 pub(super) struct Answered {
     pub(super) words: String,
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<OpenRequest>,
     pub(super) end: Option<PromptResponse>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Conversation {
     /// What the rules were when it was told of them, by hash.
     rules: u64,
     /// What the agent wants and has been given to the room's work, by the ids of the calls.
-    pub(super) wanted: Vec<(String, Asked)>,
+    pub(super) wanted: Vec<(String, OpenRequest)>,
     /// Calls that were given to the room's work.
     pub(super) calls: u64,
     /// What came in while the agent could not be told.
@@ -95,7 +95,7 @@ impl Conversation {
     }
 
     /// The prompt to send for this question; `None` if the agent is only waiting for the results of its requests.
-    pub(super) fn go_on(&mut self, question: &Question<'_>) -> Option<Vec<String>> {
+    pub(super) fn go_on(&mut self, question: &SessionRequest<'_>) -> Option<Vec<String>> {
         let request = question.request;
         if !self.wanted.is_empty() {
             let (results, others) = results(&request.prompt);
@@ -142,7 +142,7 @@ impl Conversation {
         &mut self,
         answered: Answered,
         sent_chars: usize,
-        question: &Question<'_>,
+        question: &SessionRequest<'_>,
     ) -> Result<Completion, ProviderError> {
         let Answered { words, asked, end } = answered;
         let (mut told, paid) = self.session.turn.take_report(end.is_some());
@@ -168,7 +168,7 @@ impl Conversation {
             });
         };
         // It ended without waiting for what it wanted.
-        asked.into_iter().for_each(Asked::withdraw);
+        asked.into_iter().for_each(OpenRequest::withdraw);
         self.session.turn.rest();
         let reckoned = std::mem::take(&mut self.reckoned);
         let mut usage = usage_of(&response);
@@ -180,7 +180,7 @@ impl Conversation {
     }
 
     /// Something that the agent wants, as a call of the room's tools.
-    fn given(&mut self, asked: Asked, question: &Question<'_>) -> ToolCall {
+    fn given(&mut self, asked: OpenRequest, question: &SessionRequest<'_>) -> ToolCall {
         self.calls += 1;
         let id = format!("acp-{}", self.calls);
         let call = asked.call(id.clone(), question.workspace);

@@ -44,7 +44,7 @@ pub(super) fn hello() -> InitializeRequest {
 }
 
 /// What is wanted.
-enum Wanted {
+enum RequestKind {
     Read(ReadTextFileRequest),
     Write(WriteTextFileRequest),
     Permission(Box<RequestPermissionRequest>),
@@ -52,18 +52,18 @@ enum Wanted {
 }
 
 /// A request of the agent that waits for an answer.
-pub(super) enum Asked {
+pub(super) enum OpenRequest {
     /// By a request of the protocol.
     Request(Box<Request>),
     /// By a call of one of the room's tools.
     Tool(RoomToolCall),
 }
 
-impl Asked {
+impl OpenRequest {
     /// Whether it is something about which a person is asked as a rule: what the agent wants to do by itself, and programs.
     pub(super) fn may_wait_for_a_person(&self) -> bool {
         match self {
-            Self::Request(request) => matches!(request.wanted, Wanted::Permission(_) | Wanted::Terminal(..)),
+            Self::Request(request) => matches!(request.wanted, RequestKind::Permission(_) | RequestKind::Terminal(..)),
             Self::Tool(_) => false,
         }
     }
@@ -104,7 +104,7 @@ impl Asked {
 
 /// A request of the protocol that waits for an answer.
 pub(super) struct Request {
-    wanted: Wanted,
+    wanted: RequestKind,
     responder: Responder,
 }
 
@@ -114,18 +114,18 @@ impl Request {
         let (method, params) = request.into_parts();
         let parsed = if method == CLIENT_METHOD_NAMES.fs_read_text_file {
             serde_json::from_value(params)
-                .map(|read: ReadTextFileRequest| (read.session_id.to_string(), Wanted::Read(read)))
+                .map(|read: ReadTextFileRequest| (read.session_id.to_string(), RequestKind::Read(read)))
         } else if method == CLIENT_METHOD_NAMES.fs_write_text_file {
             serde_json::from_value(params)
-                .map(|write: WriteTextFileRequest| (write.session_id.to_string(), Wanted::Write(write)))
+                .map(|write: WriteTextFileRequest| (write.session_id.to_string(), RequestKind::Write(write)))
         } else if method == CLIENT_METHOD_NAMES.session_request_permission {
             serde_json::from_value(params).map(|permission: RequestPermissionRequest| {
-                (permission.session_id.to_string(), Wanted::Permission(Box::new(permission)))
+                (permission.session_id.to_string(), RequestKind::Permission(Box::new(permission)))
             })
         } else if method == CLIENT_METHOD_NAMES.terminal_create {
             serde_json::from_value(params).and_then(|create: CreateTerminalRequest| {
                 let words = words_of(&create).map_err(serde::de::Error::custom)?;
-                Ok((create.session_id.to_string(), Wanted::Terminal(Box::new(create), words)))
+                Ok((create.session_id.to_string(), RequestKind::Terminal(Box::new(create), words)))
             })
         } else {
             // Where the connection is gone, nobody waits for it.
@@ -144,7 +144,7 @@ impl Request {
     /// The call of the room's tools that it is.
     fn call(&self, id: String, workspace: &Path) -> ToolCall {
         let (name, arguments) = match &self.wanted {
-            Wanted::Read(read) => {
+            RequestKind::Read(read) => {
                 let mut arguments = Map::new();
                 arguments.insert("path".to_owned(), relative(&read.path, workspace).into());
                 if let Some(line) = read.line {
@@ -155,11 +155,11 @@ impl Request {
                 }
                 (READ_TEXT, Value::Object(arguments))
             }
-            Wanted::Write(write) => {
+            RequestKind::Write(write) => {
                 (WRITE, json!({ "path": relative(&write.path, workspace), "content": write.content }))
             }
-            Wanted::Permission(permission) => (OWN_TOOL, own_tool(permission, workspace)),
-            Wanted::Terminal(create, words) => {
+            RequestKind::Permission(permission) => (OWN_TOOL, own_tool(permission, workspace)),
+            RequestKind::Terminal(create, words) => {
                 let mut arguments = json!({ "words": words });
                 if let Some(folder) = folder_of(create, workspace) {
                     arguments["cwd"] = folder.into();
@@ -176,14 +176,16 @@ impl Request {
         let words = result.text.as_str();
         // Where the connection is gone, nobody waits for it.
         let _ = match self.wanted {
-            Wanted::Read(_) => self.responder.respond_with_result(match content_of(words).filter(|_| is_done) {
+            RequestKind::Read(_) => self.responder.respond_with_result(match content_of(words).filter(|_| is_done) {
                 Some(content) => value(&ReadTextFileResponse::new(content)),
                 None => Err(error(words)),
             }),
-            Wanted::Write(_) if is_done => self.responder.respond_with_result(value(&WriteTextFileResponse::new())),
+            RequestKind::Write(_) if is_done => {
+                self.responder.respond_with_result(value(&WriteTextFileResponse::new()))
+            }
             // Also where something else was done: what it knows of the file then is not so.
-            Wanted::Write(_) => self.responder.respond_with_error(error(words)),
-            Wanted::Terminal(create, argv) if is_done => {
+            RequestKind::Write(_) => self.responder.respond_with_error(error(words)),
+            RequestKind::Terminal(create, argv) if is_done => {
                 let folder = folder_of(&create, context.workspace).unwrap_or_default();
                 let opened = context.terminals.create(argv, &folder, create.output_byte_limit, (context.ground)());
                 self.responder.respond_with_result(match opened {
@@ -191,8 +193,8 @@ impl Request {
                     Err(why) => Err(error(&why)),
                 })
             }
-            Wanted::Terminal(..) => self.responder.respond_with_error(error(words)),
-            Wanted::Permission(permission) => {
+            RequestKind::Terminal(..) => self.responder.respond_with_error(error(words)),
+            RequestKind::Permission(permission) => {
                 let outcome = outcome(&permission, is_done);
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
                 let what = permission.tool_call.fields.title.unwrap_or_default();
@@ -207,7 +209,7 @@ impl Request {
     /// What is not so is given back.
     pub(super) fn let_call(self: Box<Self>, offered: &OfferedTools) -> Result<(), Box<Self>> {
         match &self.wanted {
-            Wanted::Permission(permission) if is_of_room(permission, offered) => {
+            RequestKind::Permission(permission) if is_of_room(permission, offered) => {
                 let outcome = outcome(permission, true);
                 // Where the connection is gone, nobody waits for it.
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
@@ -220,7 +222,7 @@ impl Request {
     /// Answers that it cannot be had, and why.
     fn refuse(self, why: &str) {
         let _ = match self.wanted {
-            Wanted::Permission(permission) => {
+            RequestKind::Permission(permission) => {
                 let outcome = outcome(&permission, false);
                 self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)))
             }
@@ -231,11 +233,11 @@ impl Request {
     /// Answers that nobody decides about it any more.
     fn withdraw(self) {
         let _ = match self.wanted {
-            Wanted::Permission(_) => {
+            RequestKind::Permission(_) => {
                 let cancelled = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
                 self.responder.respond_with_result(value(&cancelled))
             }
-            Wanted::Read(_) | Wanted::Write(_) | Wanted::Terminal(..) => {
+            RequestKind::Read(_) | RequestKind::Write(_) | RequestKind::Terminal(..) => {
                 self.responder.respond_with_error(Error::request_cancelled())
             }
         };

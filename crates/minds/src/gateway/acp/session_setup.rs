@@ -9,13 +9,13 @@ use super::connection::Connection;
 use super::conversation::{Conversation, First};
 use super::options::{MODE, Offer};
 use super::prompt::{MODE_CALL, results, resumed, whole};
-use super::provider::Asking;
+use super::provider::AgentRequest;
 use super::requests::OWN_TOOL;
 use super::session::Session;
 use super::turn::Broken;
 use crate::mind::{AgentReport, AgentSession, CallEnd, Completion, Finish, OwnValue, ToolCall, Usage};
 
-impl Asking {
+impl AgentRequest {
     /// A session for a piece of work: the one that the agent has kept of it, else a new one.
     pub(super) async fn begin(&self, previous: Option<AgentSession>) -> Result<Conversation, ProviderError> {
         let begun = async {
@@ -144,7 +144,7 @@ impl Asking {
 impl Conversation {
     /// Puts the agent into its mode before its first prompt. Where it asks less in it, this is the call by which a person
     /// is asked first; what they say comes with the next question.
-    pub(super) async fn enter_mode(&mut self, asking: &Asking) -> Result<Option<Completion>, ProviderError> {
+    pub(super) async fn enter_mode(&mut self, asking: &AgentRequest) -> Result<Option<Completion>, ProviderError> {
         if let Some((id, mode)) = self.asks_mode.take() {
             let (results, _) = results(&asking.request.prompt);
             let is_its =
@@ -183,7 +183,7 @@ impl Conversation {
     }
 
     /// The first prompt of this session.
-    pub(super) fn first_prompt(&self, first: First, asking: &Asking) -> Vec<String> {
+    pub(super) fn first_prompt(&self, first: First, asking: &AgentRequest) -> Vec<String> {
         match first {
             First::Whole => whole(&asking.request.prompt, self.session.offers_tools()),
             First::Resumed => resumed(&asking.request.prompt),

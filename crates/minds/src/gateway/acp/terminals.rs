@@ -40,7 +40,7 @@ struct State {
 struct Terminal {
     line: String,
     begun: Instant,
-    said: Arc<Mutex<Said>>,
+    said: Arc<Mutex<OutputTail>>,
     ended: watch::Receiver<Option<Ended>>,
     stop: CancellationToken,
     keys: Arc<Keys>,
@@ -110,7 +110,7 @@ impl Terminals {
         let (mut program, stdout, stderr) = start(words, (None, folder), &ground.settings, &ground.place)?;
         let most = ground.settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
         let most = bytes_at_most.and_then(|bytes| usize::try_from(bytes).ok()).map_or(most, |bytes| bytes.min(most));
-        let said = Arc::new(Mutex::new(Said::new(most)));
+        let said = Arc::new(Mutex::new(OutputTail::new(most)));
         let (stop, too_much) = (CancellationToken::new(), CancellationToken::new());
         let (tell, ended) = watch::channel(None);
         let out = tokio::spawn(listen(stdout, said.clone(), too_much.clone()));
@@ -254,7 +254,7 @@ fn status(how: &HowEnded) -> TerminalExitStatus {
     }
 }
 
-async fn listen(mut from: impl AsyncRead + Unpin, said: Arc<Mutex<Said>>, too_much: CancellationToken) {
+async fn listen(mut from: impl AsyncRead + Unpin, said: Arc<Mutex<OutputTail>>, too_much: CancellationToken) {
     let mut block = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut block).await {
         let mut said = lock(&said);
@@ -265,18 +265,18 @@ async fn listen(mut from: impl AsyncRead + Unpin, said: Arc<Mutex<Said>>, too_mu
     }
 }
 
-fn lock(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
+fn lock(said: &Mutex<OutputTail>) -> MutexGuard<'_, OutputTail> {
     said.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The end of what a program says.
-struct Said {
+struct OutputTail {
     bytes: VecDeque<u8>,
     most: usize,
     total: u64,
 }
 
-impl Said {
+impl OutputTail {
     fn new(most: usize) -> Self {
         Self { bytes: VecDeque::new(), most, total: 0 }
     }
@@ -322,18 +322,18 @@ mod tests {
 
     #[test]
     fn what_is_too_long_loses_its_beginning_and_no_half_character_is_shown() {
-        let mut said = Said::new(10);
+        let mut said = OutputTail::new(10);
         said.put("ünïcödé".as_bytes());
         assert_eq!(said.text(true), ("nïcödé".to_owned(), true), "the second half of ü is left out");
-        let mut half = Said::new(100);
+        let mut half = OutputTail::new(100);
         half.put(&"a€".as_bytes()[..3]);
         assert_eq!((half.text(false).0.as_str(), half.text(true).0.as_str()), ("a", "a\u{fffd}"));
         half.put(&"€".as_bytes()[2..]);
         assert_eq!(half.text(false), ("a€".to_owned(), false));
-        let mut none = Said::new(0);
+        let mut none = OutputTail::new(0);
         none.put(b"anything");
         assert_eq!(none.text(false), (String::new(), true));
-        let mut large = Said::new(10);
+        let mut large = OutputTail::new(10);
         (0..1_000).for_each(|_| large.put(&[b'x'; 5_000]));
         assert!(large.bytes.len() == 10 && large.total == 5_000_000);
     }

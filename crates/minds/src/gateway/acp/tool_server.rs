@@ -29,7 +29,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::super::local_proxy::unforeseeable_word;
 use super::super::mcp_forwarder::{RELAY_WORD, WORD_VARIABLE};
 use super::super::sandbox::own_program;
-use super::requests::{Asked, is_of_protocol};
+use super::requests::{OpenRequest, is_of_protocol};
 use super::room_tools::{OfferedTools, RoomToolCall, SERVER};
 use super::transport::{Gauge, incoming, outgoing};
 use super::turn::Turn;
@@ -196,7 +196,7 @@ impl ServerHandler for RoomTools {
             return Ok(CallToolResult::error(vec![ContentBlock::text(words)]).into());
         }
         let (call, mut comes) = RoomToolCall::new(name, Value::Object(request.arguments.unwrap_or_default()));
-        self.turn.ask(Asked::Tool(call));
+        self.turn.ask(OpenRequest::Tool(call));
         let mut beat = interval(PROGRESS);
         let mut beats = 0.0;
         let said = loop {

@@ -13,7 +13,7 @@ use super::super::mcp::is_kept;
 use super::super::peers::plain;
 use super::agent_tool_calls::apply;
 use super::options::Offer;
-use super::requests::{Asked, Request};
+use super::requests::{OpenRequest, Request};
 use super::room_tools::OfferedTools;
 use super::terminals::Terminals;
 use crate::mind::{AgentImage, AgentReport, OwnCall, OwnCommand, OwnOption, OwnValue, PlanStep};
@@ -52,12 +52,12 @@ pub(super) struct Turn {
     pub(super) terminals: Terminals,
     /// The room's tools that it is offered.
     offered: Option<Arc<OfferedTools>>,
-    chosen: Mutex<Chosen>,
+    chosen: Mutex<SessionChoices>,
 }
 
 /// What of an agent can be chosen in a session, and is.
 #[derive(Default)]
-struct Chosen {
+struct SessionChoices {
     offer: Offer,
     /// The mode that a person allowed though the agent asks less in it, by its id.
     allowed: Option<String>,
@@ -82,11 +82,11 @@ struct State {
     thoughts: (String, usize),
     /// Images of the answer since then.
     images: Vec<AgentImage>,
-    calls: Vec<Known>,
+    calls: Vec<ShownCall>,
     plan: Option<Vec<PlanStep>>,
     cost_usd: Option<f64>,
     /// What it wants and nobody has taken yet.
-    asked: VecDeque<Asked>,
+    asked: VecDeque<OpenRequest>,
     end: Option<Result<PromptResponse, Broken>>,
     heard: Option<Instant>,
     is_too_much: bool,
@@ -108,7 +108,7 @@ enum Phase {
 }
 
 /// A use of a tool of its own.
-struct Known {
+struct ShownCall {
     call: OwnCall,
     /// Whether the screen has it as it is.
     is_shown: bool,
@@ -118,7 +118,7 @@ struct Known {
 
 /// What is new since it was last taken.
 #[derive(Default)]
-pub(super) struct News {
+pub(super) struct TurnNews {
     /// Words.
     pub(super) words: String,
     /// Thoughts.
@@ -126,7 +126,7 @@ pub(super) struct News {
     /// Uses of tools of its own that are other than before, each with its place in the turn.
     pub(super) calls: Vec<(usize, OwnCall)>,
     /// What it wants of the room.
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<OpenRequest>,
     /// How the turn ended.
     pub(super) end: Option<Result<PromptResponse, Broken>>,
     /// Whether it said more than an answer may hold.
@@ -157,9 +157,9 @@ impl Turn {
         if matches!(state.phase, Phase::Running | Phase::Apart) {
             state.phase = Phase::Stopping;
         }
-        let asked: Vec<Asked> = state.asked.drain(..).collect();
+        let asked: Vec<OpenRequest> = state.asked.drain(..).collect();
         drop(state);
-        asked.into_iter().for_each(Asked::withdraw);
+        asked.into_iter().for_each(OpenRequest::withdraw);
         self.terminals.end_all();
         number
     }
@@ -214,12 +214,12 @@ impl Turn {
             _ => Err(request),
         };
         if let Err(request) = left {
-            self.ask(Asked::Request(request));
+            self.ask(OpenRequest::Request(request));
         }
     }
 
     /// The agent wants something of the room.
-    pub(super) fn ask(&self, asked: Asked) {
+    pub(super) fn ask(&self, asked: OpenRequest) {
         let mut state = self.state();
         state.heard = Some(Instant::now());
         let takes = state.phase == Phase::Running && state.end.is_none() && !state.is_sealed;
@@ -298,14 +298,14 @@ impl Turn {
     }
 
     /// What is new.
-    pub(super) fn take(&self) -> News {
+    pub(super) fn take(&self) -> TurnNews {
         let mut state = self.state();
         let mut calls = Vec::new();
         for (at, known) in state.calls.iter_mut().enumerate().filter(|(_, known)| !known.is_shown) {
             known.is_shown = true;
             calls.push((at, known.call.clone()));
         }
-        News {
+        TurnNews {
             words: std::mem::take(&mut state.words),
             thought: std::mem::take(&mut state.thought),
             calls,
@@ -365,7 +365,7 @@ impl Turn {
         self.changed.notify_one();
     }
 
-    fn chosen(&self) -> MutexGuard<'_, Chosen> {
+    fn chosen(&self) -> MutexGuard<'_, SessionChoices> {
         self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -457,7 +457,7 @@ impl State {
             Some(at) => at,
             None if self.calls.len() < CALLS_AT_MOST => {
                 let call = OwnCall { id, kind: "other".to_owned(), status: "pending".to_owned(), ..OwnCall::default() };
-                self.calls.push(Known { call, is_shown: false, is_told: false });
+                self.calls.push(ShownCall { call, is_shown: false, is_told: false });
                 self.calls.len() - 1
             }
             None => return,

@@ -26,7 +26,7 @@ use super::super::redaction::Redactor;
 use super::answer::{Collector, McpAnswer};
 use super::elicitation::McpReply;
 use super::failure::{McpFailure, McpFault};
-use super::handler::{Asked, Handler, Progress, Tokens};
+use super::handler::{Handler, Progress, ServerQuestion, Tokens};
 use super::messages::McpRequest;
 use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer};
 use super::settings::McpTerms;
@@ -58,7 +58,7 @@ pub(super) struct Connection {
     /// How far calls are.
     pub(super) progress: mpsc::Receiver<Progress>,
     /// What it asks a person or a model.
-    pub(super) asked: mpsc::Receiver<Asked>,
+    pub(super) asked: mpsc::Receiver<ServerQuestion>,
     /// Woken when its lists change.
     pub(super) changed: Arc<Notify>,
 }
@@ -106,7 +106,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             }
         }
         McpTransport::Http { url, headers } => {
-            let Reached { client, url, headers, redactor } = reach(url, headers, terms, place)?;
+            let HttpAccess { client, url, headers, redactor } = reach(url, headers, terms, place)?;
             let transport = streamable(client, url, headers);
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),
@@ -115,7 +115,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             }
         }
         McpTransport::Sse { url, headers } => {
-            let Reached { client, url, headers, redactor } = reach(url, headers, terms, place)?;
+            let HttpAccess { client, url, headers, redactor } = reach(url, headers, terms, place)?;
             let opening = SseTransport::open(client, &url, headers, MESSAGE_BYTES_AT_MOST, is_over.clone());
             let transport = match timeout(terms.connect, opening).await {
                 Ok(Ok(transport)) => transport,
@@ -132,7 +132,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
 }
 
 /// What a server at an address is reached with.
-struct Reached {
+struct HttpAccess {
     client: reqwest::Client,
     url: String,
     headers: HeaderMap,
@@ -144,7 +144,7 @@ fn reach(
     headers: &std::collections::BTreeMap<String, String>,
     terms: &McpTerms,
     place: &Place<'_>,
-) -> Result<Reached, McpFailure> {
+) -> Result<HttpAccess, McpFailure> {
     let mut secrets = Vec::new();
     let mut put_in = |text: &str| expanded(text, &|name| (place.variable)(name), &mut secrets);
     let url = put_in(url)?;
@@ -166,7 +166,7 @@ fn reach(
         .pool_max_idle_per_host(0)
         .build()
         .map_err(|error| McpFailure::new(McpFault::Setup, format!("the network is not available: {error}"), ""))?;
-    Ok(Reached { client, url, headers: sent, redactor: Redactor::of(secrets.iter().map(String::as_str)) })
+    Ok(HttpAccess { client, url, headers: sent, redactor: Redactor::of(secrets.iter().map(String::as_str)) })
 }
 
 /// A connection over streamable HTTP, in which nothing is longer than is allowed.
@@ -239,8 +239,8 @@ fn silent(redactor: &Redactor, patience: Duration, words: &str) -> McpFailure {
 
 impl Connection {
     /// What a call needs, so that many can be under way at once.
-    pub(super) fn line(&self) -> Line {
-        Line {
+    pub(super) fn line(&self) -> ServerChannel {
+        ServerChannel {
             peer: self.service.peer().clone(),
             tokens: self.tokens.clone(),
             is_over: self.is_over.clone(),
@@ -330,13 +330,13 @@ fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> M
 
 /// What is known about a running call.
 #[derive(Default)]
-pub(super) struct UnderWay {
+pub(super) struct CallState {
     /// Woken when the server says something of it, or a person or a model does.
     pub(super) heard: Notify,
     /// The question to a person for which it waits.
-    question: Mutex<Option<Question>>,
+    question: Mutex<Option<OpenQuestion>>,
     /// The question to a model for which it waits.
-    sample: Mutex<Option<Question>>,
+    sample: Mutex<Option<OpenQuestion>>,
     /// How often a model was asked.
     samples: AtomicU32,
     /// Whether it was told that one was not asked.
@@ -344,15 +344,15 @@ pub(super) struct UnderWay {
 }
 
 /// A question that the server waits for: its number, and where the answer goes.
-type Question = (u64, oneshot::Sender<McpReply>);
+type OpenQuestion = (u64, oneshot::Sender<McpReply>);
 
 /// Whether somebody still waits for an answer to this.
-fn is_open(question: &Mutex<Option<Question>>) -> bool {
+fn is_open(question: &Mutex<Option<OpenQuestion>>) -> bool {
     let question = question.lock().unwrap_or_else(PoisonError::into_inner);
     question.as_ref().is_some_and(|(_, sender)| !sender.is_closed())
 }
 
-impl UnderWay {
+impl CallState {
     /// Counts a question to a model: one after the other may be asked, and so many in all. The error says why this one
     /// is not.
     pub(super) fn count_sample(&self, at_most: u32) -> Result<(), String> {
@@ -406,7 +406,7 @@ impl UnderWay {
 
 /// The channel to a server, for calls and for its lists; many requests can run at once.
 #[derive(Clone)]
-pub(super) struct Line {
+pub(super) struct ServerChannel {
     peer: Peer<RoleClient>,
     tokens: Tokens,
     is_over: Arc<AtomicBool>,
@@ -415,7 +415,7 @@ pub(super) struct Line {
     words: Words,
 }
 
-impl Line {
+impl ServerChannel {
     /// Asks for all that it offers.
     pub(super) async fn offer(&self, terms: &McpTerms) -> Result<McpOffer, McpFailure> {
         match timeout(terms.connect, self.lists(terms)).await {
@@ -537,7 +537,7 @@ impl Line {
         id: &Id,
         request: McpRequest,
         terms: &McpTerms,
-        under_way: &UnderWay,
+        under_way: &CallState,
         cancel: &CancellationToken,
     ) -> Result<McpAnswer, McpFailure> {
         let last = Instant::now() + terms.call_total;

@@ -20,10 +20,10 @@ use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
 use super::super::peers::process::Place;
 use super::super::sandbox::Confinement;
-use super::connection::{Connection, Line, UnderWay, connect};
+use super::connection::{CallState, Connection, ServerChannel, connect};
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
-use super::handler::{Asked, Wants};
+use super::handler::{ServerQuestion, Wants};
 use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
 use super::offer::McpOffer;
 use super::sampling::McpSampling;
@@ -52,7 +52,7 @@ pub type Says = Arc<dyn Fn(McpEvent) + Send + Sync>;
 
 /// Where servers run, and what a person allowed.
 #[derive(Clone, Debug, Default)]
-struct Where {
+struct ServerPlace {
     workspace: Option<PathBuf>,
     config: Option<PathBuf>,
 }
@@ -61,8 +61,8 @@ struct Where {
 pub struct Pool {
     handle: Handle,
     says: Says,
-    place: Where,
-    servers: BTreeMap<Id, Kept>,
+    place: ServerPlace,
+    servers: BTreeMap<Id, PooledServer>,
     ending: Vec<JoinHandle<()>>,
     calls: Calls,
     exit: CancellationToken,
@@ -72,14 +72,14 @@ pub struct Pool {
 type Calls = Arc<Mutex<HashMap<Id, CancellationToken>>>;
 
 /// The calls of a connection that are under way.
-type CallsUnderWay = Arc<Mutex<BTreeMap<Id, Arc<UnderWay>>>>;
+type CallsUnderWay = Arc<Mutex<BTreeMap<Id, Arc<CallState>>>>;
 
-fn call_of(under_way: &CallsUnderWay, id: &Id) -> Option<Arc<UnderWay>> {
+fn call_of(under_way: &CallsUnderWay, id: &Id) -> Option<Arc<CallState>> {
     under_way.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
 }
 
 /// A server that is needed.
-struct Kept {
+struct PooledServer {
     orders: mpsc::Sender<Order>,
     end: CancellationToken,
     task: JoinHandle<()>,
@@ -108,7 +108,7 @@ struct Call {
 impl Pool {
     /// One without servers. What it says goes to `says`.
     pub fn new(handle: Handle, environment: &Environment, says: Says) -> Self {
-        let place = Where {
+        let place = ServerPlace {
             workspace: environment.workspace().map(Path::to_owned),
             config: environment.config_folder().map(Path::to_owned),
         };
@@ -153,7 +153,7 @@ impl Pool {
         }
         let (orders, received) = mpsc::channel(ORDERS);
         let end = self.exit.child_token();
-        let keeper = Keeper {
+        let keeper = ServerTask {
             key: key.clone(),
             server,
             terms: Arc::from(terms),
@@ -166,7 +166,7 @@ impl Pool {
             told: None,
         };
         let task = self.handle.spawn(keeper.keep());
-        self.servers.insert(key, Kept { orders, end, task });
+        self.servers.insert(key, PooledServer { orders, end, task });
     }
 
     fn call(&mut self, id: Id, key: &Id, request: McpRequest) {
@@ -206,13 +206,13 @@ impl Pool {
 }
 
 /// What a server offers once it has settled.
-async fn offer_soon(line: Line, terms: Arc<McpTerms>) -> Result<McpOffer, McpFailure> {
+async fn offer_soon(line: ServerChannel, terms: Arc<McpTerms>) -> Result<McpOffer, McpFailure> {
     sleep(SETTLE).await;
     line.offer(&terms).await
 }
 
 /// The call that a question is about: the one that is named, else the first of those under way; and how many it may be.
-fn meant(named: Option<&Id>, under_way: &CallsUnderWay) -> (Option<(Id, Arc<UnderWay>)>, usize) {
+fn meant(named: Option<&Id>, under_way: &CallsUnderWay) -> (Option<(Id, Arc<CallState>)>, usize) {
     let calls = under_way.lock().unwrap_or_else(PoisonError::into_inner);
     let of_name = named.and_then(|id| calls.get_key_value(id));
     let is_named = of_name.is_some();
@@ -235,11 +235,11 @@ fn done(calls: &Calls, says: &Says, id: Id, outcome: Result<super::answer::McpAn
 }
 
 /// Keeps one server connected.
-struct Keeper {
+struct ServerTask {
     key: Id,
     server: McpServer,
     terms: Arc<McpTerms>,
-    place: Where,
+    place: ServerPlace,
     says: Says,
     calls: Calls,
     orders: mpsc::Receiver<Order>,
@@ -249,7 +249,7 @@ struct Keeper {
     told: Option<McpNews>,
 }
 
-impl Keeper {
+impl ServerTask {
     async fn keep(mut self) {
         let end = self.end.clone();
         let backoff = Backoff::new(1.0, 60.0);
@@ -374,7 +374,7 @@ impl Keeper {
                 }
                 Some(asked) = connection.asked.recv() => {
                     questions += 1;
-                    let Asked { call, wants, reply } = asked;
+                    let ServerQuestion { call, wants, reply } = asked;
                     match wants {
                         Wants::Person { message, schema } => {
                             self.ask(call, (message, schema), (questions, reply), &under_way);
@@ -421,7 +421,7 @@ impl Keeper {
 
     /// Begins a call, beside the others.
     fn begin(&self, connection: &Connection, call: Call, under_way: &CallsUnderWay) {
-        let this = Arc::new(UnderWay::default());
+        let this = Arc::new(CallState::default());
         under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), this.clone());
         let (line, terms, under_way) = (connection.line(), self.terms.clone(), under_way.clone());
         let (calls, says) = (self.calls.clone(), self.says.clone());

@@ -15,10 +15,10 @@ const NAMES_AT_MOST: usize = 10_000;
 
 /// Cached names. Clones share their state.
 #[derive(Clone, Default)]
-pub(in crate::gateway) struct Names(Arc<Mutex<Known>>);
+pub(in crate::gateway) struct Names(Arc<Mutex<KnownNames>>);
 
 #[derive(Default)]
-struct Known {
+struct KnownNames {
     /// Ids of channels by their bare names.
     channels: BTreeMap<String, String>,
     /// Names of people by their ids.
@@ -45,10 +45,10 @@ fn text(value: &Value, key: &str) -> Option<String> {
 impl Names {
     /// Forgets all of it: the key is another.
     pub(in crate::gateway) fn forget(&self) {
-        *self.known() = Known::default();
+        *self.known() = KnownNames::default();
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn known(&self) -> std::sync::MutexGuard<'_, KnownNames> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

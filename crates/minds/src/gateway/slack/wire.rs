@@ -101,7 +101,7 @@ pub fn is_newer(ts: &str, than: &str) -> bool {
 
 /// A relevant message of a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Said {
+pub(super) struct PolledMessage {
     pub(super) ts: String,
     /// The id of who wrote it, where a person did.
     pub(super) user: Option<String>,
@@ -116,7 +116,7 @@ pub(super) struct Said {
 /// Kinds of messages that somebody wrote; others tell of joins, topics and the like.
 const WRITTEN: [&str; 4] = ["bot_message", "file_share", "thread_broadcast", "me_message"];
 
-impl Said {
+impl PolledMessage {
     /// A message of an answer; none where nobody wrote it, or where it is no message at all.
     pub(super) fn read(message: &Value) -> Option<Self> {
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn only_what_somebody_wrote_is_a_message() {
-        let read = |message: Value| Said::read(&message);
+        let read = |message: Value| PolledMessage::read(&message);
         let said = read(json!({ "ts": "1.5", "user": "U1", "text": "hi", "thread_ts": "1.2" })).expect("it is one");
         assert_eq!((said.user.as_deref(), said.thread.as_deref(), said.own), (Some("U1"), Some("1.2"), None));
         assert_eq!(read(json!({ "ts": "1.5", "thread_ts": "1.5", "text": "head" })).and_then(|said| said.thread), None);

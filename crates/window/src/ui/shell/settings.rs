@@ -121,12 +121,12 @@ pub struct SettingsPanel {
     /// The setting that is to be looked at first, by section and key; taken away once it was led to.
     lead_to: Option<String>,
     /// Numbers that were typed, by setting.
-    typed: BTreeMap<String, Typed>,
+    typed: BTreeMap<String, UnsentNumber>,
 }
 
 /// A number that was typed and does not hold yet.
 #[derive(Clone, Debug, Default)]
-struct Typed {
+struct UnsentNumber {
     text: String,
     /// What held when it was sent to the settings, once it was.
     sent_from: Option<String>,
@@ -240,7 +240,7 @@ impl NumberField<'_> {
             field.scroll_to_me(Some(egui::Align::Center));
         }
         if field.changed() {
-            own.typed.insert(setting.clone(), Typed { text, sent_from: None });
+            own.typed.insert(setting.clone(), UnsentNumber { text, sent_from: None });
         }
         let typed = own.typed.get_mut(&setting)?;
         let value = match read(typed.text.trim()) {

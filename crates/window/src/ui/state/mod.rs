@@ -78,7 +78,7 @@ pub struct UiState {
     pub memories: Memories,
     /// Who is lit up in the room because they know something.
     pub who_knows: Option<Arc<WhoKnows>>,
-    orders_given: OrdersGiven,
+    orders_given: OrderCounter,
 }
 
 /// The moment of a frame.
@@ -162,9 +162,9 @@ impl Recents {
 
 /// Counts orders. Behind a cell, because whoever only looks at the window gives orders too.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct OrdersGiven(Cell<u64>);
+pub struct OrderCounter(Cell<u64>);
 
-impl OrdersGiven {
+impl OrderCounter {
     fn next(&self) -> u64 {
         let number = self.0.get() + 1;
         self.0.set(number);

@@ -34,7 +34,7 @@ pub struct ApprovalsFile {
     /// What is asked and not decided, by id.
     pending: BTreeMap<String, Pending>,
     /// What was decided last, the oldest first.
-    decided: VecDeque<Past>,
+    decided: VecDeque<ClosedQuestion>,
     /// The questions whose marks are nobody's: they appeared while somebody else than the person could make them, and
     /// stand until the task is seen without a mark.
     distrusted: BTreeSet<String>,
@@ -70,7 +70,7 @@ struct Pending {
 
 /// A question that is over.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct Past {
+struct ClosedQuestion {
     asked: Asked,
     decided: Decided,
     /// Whether the file has said so; it is not written again where a person takes it out.
@@ -143,7 +143,7 @@ impl ApprovalsFile {
                 time: time.map(str::to_owned),
             };
             let decided = one.said.unwrap_or_else(withdrawn);
-            self.decided.push_back(Past { asked: one.asked, decided, is_written: false });
+            self.decided.push_back(ClosedQuestion { asked: one.asked, decided, is_written: false });
         }
         let surplus = self.decided.len().saturating_sub(DECIDED_AT_MOST);
         self.decided.drain(..surplus);

@@ -37,7 +37,7 @@ const SOURCE: &str = "streams";
 pub struct Streams {
     places: BTreeMap<String, StreamPlace>,
     /// Messages that no agent has yet, by number.
-    ordered: BTreeMap<u64, Ordered>,
+    ordered: BTreeMap<u64, MessageWork>,
     newest: u64,
     /// Streams that are to be looked at.
     #[serde(skip)]
@@ -51,7 +51,7 @@ pub struct Streams {
 
 /// A message that is to become an agent's work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct Ordered {
+struct MessageWork {
     order: Id,
     agent: Id,
     task: String,
@@ -249,7 +249,7 @@ impl Taking<'_, '_> {
         arrived: &Arrived,
         number: u64,
         cause: Seq,
-    ) -> Option<Ordered> {
+    ) -> Option<MessageWork> {
         match goal {
             Goal::Box { element, owner } => {
                 let subject = match &arrived.channel {
@@ -268,7 +268,7 @@ impl Taking<'_, '_> {
                 self.edits.write(ElementEdit { element, act: act.into(), by: Author::user(), cause: Some(cause) });
                 None
             }
-            Goal::Agent(agent) => Some(Ordered {
+            Goal::Agent(agent) => Some(MessageWork {
                 order: format!("{ORDERS}{}/{number}", RunTag::of(self.log.run())).into(),
                 agent,
                 task: task_of(arrived, path, line.number),

@@ -33,14 +33,14 @@ fn id_of(blob: Blob) -> Result<Oid, GitError> {
 
 /// One of the two branches of the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Line {
+pub(super) enum Branch {
     /// What the agent did.
     Acts,
     /// What it is compared with.
     Base,
 }
 
-impl Line {
+impl Branch {
     fn name(self) -> &'static str {
         match self {
             Self::Acts => ACTS,
@@ -73,7 +73,7 @@ impl Repository {
     }
 
     /// The files of the newest commit of a line; none where there is no commit.
-    pub(super) fn files(&self, line: Line) -> Result<Option<TreeFiles>, GitError> {
+    pub(super) fn files(&self, line: Branch) -> Result<Option<TreeFiles>, GitError> {
         let Some(commit) = self.newest(line)? else { return Ok(None) };
         let mut files = TreeFiles::new();
         commit.tree()?.walk(TreeWalkMode::PreOrder, |folder, entry| {
@@ -89,7 +89,7 @@ impl Repository {
         Ok(Some(files))
     }
 
-    fn newest(&self, line: Line) -> Result<Option<git2::Commit<'_>>, GitError> {
+    fn newest(&self, line: Branch) -> Result<Option<git2::Commit<'_>>, GitError> {
         match self.0.find_reference(line.name()) {
             Ok(reference) => Ok(Some(reference.peel_to_commit()?)),
             Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
@@ -110,7 +110,7 @@ impl Repository {
     /// Adds a commit to a line, in which these files are others than in the one before it.
     pub(super) fn commit(
         &self,
-        line: Line,
+        line: Branch,
         changed: &[(String, Option<TreeFile>)],
         author: &str,
         message: &str,
@@ -149,7 +149,7 @@ impl Repository {
     /// The first line of each commit of the agent's acts, with its author, the newest first: for tests.
     #[cfg(test)]
     pub(super) fn log(&self) -> Vec<(String, String)> {
-        let mut commit = self.newest(Line::Acts).expect("the history can be read");
+        let mut commit = self.newest(Branch::Acts).expect("the history can be read");
         let mut log = Vec::new();
         while let Some(one) = commit {
             let message = String::from_utf8_lossy(one.message_bytes()).into_owned();

@@ -13,9 +13,9 @@ use super::super::super::text_merge::TextMerge;
 use super::super::executor::{Executor, FileServiceError};
 use super::super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, WorktreeChanges};
 use super::FILES;
-use super::repository::{GitError, Line, Repository};
+use super::repository::{Branch, GitError, Repository};
 use super::scan::{self, ScanError, Stamps};
-use super::tree::{Taken, TreeFile, TreeFiles, differing, take_over};
+use super::tree::{TreeFile, TreeFiles, WorktreeUpdate, differing, take_over};
 use crate::base::{Author, Id};
 
 /// The folder of the history, in the agent's own.
@@ -74,7 +74,7 @@ impl Worktree {
         let repository = Repository::open(&history, &copy)?;
         let of_workspace = Repository::open(&history, workspace.root.path())?;
         let files = Executor::open(&copy, &state, workspace.limits.clone())?;
-        let (base, head) = (repository.files(Line::Base)?, repository.files(Line::Acts)?);
+        let (base, head) = (repository.files(Branch::Base)?, repository.files(Branch::Acts)?);
         let is_new = base.is_none();
         let mut worktree = Self {
             place: place.to_owned(),
@@ -178,7 +178,7 @@ impl Worktree {
         if changed.is_empty() {
             return Ok(());
         }
-        self.repository.commit(Line::Acts, &changed, author, message)?;
+        self.repository.commit(Branch::Acts, &changed, author, message)?;
         apply(&mut self.head, changed);
         Ok(())
     }
@@ -192,7 +192,7 @@ impl Worktree {
         if changed.is_empty() && !is_first {
             return Ok(());
         }
-        self.repository.commit(Line::Base, &changed, ROOM_NAME, "the workspace as it was taken over")?;
+        self.repository.commit(Branch::Base, &changed, ROOM_NAME, "the workspace as it was taken over")?;
         apply(&mut self.base, changed);
         Ok(())
     }
@@ -200,21 +200,21 @@ impl Worktree {
     /// Merges what changed in the workspace into the copy. Where both changed the same lines, the copy stays as it is and
     /// the file counts as not taken over.
     fn take_over(&mut self, workspace: &mut Executor) -> Result<(), WorktreeError> {
-        let is_first = self.repository.files(Line::Base)?.is_none();
+        let is_first = self.repository.files(Branch::Base)?.is_none();
         let now = scan::scan(&workspace.root, &self.of_workspace, &self.base, &mut self.workspace_stamps)?;
         let mut base = Vec::new();
         let mut taken_paths: Vec<String> = Vec::new();
         for (path, taken) in take_over(&self.base, &self.head, &now) {
             let theirs = now.get(&path).copied();
             match taken {
-                Taken::Same => {}
-                Taken::Over(file) => {
+                WorktreeUpdate::Same => {}
+                WorktreeUpdate::Over(file) => {
                     let bytes = file.map(|file| self.repository.bytes(file.blob)).transpose()?;
                     let bytes = bytes.as_deref().zip(file.map(|file| file.is_program));
                     scan::put(&self.files.root, &path, bytes)?;
                     taken_paths.push(path.clone());
                 }
-                Taken::Both => match self.merged(&path, theirs)? {
+                WorktreeUpdate::Both => match self.merged(&path, theirs)? {
                     Some(text) => {
                         let is_program = theirs.is_some_and(|file| file.is_program);
                         scan::put(&self.files.root, &path, Some((text.as_bytes(), is_program)))?;

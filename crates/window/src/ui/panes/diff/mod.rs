@@ -36,14 +36,14 @@ const WORD_TINT: f32 = 0.30;
 /// Draws how `old` became `new`. `name` tells this difference from others on screen.
 pub fn diff_ui(ui: &mut Ui, name: &str, old: &str, new: &str, look: DiffLook, theme: &Theme) {
     let id = Id::new("difference").with(name);
-    let mut kept = Kept::recall(ui, id, old, new);
+    let mut kept = CachedComparison::recall(ui, id, old, new);
     if kept.made.is_same() {
         ui.label(widgets::soft(texts::NO_DIFFERENCES, theme));
         return;
     }
     let text = texts::changed_lines(kept.made.added, kept.made.gone);
     ui.label(widgets::small(text, theme));
-    let sheet = Sheet::of(ui, &kept.made, look);
+    let sheet = DiffLayout::of(ui, &kept.made, look);
     let shown = kept.lay_out(&sheet, old, new);
     let room = ui.available_height();
     let height = if room.is_finite() && room < 4_000.0 { room.max(sheet.line * 4.0) } else { USUAL_HEIGHT };
@@ -76,7 +76,7 @@ pub fn diff_ui(ui: &mut Ui, name: &str, old: &str, new: &str, look: DiffLook, th
 
 /// What is remembered of a difference between frames.
 #[derive(Clone)]
-struct Kept {
+struct CachedComparison {
     of: (u64, u64),
     made: Arc<Comparison>,
     unfolded: BTreeSet<usize>,
@@ -84,7 +84,7 @@ struct Kept {
     laid: Option<(DiffLook, usize, Arc<Vec<Shown>>)>,
 }
 
-impl Kept {
+impl CachedComparison {
     /// What is known of the difference of these texts; compared anew where they are others.
     fn recall(ui: &Ui, id: Id, old: &str, new: &str) -> Self {
         let of = (content_hash(old.as_bytes()), content_hash(new.as_bytes()));
@@ -96,7 +96,7 @@ impl Kept {
         })
     }
 
-    fn lay_out(&mut self, sheet: &Sheet, old: &str, new: &str) -> Arc<Vec<Shown>> {
+    fn lay_out(&mut self, sheet: &DiffLayout, old: &str, new: &str) -> Arc<Vec<Shown>> {
         if let Some((look, columns, shown)) = &self.laid
             && (*look, *columns) == (sheet.look, sheet.columns)
         {
@@ -229,7 +229,7 @@ fn chunks(line: &str, columns: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// How rows lie on screen.
-struct Sheet {
+struct DiffLayout {
     look: DiffLook,
     font: FontId,
     /// How high a line is.
@@ -242,7 +242,7 @@ struct Sheet {
     columns: usize,
 }
 
-impl Sheet {
+impl DiffLayout {
     fn of(ui: &Ui, made: &Comparison, look: DiffLook) -> Self {
         let font = TextStyle::Monospace.resolve(ui.style());
         let (letter, line) = ui.fonts_mut(|fonts| (fonts.glyph_width(&font, '0'), fonts.row_height(&font)));
@@ -260,7 +260,7 @@ impl Sheet {
 }
 
 /// A stretch that is alike. Whether it was clicked.
-fn fold_ui(ui: &mut Ui, sheet: &Sheet, first: usize, count: usize, theme: &Theme) -> bool {
+fn fold_ui(ui: &mut Ui, sheet: &DiffLayout, first: usize, count: usize, theme: &Theme) -> bool {
     let text = texts::unchanged_lines(count);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), sheet.line), Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &text));
@@ -290,7 +290,7 @@ type Texts<'a> = (&'a Comparison, &'a str, &'a str);
 
 fn piece_ui(
     ui: &mut Ui,
-    sheet: &Sheet,
+    sheet: &DiffLayout,
     (made, old, new): Texts,
     (row, chunk, side): (usize, usize, Side),
     theme: &Theme,
@@ -346,7 +346,7 @@ fn piece_ui(
     });
 }
 
-fn cell_ui(ui: &mut Ui, sheet: &Sheet, cell: Option<Cell>, theme: &Theme) {
+fn cell_ui(ui: &mut Ui, sheet: &DiffLayout, cell: Option<Cell>, theme: &Theme) {
     let (rect, response) = ui.allocate_exact_size(vec2(sheet.side, sheet.line), Sense::hover());
     let Some(cell) = cell else {
         ui.painter().rect_filled(rect, CornerRadius::ZERO, widgets::mix(theme.panel, theme.line, 0.25));
@@ -405,7 +405,7 @@ fn cell_ui(ui: &mut Ui, sheet: &Sheet, cell: Option<Cell>, theme: &Theme) {
 }
 
 /// A piece of a line with its words marked. What cannot be written stands as a dot.
-fn job(cell: &Cell, range: Range<usize>, sheet: &Sheet, theme: &Theme) -> LayoutJob {
+fn job(cell: &Cell, range: Range<usize>, sheet: &DiffLayout, theme: &Theme) -> LayoutJob {
     let mut job = LayoutJob::default();
     let plain = TextFormat::simple(sheet.font.clone(), theme.text);
     let marked = match cell.sign.1 {

@@ -63,7 +63,7 @@ pub struct FieldView {
     pub inks: Highlights,
     /// Which lines were drawn last, counted from 0 within the part.
     pub rows_drawn: Range<usize>,
-    laid: Laid,
+    laid: LaidOutText,
     /// Which part of which text the field showed last.
     shown: Option<(u64, usize, usize)>,
     width: f32,
@@ -80,7 +80,7 @@ impl FieldView {
             has_focus: false,
             inks: Highlights::of(Language::of(path)),
             rows_drawn: 0..0,
-            laid: Laid::default(),
+            laid: LaidOutText::default(),
             shown: None,
             width: 0.0,
         }
@@ -377,13 +377,13 @@ fn found_rects(tab: &Tab, find: &Find, galley: &Galley, at: Pos2, rows: Range<us
 
 /// A text as it is laid out, so that it is built anew only where it changed.
 #[derive(Clone, Debug, Default)]
-struct Laid {
+struct LaidOutText {
     job: Arc<LayoutJob>,
     spans: Vec<(usize, TokenStyle)>,
     done_for: Option<(u64, u64, u64, usize, bool)>,
 }
 
-impl Laid {
+impl LaidOutText {
     /// Takes over text and colours.
     fn refresh(&mut self, tab: &Tab, inks: Option<&Highlights>, theme: &Theme) {
         let colours = inks.map_or(0, Highlights::generation);
@@ -467,13 +467,14 @@ mod tests {
     use crate::view::theme::LIGHT;
     use proptest::prelude::*;
 
-    fn ends(laid: &Laid) -> Vec<(usize, Color32)> {
+    fn ends(laid: &LaidOutText) -> Vec<(usize, Color32)> {
         laid.job.sections.iter().map(|section| (section.byte_range.end.0, section.format.color)).collect()
     }
 
     #[test]
     fn what_is_typed_takes_the_colour_of_what_it_stands_in() {
-        let mut laid = Laid { spans: vec![(3, TokenStyle::Key), (6, TokenStyle::Text)], ..Laid::default() };
+        let mut laid =
+            LaidOutText { spans: vec![(3, TokenStyle::Key), (6, TokenStyle::Text)], ..LaidOutText::default() };
         laid.build("abcdef", &LIGHT);
         laid.job("abcdXef", 100.0, &LIGHT);
         assert_eq!(ends(&laid), [(3, TokenStyle::Key.colour(&LIGHT)), (7, TokenStyle::Text.colour(&LIGHT))]);
@@ -485,7 +486,7 @@ mod tests {
         #[test]
         fn sections_cover_the_text_whatever_is_typed(old in "[aäb\n]{0,12}", new in "[aäc\n]{0,12}", cut in 0..12_usize) {
             let cut = old.floor_char_boundary(cut.min(old.len()));
-            let mut laid = Laid { spans: vec![(cut, TokenStyle::Key), (old.len(), TokenStyle::Text)], ..Laid::default() };
+            let mut laid = LaidOutText { spans: vec![(cut, TokenStyle::Key), (old.len(), TokenStyle::Text)], ..LaidOutText::default() };
             laid.build(&old, &LIGHT);
             let job = laid.job(&new, 100.0, &LIGHT);
             let mut at = 0;

@@ -123,8 +123,13 @@ pub(super) fn list_ui(ui: &mut Ui, book: &EventList, theme: &Theme, dates: &Date
                 for index in range {
                     let Some(row) = pane.sieve.number(index).and_then(|number| book.row(number)) else { continue };
                     let told = pane.list.told.of(row, &pane.known.names, &mut before);
-                    let line =
-                        Line { row, told: &told, chosen: pane.chosen == Some(row.seq), by_clock: pane.by_clock, dates };
+                    let line = EventRowLine {
+                        row,
+                        told: &told,
+                        chosen: pane.chosen == Some(row.seq),
+                        by_clock: pane.by_clock,
+                        dates,
+                    };
                     if line.show(ui, &pane.known.names, theme).clicked() {
                         clicked = Some(row.seq);
                     }
@@ -226,7 +231,7 @@ fn move_by_keys(ui: &Ui, list: &Response, book: &EventList, pane: &mut EventLogP
 }
 
 /// One row.
-pub(super) struct Line<'a> {
+pub(super) struct EventRowLine<'a> {
     pub(super) row: &'a EventRow,
     pub(super) told: &'a str,
     pub(super) chosen: bool,
@@ -234,7 +239,7 @@ pub(super) struct Line<'a> {
     pub(super) dates: &'a Dates,
 }
 
-impl Line<'_> {
+impl EventRowLine<'_> {
     /// Draws it.
     pub(super) fn show(&self, ui: &mut Ui, names: &Names, theme: &Theme) -> Response {
         // The list as a whole takes the keyboard: a hundred thousand rows are no place for Tab.

@@ -2,7 +2,7 @@
 
 use egui::{ScrollArea, Ui};
 
-use super::rows::{Line, ROW_POINTS};
+use super::rows::{EventRowLine, ROW_POINTS};
 use super::{EventLogPane, card, texts};
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
@@ -49,7 +49,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
             for index in range {
                 let Some(row) = pane.tail.number(first + index).and_then(|number| book.row(number)) else { continue };
                 let told = pane.told_tail.of(row, &pane.known.names, &mut before);
-                let line = Line {
+                let line = EventRowLine {
                     row,
                     told: &told,
                     chosen: pane.chosen == Some(row.seq),

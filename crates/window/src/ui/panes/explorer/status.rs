@@ -101,7 +101,7 @@ pub struct DeletedFile {
 
 /// What is wrong with a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Wrong {
+pub struct FileProblems {
     /// The worst of it.
     pub severity: Severity,
     /// All of it, a line each.
@@ -120,7 +120,7 @@ pub struct Watch {
     /// The profile that each file defines.
     profile_at: BTreeMap<String, Id>,
     problems: Arc<Vec<Problem>>,
-    wrong: BTreeMap<String, Wrong>,
+    wrong: BTreeMap<String, FileProblems>,
     generation: u64,
     next: u64,
     /// How the last work of each agent ended.
@@ -185,7 +185,7 @@ impl Watch {
     }
 
     /// What is wrong with a file.
-    pub fn wrong(&self, path: &str) -> Option<&Wrong> {
+    pub fn wrong(&self, path: &str) -> Option<&FileProblems> {
         self.wrong.get(path)
     }
 
@@ -270,8 +270,8 @@ impl Watch {
     }
 }
 
-fn wrong(problems: &[Problem]) -> BTreeMap<String, Wrong> {
-    let mut wrong: BTreeMap<String, Wrong> = BTreeMap::new();
+fn wrong(problems: &[Problem]) -> BTreeMap<String, FileProblems> {
+    let mut wrong: BTreeMap<String, FileProblems> = BTreeMap::new();
     for problem in problems {
         let place = problem.place.split(',').next().unwrap_or(&problem.place).trim();
         let words = texts::problem(problem.line, &problem.what, &problem.remedy);
@@ -282,7 +282,7 @@ fn wrong(problems: &[Problem]) -> BTreeMap<String, Wrong> {
                 known.words.push_str(&words);
             }
             None => {
-                wrong.insert(place.to_owned(), Wrong { severity: problem.severity, words });
+                wrong.insert(place.to_owned(), FileProblems { severity: problem.severity, words });
             }
         }
     }

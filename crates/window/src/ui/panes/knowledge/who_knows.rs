@@ -24,7 +24,7 @@ const LISTED: usize = 12;
 
 /// Of what it is asked who knows it.
 #[derive(Clone, PartialEq, Debug)]
-enum Asked {
+enum AskedAbout {
     /// A memory, by its id.
     Memory(Id),
     /// Whatever was found for what is searched for.
@@ -34,19 +34,19 @@ enum Asked {
 /// What the pane keeps of it between frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WhoPane {
-    asked: Option<Asked>,
+    asked: Option<AskedAbout>,
     trail: KnowledgeTrail,
 }
 
 impl WhoPane {
     /// Whether it is asked who knows this memory.
     pub(super) fn is_of(&self, memory: &str) -> bool {
-        matches!(&self.asked, Some(Asked::Memory(asked)) if **asked == *memory)
+        matches!(&self.asked, Some(AskedAbout::Memory(asked)) if **asked == *memory)
     }
 
     /// Asks who knows a memory; nothing any more where it was asked already.
     pub(super) fn toggle(&mut self, memory: &Id) {
-        self.asked = if self.is_of(memory) { None } else { Some(Asked::Memory(memory.clone())) };
+        self.asked = if self.is_of(memory) { None } else { Some(AskedAbout::Memory(memory.clone())) };
     }
 
     /// Nobody is lit up any more.
@@ -61,7 +61,7 @@ impl KnowledgePane {
     pub(super) fn who_knows(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         let is_searched = self.searched.is_some() && self.found.iter().any(|found| found.is_about_it());
         if is_searched && self.who.asked.is_none() && ui.button(texts::WHO_KNOWS_ABOUT_THIS).clicked() {
-            self.who.asked = Some(Asked::Found);
+            self.who.asked = Some(AskedAbout::Found);
         }
         let known = self.known();
         let Some(known) = known else {
@@ -89,11 +89,11 @@ impl KnowledgePane {
     /// The memories that it is asked about, and what they are called; nothing where nothing is asked, or it is gone.
     fn known(&self) -> Option<(String, Vec<crate::ui::state::memories::MemoryRow>)> {
         match self.who.asked.as_ref()? {
-            Asked::Memory(id) => {
+            AskedAbout::Memory(id) => {
                 let row = self.known.find(id)?;
                 Some((truncate(&one_line(&row.memory.content), WHAT_CHARS), vec![row.clone()]))
             }
-            Asked::Found => {
+            AskedAbout::Found => {
                 self.searched.as_ref()?;
                 let about = self.found.iter().filter(|found| found.is_about_it());
                 let rows: Vec<_> = about.filter_map(|found| self.known.find(&found.0.id).cloned()).collect();

@@ -49,7 +49,7 @@ const ARROW_POINTS: f32 = 18.0;
 pub struct StoryPane {
     story: Story,
     /// The words of the entries that were drawn in the last frame, and by what they were made.
-    told: BTreeMap<Seq, Told>,
+    told: BTreeMap<Seq, CachedWords>,
     faces: Faces,
 }
 
@@ -83,7 +83,7 @@ impl Faces {
 }
 
 #[derive(Clone, Debug)]
-struct Told {
+struct CachedWords {
     by: (Seq, u64),
     words: Arc<str>,
 }
@@ -98,11 +98,11 @@ impl StoryPane {
 }
 
 /// What a step says, made anew only where something came to it.
-fn words(step: &Step, names: &Names, before: &mut BTreeMap<Seq, Told>) -> Told {
+fn words(step: &Step, names: &Names, before: &mut BTreeMap<Seq, CachedWords>) -> CachedWords {
     let by = (step.row.seq, names.version());
     match before.remove(&step.first).filter(|told| told.by == by) {
         Some(told) => told,
-        None => Told { by, words: step.describe(names).into() },
+        None => CachedWords { by, words: step.describe(names).into() },
     }
 }
 
