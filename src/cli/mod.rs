@@ -228,10 +228,10 @@ pub fn main() -> ExitCode {
         Some(RELAY_WORD) => return gateway::mcp_forwarder::main(words, output::note, output::bytes()),
         _ => {}
     }
-    std::panic::set_hook(Box::new(output::tell_panic));
+    std::panic::set_hook(Box::new(output::print_panic));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return output::ending_of(told_usage(&error)).into(),
+        Err(error) => return output::ending_of(usage_outcome(&error)).into(),
     };
     let mut filter = EnvFilter::try_from_env("WORKSHOP_LOG").unwrap_or_else(|_| EnvFilter::new(USUAL_LOG));
     for target in gateway::UNSAFE_LOG_TARGETS {
@@ -268,7 +268,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Prints what clap has to say: help and version, which are results, or what is wrong with the command line.
-fn told_usage(error: &clap::Error) -> Outcome {
+fn usage_outcome(error: &clap::Error) -> Outcome {
     let text = error.render().to_string();
     let text = text.trim_end();
     if error.use_stderr() {

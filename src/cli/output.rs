@@ -271,7 +271,7 @@ impl Write for LogWriter {
 }
 
 /// Says what a fault of the program is and where, in place of the usual words, which are printed as they are.
-pub(super) fn tell_panic(panic: &PanicHookInfo<'_>) {
+pub(super) fn print_panic(panic: &PanicHookInfo<'_>) {
     let told = panic.payload_as_str().unwrap_or("for an unknown reason");
     let place = panic.location().map(|at| format!(" ({}:{})", at.file(), at.line())).unwrap_or_default();
     let thread = std::thread::current();

@@ -169,7 +169,7 @@ impl Report {
         } else if let Some(result) = verdict.result.as_ref().filter(|_| !result_in_events) {
             output::result(result)?;
         }
-        self.tell_summary(is_quiet);
+        self.print_summary(is_quiet);
         let word = match verdict.ending {
             Ending::Done | Ending::ReaderGone => None,
             Ending::Limited => Some("stopped"),
@@ -189,7 +189,7 @@ impl Report {
         Ok(())
     }
 
-    fn tell_summary(&self, is_quiet: bool) {
+    fn print_summary(&self, is_quiet: bool) {
         let Some(run) = self.run.as_ref().filter(|_| !is_quiet && output::is_watched()) else { return };
         let cached: u64 = self.traffic.values().map(|traffic| traffic.cached_tokens).sum();
         let cached = if cached > 0 { format!(" ({cached} from the cache)") } else { String::new() };

@@ -218,7 +218,7 @@ enum Opened<'a> {
 }
 
 /// Notes from now on where a person wants to stop. To be asked for once.
-pub(super) fn hear_interrupts() -> Result<Arc<AtomicBool>, Complaint> {
+pub(super) fn watch_interrupts() -> Result<Arc<AtomicBool>, Complaint> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = interrupted.clone();
     ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).map_err(Complaint::failed)?;
@@ -262,7 +262,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
                 let is_first = interrupted.is_none();
                 let flag = match &interrupted {
                     Some(flag) => Arc::clone(flag),
-                    None => interrupted.insert(hear_interrupts()?).clone(),
+                    None => interrupted.insert(watch_interrupts()?).clone(),
                 };
                 if let Some(report) = beside_owner(arguments, &options.folder, (&flag, is_first), began, &mut out)? {
                     return Ok(Opened::HandedOver(Box::new(report)));
@@ -307,9 +307,9 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
         first_tick,
         interrupted,
     };
-    run.tell_unfinished();
+    run.print_unfinished();
     if !alone {
-        run.tell_others();
+        run.print_others();
     }
     Ok(Opened::Room(Box::new(run)))
 }
@@ -388,7 +388,7 @@ fn given_task(arguments: &Arguments, folder: &Path) -> Result<GivenTask, Complai
 
 impl Run<'_> {
     /// Says what work goes on that was begun before, so that nobody gives it twice.
-    fn tell_unfinished(&mut self) {
+    fn print_unfinished(&mut self) {
         let kernel = self.room.app.world().resource::<Kernel>();
         if let Some(words) = unfinished_words(kernel) {
             self.out.reporter.note(format!("note: continuing unfinished work: {words}"));
@@ -396,7 +396,7 @@ impl Run<'_> {
     }
 
     /// Says that others ask models, too, where that costs something and a task is what this run is about.
-    fn tell_others(&mut self) {
+    fn print_others(&mut self) {
         let Some(task) = &self.task else { return };
         let world = self.room.app.world();
         let choice = world.resource::<GatewaySettings>().choose(world.resource::<RequestQueue>().stand_in(), None);
@@ -430,7 +430,7 @@ impl Run<'_> {
     fn live(&mut self) -> Result<Verdict, Complaint> {
         let interrupted = match &self.interrupted {
             Some(interrupted) => interrupted.clone(),
-            None => hear_interrupts()?,
+            None => watch_interrupts()?,
         };
         if self.arguments.unpause {
             self.room.app.world_mut().resource_mut::<InputQueue<KernelCommand>>().push(KernelCommand::Resume);

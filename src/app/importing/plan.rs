@@ -208,7 +208,7 @@ impl Planning<'_> {
     fn add(&mut self, file: &Path, what: PlannedFile) {
         let place = || file.display().to_string();
         // What comes in can be read by agents and leaves with the workspace: the rule is the same as for that.
-        if let Some(why) = secrets::told_by_name(&what.to) {
+        if let Some(why) = secrets::secret_by_name(&what.to) {
             let problem = Problem::warning(place(), why, "copy it by hand if it holds none");
             return self.plan.left_out.push(problem);
         }

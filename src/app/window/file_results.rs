@@ -50,7 +50,7 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
         FileJobDone::Cancelled { label } => state.notify(format!("{label} was cancelled"), true),
         FileJobDone::SceneWritten { stem } => {
             let path = format!("scenes/{stem}.yaml");
-            state.tell_of(format!("The scene was saved to {path}"), true, Some(Place::File(path.clone(), None)));
+            state.notify_at(format!("The scene was saved to {path}"), true, Some(Place::File(path.clone(), None)));
             open_soon(room, state, Some(stem), false);
         }
         FileJobDone::ImportFound(question) => state.front.ask(Dialog::Import(question)),
@@ -72,20 +72,20 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
         }
         FileJobDone::Imported(imported) => {
             room.history.note(Step { files: imported.made(), ..Step::default() });
-            tell_not_reached(state, &imported);
+            report_not_reached(state, &imported);
             match imported.paths().as_slice() {
                 [] => {}
                 [path] => {
                     let place = Place::File((*path).to_owned(), None);
-                    state.tell_of(format!("{path} was imported"), true, Some(place));
+                    state.notify_at(format!("{path} was imported"), true, Some(place));
                 }
                 paths => state.notify(format!("{} files were imported", paths.len()), true),
             }
             room.notices.extend(imported.problems);
         }
-        FileJobDone::TakenBack { count, kept } => tell_reversal(state, "was removed", "were removed", count, &kept),
+        FileJobDone::TakenBack { count, kept } => report_reversal(state, "was removed", "were removed", count, &kept),
         FileJobDone::PutBack { count, kept, acts } => {
-            tell_reversal(state, "was restored", "were restored", count, &kept);
+            report_reversal(state, "was restored", "were restored", count, &kept);
             do_again(room, state, acts);
         }
         FileJobDone::Exported { file, what, left_out } => {
@@ -101,7 +101,7 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
 }
 
 /// Says how much a cancelled import left out.
-fn tell_not_reached(state: &mut UiState, imported: &Imported) {
+fn report_not_reached(state: &mut UiState, imported: &Imported) {
     match imported.not_reached {
         0 => {}
         1 => state.notify("The import was cancelled: 1 file was not imported", false),
@@ -110,7 +110,7 @@ fn tell_not_reached(state: &mut UiState, imported: &Imported) {
 }
 
 /// Says what became of the files of an import that was undone or done again.
-fn tell_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept: &[String]) {
+fn report_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept: &[String]) {
     match count - kept.len() {
         0 => {}
         1 => state.notify(format!("1 imported file {one}"), true),
@@ -127,7 +127,7 @@ fn tell_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept:
 /// Puts an agent of each agent file into the room. A scene that came alone is opened.
 fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Imported, place: DropPlace) {
     let made = imported.made();
-    tell_not_reached(state, &imported);
+    report_not_reached(state, &imported);
     let Imported { files, mut problems, .. } = imported;
     let (agents, scenes): (Vec<_>, Vec<_>) =
         files.into_iter().filter(|file| matches!(file.kind, Kind::Agent | Kind::Scene)).partition(is_agent);

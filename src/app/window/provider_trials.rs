@@ -60,7 +60,7 @@ pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Opt
             let outcome = TrialOutcome { good: false, text: text.clone(), remedy: sentence(&problem.remedy) };
             state.providers.trial =
                 Some(TrialView { of: spec.to_owned(), since_secs: state.time.now_secs, outcome: Some(outcome) });
-            state.tell_of(format!("{text} {}", sentence(&problem.remedy)), false, place_of(&problem));
+            state.notify_at(format!("{text} {}", sentence(&problem.remedy)), false, place_of(&problem));
             None
         }
     }
@@ -76,7 +76,7 @@ pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &Tried) {
     let is_watched = state.texts.is_wanted(&Want::Providers);
     if !is_watched {
         // Whoever asked looks elsewhere by now.
-        state.tell_of(format!("{} {}", outcome.text, outcome.remedy).trim(), outcome.good, None);
+        state.notify_at(format!("{} {}", outcome.text, outcome.remedy).trim(), outcome.good, None);
     }
     let since_secs = state.providers.trial.as_ref().map_or(state.time.now_secs, |trial| trial.since_secs);
     let of = named(&tried.choice.provider, &tried.choice.model);

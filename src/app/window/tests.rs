@@ -365,7 +365,7 @@ fn a_relationship_by_hand_is_saved_beside_what_a_person_wrote_and_shown_when_a_p
     house.act(relate(RelationshipCommand::Add { relationship: tie("cleo-1", "cleo-1", "x"), at: None }));
     assert!(house.state.notices.outcomes().last().expect("it is told").text.contains("cannot be related to itself"));
     let edited = text.replace("mentors", "teaches");
-    house.tell_of("scenes/test.yaml", &edited);
+    house.notify_at("scenes/test.yaml", &edited);
     let labels: Vec<String> = house.model().relationships().map(|tie| tie.label).collect();
     assert_eq!(labels, ["teaches", "likes", "fears"]);
     house.act(Command::Delete(vec![Thing::Agent("bram-1".into())]));
@@ -377,7 +377,7 @@ fn a_relationship_by_hand_is_saved_beside_what_a_person_wrote_and_shown_when_a_p
 
 impl House {
     /// Somebody else writes a file of the workspace.
-    fn tell_of(&mut self, path: &str, text: &str) {
+    fn notify_at(&mut self, path: &str, text: &str) {
         fs::write(self.folder.path().join(path), text).expect("files can be written");
         let content = crate::workspace::files::FileContent::Text(text.to_owned());
         let change = crate::workspace::FileChanged::new(path, content);
@@ -426,7 +426,7 @@ fn what_is_edited_is_in_the_scene_or_the_board_and_edits_of_files_show() {
     house.act(Command::Undo);
     assert_eq!(house.saved("scenes/test.yaml"), SCENE, "to the letter");
     assert_eq!(house.saved("boards/news.md").trim(), "All is well");
-    house.tell_of("boards/news.md", "From outside\n");
+    house.notify_at("boards/news.md", "From outside\n");
     let model = house.model();
     let news = model.element("news").expect("it is there");
     assert_eq!(*news.content, ContentView::Text("From outside".into()));
@@ -473,7 +473,7 @@ fn what_cannot_be_taken_back_any_more_is_told_and_changes_nothing_else() {
     house.edit("ideas", pin);
     let text = house.saved("scenes/test.yaml");
     let line = text.lines().find(|line| line.contains("Bake")).expect("it is pinned up").to_owned();
-    house.tell_of("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
+    house.notify_at("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
     house.act(Command::Undo);
     let told = &house.state.notices.outcomes().last().expect("it is told").text;
     assert!(told.contains("failed") && told.contains("no pin"), "{told}");

@@ -172,7 +172,7 @@ impl WindowServices {
         let coding_agent = state.texts.wanted_coding_agent();
         serve_panes(room, state, panes);
         for refused in std::mem::take(&mut room.recent.refused) {
-            tell_refused(refused, model, state);
+            report_refused(refused, model, state);
         }
         let surplus = room.notices.len().saturating_sub(NOTICES_KEPT);
         room.notices.drain(..surplus);
@@ -344,7 +344,7 @@ impl WindowServices {
                 WindowJobDone::Consent(said, kept) => {
                     self.servers_looked_secs = None;
                     self.coding_agents_looked = None;
-                    tell_consent(state, &said, kept);
+                    report_consent(state, &said, kept);
                 }
                 WindowJobDone::NotRemembered(problem) => {
                     if !room.notices.contains(&problem) {
@@ -357,7 +357,7 @@ impl WindowServices {
                         Ok(file) => {
                             let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();
                             let text = format!("A picture was saved: {shown}");
-                            state.tell_of(text, true, Some(Place::File(shown, None)));
+                            state.notify_at(text, true, Some(Place::File(shown, None)));
                         }
                         Err(why) => state.notify(format!("The picture could not be saved: {why}."), false),
                     }
@@ -414,7 +414,7 @@ fn called(name: &str) -> String {
 }
 
 /// Says that what the person said of an MCP server is kept, or why not.
-fn tell_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBuf, Problem>) {
+fn report_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBuf, Problem>) {
     match (kept, said) {
         (Err(problem), _) => {
             state.notify(format!("{} {}", sentence(&problem.what), sentence(&problem.remedy)), false);
@@ -444,7 +444,7 @@ fn serve_panes(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates)
 }
 
 /// Tells what was refused; what a cap forbids is told once for each agent.
-fn tell_refused(refused: Refused, model: &RoomModel, state: &mut UiState) {
+fn report_refused(refused: Refused, model: &RoomModel, state: &mut UiState) {
     if let Some(cap) = &refused.cap {
         // A cap of the run has a card of its own.
         let once = format!("{cap} {}", refused.agent.as_deref().unwrap_or_default());
@@ -455,7 +455,7 @@ fn tell_refused(refused: Refused, model: &RoomModel, state: &mut UiState) {
     let thing = refused.agent.map(Thing::Agent).or(refused.element.map(Thing::Element));
     let place = refused.cap.map(|cap| Place::Setting(format!("budget.{cap}"))).or(thing.map(Place::Thing));
     let text = format!("{} {}", sentence(&refused.what), sentence(&refused.remedy));
-    state.tell_of(text.trim(), false, place);
+    state.notify_at(text.trim(), false, place);
 }
 
 #[cfg(test)]

@@ -236,7 +236,7 @@ fn a_cap_of_each_agent_is_told_once() {
         cap: Some("calls_per_agent_per_run".into()),
     };
     for _ in 0..5 {
-        tell_refused(refused.clone(), &RoomModel::default(), &mut state);
+        report_refused(refused.clone(), &RoomModel::default(), &mut state);
         if let Some(told) = state.notices.outcomes().first().cloned() {
             state.notices.put_outcome_aside(&told);
         }

@@ -44,7 +44,7 @@ impl Journal {
     pub(super) fn line(&self, what: &str) {
         let line = format!("{} [{}] {}\n", now(), self.session, truncate(&one_line(what), LINE_CHARS));
         let file = self.log_file();
-        told(&file, added(&file, &line));
+        warn_if_failed(&file, added(&file, &line));
     }
 
     /// Notes what happened.
@@ -82,7 +82,7 @@ impl Journal {
         // What others keep there stays.
         state.extend(new.map(|(key, value)| (key.to_owned(), value)));
         let text = serde_json::to_string_pretty(&state).unwrap_or_default() + "\n";
-        told(&self.state, written(&self.state, &text));
+        warn_if_failed(&self.state, written(&self.state, &text));
     }
 }
 
@@ -103,7 +103,7 @@ fn written(file: &Path, text: &str) -> std::io::Result<()> {
     fs::rename(&beside, file)
 }
 
-fn told(file: &Path, written: std::io::Result<()>) {
+fn warn_if_failed(file: &Path, written: std::io::Result<()>) {
     if let Err(error) = written {
         tracing::warn!("{} could not be written: {error}", file.display());
     }

@@ -23,7 +23,7 @@ use serde_json::json;
 
 use super::approval_prompts::OnAsk;
 use super::report::{Report, Verdict};
-use super::run::hear_interrupts;
+use super::run::watch_interrupts;
 use super::{Complaint, Ending, Outcome, output, shared_arguments};
 use crate::app::opening::state_folder;
 use agent_folder::AgentPlace;
@@ -77,7 +77,7 @@ pub(super) fn agent(arguments: &Arguments) -> Outcome {
         on_ask: arguments.on_ask,
         looks_back: prompt.is_some(),
     };
-    let interrupted = hear_interrupts()?;
+    let interrupted = watch_interrupts()?;
     match prompt {
         Some(prompt) => say_once(options, &prompt, arguments.json, interrupted),
         None => talk_in_terminal(options, &interrupted),
@@ -115,7 +115,7 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
     let is_command = matches!(typed, PersonInput::Command(..));
     let said = match typed {
         PersonInput::Words(words) => talk.say(&words, &mut show),
-        PersonInput::Command(command, rest) => told(&mut talk, command, &rest, as_json),
+        PersonInput::Command(command, rest) => run_command(&mut talk, command, &rest, as_json),
         PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
         PersonInput::Nothing => Ok(Verdict::done()),
     };
@@ -146,7 +146,7 @@ fn end_because(complaint: &Complaint) -> AgentEvent {
 }
 
 /// What comes of a command that stands in the place of a prompt.
-fn told(talk: &mut Talk, command: &str, rest: &str, as_json: bool) -> Result<Verdict, Complaint> {
+fn run_command(talk: &mut Talk, command: &str, rest: &str, as_json: bool) -> Result<Verdict, Complaint> {
     match slash_commands::carry_out(talk, command, rest)? {
         After::Told(text) if as_json => output::json(&json!({ "type": "command", "command": command, "text": text }))?,
         After::Told(text) => output::result(&text)?,
@@ -185,7 +185,7 @@ fn talk_in_terminal(options: TalkOptions, interrupted: &Arc<AtomicBool>) -> Outc
         talk = match Talk::open(next, read, Arc::clone(interrupted)) {
             Ok(talk) => talk,
             Err(complaint) => {
-                tell(&complaint);
+                print_complaint(&complaint);
                 Talk::open(before, Some(terminal::reader()), Arc::clone(interrupted))?
             }
         };
@@ -243,7 +243,7 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
                 print(verdict, true)?;
             }
             Err(complaint) if complaint.ending == Ending::ReaderGone => return Err(complaint),
-            Err(complaint) => tell(&complaint),
+            Err(complaint) => print_complaint(&complaint),
         }
         if talk.is_left() {
             break;
@@ -253,7 +253,7 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
 }
 
 /// Says what is wrong; the talk goes on.
-fn tell(complaint: &Complaint) {
+fn print_complaint(complaint: &Complaint) {
     if let Some(what) = &complaint.what {
         output::note(&format!("error: {what}"));
     }

@@ -230,7 +230,7 @@ impl Packing<'_> {
     fn history(&mut self, beside: &Path) -> Result<(), ArchiveError> {
         let mut versions = FileVersions::open(beside)?;
         let dropped = versions.drop_histories(|path, text| {
-            secrets::told_by_name(path).is_some() || text.is_some_and(|text| secrets::holds_key(text.as_bytes()))
+            secrets::secret_by_name(path).is_some() || text.is_some_and(|text| secrets::holds_key(text.as_bytes()))
         })?;
         drop(versions);
         if dropped > 0 {
@@ -281,7 +281,7 @@ fn why_not(path: &str, kind: EntryKind, depth: usize) -> Option<&'static str> {
         // Such a name would land elsewhere, or nowhere, where the archive is opened.
         Err(refusal) => Some(refusal.why),
         Ok(plain) if plain.reach() == Reach::Closed => Some("it may contain secrets"),
-        Ok(_) => secrets::told_by_name(path),
+        Ok(_) => secrets::secret_by_name(path),
     }
 }
 

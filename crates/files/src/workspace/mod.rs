@@ -109,7 +109,7 @@ pub fn plugin(app: &mut App) {
         )
         .add_systems(
             Tick,
-            (room_sync::write_scene, room_sync::keep_problems, vfs::send, history_settings::tell_limits)
+            (room_sync::write_scene, room_sync::keep_problems, vfs::send, history_settings::send_history_limits)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
         );

@@ -59,7 +59,7 @@ const TELLING_NAMES: [&str; 7] = ["auth", "keyring", "keys", "secring", "token",
 const SSH_KEYS: [&str; 6] = ["id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_rsa"];
 
 /// Why a file stays behind by its name alone; `path` is relative to the workspace.
-pub fn told_by_name(path: &str) -> Option<&'static str> {
+pub fn secret_by_name(path: &str) -> Option<&'static str> {
     let path = folded(path);
     let parts: Vec<&str> = path.split('/').collect();
     let (name, folders) = parts.split_last()?;
@@ -222,7 +222,7 @@ mod tests {
             "artifacts/.hidden/plan.md",
             "a/.aws/config",
         ] {
-            assert!(told_by_name(path).is_some(), "{path}");
+            assert!(secret_by_name(path).is_some(), "{path}");
         }
     }
 
@@ -252,7 +252,7 @@ mod tests {
             "artifacts/author.json",
             "tokens.css",
         ] {
-            assert_eq!(told_by_name(path), None, "{path}");
+            assert_eq!(secret_by_name(path), None, "{path}");
         }
     }
 

@@ -143,7 +143,7 @@ impl ToolCall {
             log: Log::default(),
         };
         let given = json!({ "agentDir": self.agent_dir, "cwd": self.cwd });
-        running.tell(&json!({ "begin": { "params": self.arguments, "given": given } }));
+        running.send(&json!({ "begin": { "params": self.arguments, "given": given } }));
         Ok(running)
     }
 }
@@ -179,7 +179,7 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn tell(&mut self, told: &Value) {
+    fn send(&mut self, told: &Value) {
         self.is_deaf |= self.told.try_send(format!("{told}\n")).is_err();
     }
 
@@ -197,7 +197,7 @@ impl Running {
             crossbeam_channel::select! {
                 recv(self.said) -> line => match line {
                     Ok(line) => {
-                        if let Some(result) = self.hear(&line, call, runtime, (program, link)) {
+                        if let Some(result) = self.receive_line(&line, call, runtime, (program, link)) {
                             break result;
                         }
                     }
@@ -241,7 +241,7 @@ impl Running {
     }
 
     /// A line that it said; its result, where that is one.
-    fn hear(
+    fn receive_line(
         &mut self,
         line: &str,
         call: &ToolCall,
@@ -284,7 +284,7 @@ impl Running {
 
     fn answer(&mut self, id: u64, answer: &HostAnswer) {
         self.open.remove(&id);
-        self.tell(&json!({ "answer": { "id": id, "answer": answer } }));
+        self.send(&json!({ "answer": { "id": id, "answer": answer } }));
     }
 
     /// Why there is no result, now that it says no more.

@@ -82,7 +82,7 @@ impl RequestQueue {
 }
 
 /// Tells in one note which agents are answered by the workspace's model because the one that they name has no key.
-pub(super) fn tell_without_key(
+pub(super) fn warn_of_missing_key(
     mut changed: MessageReader<ProfileChanged>,
     mut named: MessageReader<AddressesNamed>,
     profiles: Option<Res<Profiles>>,

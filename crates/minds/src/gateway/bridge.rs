@@ -161,7 +161,7 @@ impl WorkerBridge {
     /// Stops asking a question.
     pub(super) fn cancel(&mut self, id: RequestId, live: &mut LiveText) {
         live.end(id);
-        self.settled(id);
+        self.forget(id);
         self.held.retain(|(_, held), _| *held != id);
         self.arrived.retain(|reply| reply.request != id);
         if self.at_worker.remove(&id).is_some()
@@ -173,7 +173,7 @@ impl WorkerBridge {
     }
 
     /// The answer to a question is in the world.
-    pub(super) fn settled(&mut self, id: RequestId) {
+    pub(super) fn forget(&mut self, id: RequestId) {
         self.known.remove(&id);
     }
 

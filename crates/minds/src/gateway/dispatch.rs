@@ -169,7 +169,7 @@ pub(super) fn book_replies(
         questions.ledger.advance_minute(Timekeeping::Outside);
     }
     for reply in replies.read() {
-        bridge.settled(reply.request);
+        bridge.forget(reply.request);
         let Some(question) = questions.in_flight.remove(&reply.request) else {
             if !bridge.refused_now.remove(&reply.request) {
                 tracing::warn!("got an answer to request {} that nobody is waiting for", reply.request);
@@ -197,7 +197,7 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
         None => tally,
     };
     if let Some(told) = told {
-        record_told(log, &question.request, told);
+        record_report(log, &question.request, told);
     }
     questions.ledger.settle(reply.request, Some(tally));
     questions.ledger.note_traffic(&reply.provider, tally.calls, used.usage, tally.cost_micro_usd);
@@ -205,7 +205,7 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
 }
 
 /// Writes down what a coding agent told of itself.
-fn record_told(log: &mut EventLog, request: &ModelRequest, told: &AgentReport) {
+fn record_report(log: &mut EventLog, request: &ModelRequest, told: &AgentReport) {
     if let Some(lost) = &told.lost {
         log.write(about(request, &Warning::new(lost.clone())));
     }
@@ -395,7 +395,7 @@ pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLo
         }
     }
     questions.waiting.retain(|_, queue| !queue.is_empty());
-    questions.tell_places();
+    questions.report_places();
 }
 
 fn refuse(

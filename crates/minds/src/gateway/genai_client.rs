@@ -28,7 +28,7 @@ use super::local_proxy::{Gauge, LocalProxy, is_behind_proxy};
 use super::origin::is_loopback;
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
 use super::reasoning_models::{takes_effort, takes_stops};
-use super::retry::{parse_retry_after, told_to_wait_secs};
+use super::retry::{parse_retry_after, retry_delay_secs};
 use super::tool_call_assembly::{ArgumentStyle, Assembly, Piece};
 use super::vendor::{Vendor, Wire};
 use super::vendor_history::{SentCall, Turn, stable_turns, turns};
@@ -447,10 +447,10 @@ fn classify(error: genai::Error, patience: Patience) -> ProviderError {
             let in_millis = || told("retry-after-ms")?.trim().parse::<f64>().ok().map(|millis| millis / 1000.0);
             let in_header = told("retry-after").and_then(|value| parse_retry_after(value, SystemTime::now()));
             let in_millis = in_millis().filter(|secs| secs.is_finite() && *secs >= 0.0);
-            let retry_after_secs = in_millis.or(in_header).or_else(|| told_to_wait_secs(&body));
+            let retry_after_secs = in_millis.or(in_header).or_else(|| retry_delay_secs(&body));
             ProviderError::new(ErrorCause::Status { status: status.as_u16(), retry_after_secs }, body)
         }
-        genai::Error::ChatResponse { body, .. } => told_in_stream(&body),
+        genai::Error::ChatResponse { body, .. } => stream_failure(&body),
         genai::Error::WebModelCall { webc_error: genai::webc::Error::Reqwest(error), .. } => transport(error, patience),
         error @ (genai::Error::RequiresApiKey { .. } | genai::Error::NoAuthData { .. }) => {
             ProviderError::new(ErrorCause::NoKey, error)
@@ -479,7 +479,7 @@ fn transport(error: reqwest::Error, patience: Patience) -> ProviderError {
 }
 
 /// An error that was sent where a piece of the answer should have been.
-fn told_in_stream(body: &serde_json::Value) -> ProviderError {
+fn stream_failure(body: &serde_json::Value) -> ProviderError {
     let code = body.get("code").and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
     let code = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code));
     let text = body.to_string();

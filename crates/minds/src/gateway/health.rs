@@ -128,7 +128,7 @@ struct Failing {
 }
 
 impl Failing {
-    fn is_told(&self) -> bool {
+    fn is_reported(&self) -> bool {
         self.told.contains(&self.kind)
     }
 }
@@ -156,7 +156,7 @@ impl ProviderHealth {
         let mut faults: Vec<ProviderFault> = Vec::new();
         for (provider, models) in &self.providers {
             for (model, health) in models {
-                let Some(failing) = health.failing.as_ref().filter(|failing| failing.is_told()) else { continue };
+                let Some(failing) = health.failing.as_ref().filter(|failing| failing.is_reported()) else { continue };
                 let same = faults.iter_mut().find(|fault| fault.provider == *provider && fault.kind == failing.kind);
                 match same {
                     Some(fault) => join(fault, model, failing),
@@ -191,7 +191,7 @@ impl ProviderHealth {
     }
 
     /// Records an answer, and returns the change to report.
-    pub fn heard(
+    pub fn record_answer(
         &mut self,
         at: Moment,
         provider: &str,
@@ -246,7 +246,7 @@ impl ProviderHealth {
         failing.remedy.clone_from(&failure.remedy);
         failing.failures += 1;
         let is_due = !may_be_the_question(failure) || failing.failures >= REFUSALS_TOLD_FROM;
-        let is_news = is_due && !failing.is_told();
+        let is_news = is_due && !failing.is_reported();
         if is_news {
             failing.told.push(failure.kind);
         }

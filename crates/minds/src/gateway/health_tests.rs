@@ -15,11 +15,11 @@ fn failure(kind: FailureKind) -> ModelFailure {
 }
 
 fn fails(health: &mut ProviderHealth, tick: u64, model: &str, kind: FailureKind) -> Vec<HealthChange> {
-    health.heard(at(tick), "openai", model, Err(&failure(kind)))
+    health.record_answer(at(tick), "openai", model, Err(&failure(kind)))
 }
 
 fn works(health: &mut ProviderHealth, tick: u64, model: &str) -> Vec<HealthChange> {
-    health.heard(at(tick), "openai", model, Ok(()))
+    health.record_answer(at(tick), "openai", model, Ok(()))
 }
 
 #[test]
@@ -87,13 +87,13 @@ fn what_is_not_the_providers_fault_is_not_held_against_it() {
     let mut capped = failure(FailureKind::OverBudget);
     for scope in [CapScope::AgentRun, CapScope::AgentHour, CapScope::Activation] {
         capped.cap = Some(Box::new(of(scope)));
-        assert_eq!(health.heard(at(2), "openai", "m", Err(&capped)), [], "{scope:?} stops only whose it is");
+        assert_eq!(health.record_answer(at(2), "openai", "m", Err(&capped)), [], "{scope:?} stops only whose it is");
     }
     capped.cap = Some(Box::new(of(CapScope::Hour)));
-    assert_eq!(health.heard(at(3), "openai", "m", Err(&capped)).len(), 1);
+    assert_eq!(health.record_answer(at(3), "openai", "m", Err(&capped)).len(), 1);
     let mut question = failure(FailureKind::Rejected);
     question.status = Some(400);
-    let mut told = || health.heard(at(4), "other", "m", Err(&question)).len();
+    let mut told = || health.record_answer(at(4), "other", "m", Err(&question)).len();
     assert_eq!([told(), told(), told()], [0, 1, 0], "one question may be odd, two in a row are not");
 }
 

@@ -208,7 +208,7 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            aliases::tell_without_key,
+            aliases::warn_of_missing_key,
             dispatch::enqueue_requests,
             dispatch::admit,
             dispatch::send,

@@ -62,7 +62,7 @@ impl Redactor {
     }
 
     /// How much of a text is sure to hold no beginning of a key, in bytes: the rest may go on as one.
-    fn settled(&self, text: &str) -> usize {
+    fn keyless_len(&self, text: &str) -> usize {
         let begins = |secret: &String| {
             let longest = text.floor_char_boundary(text.len().min(secret.len() - 1));
             (1..=longest).rev().find(|length| secret.get(..*length).is_some_and(|start| text.ends_with(start)))
@@ -77,7 +77,7 @@ impl Redactor {
 
     /// What is sure of a text that may go on: no known key, and no beginning of one at its end.
     pub fn so_far<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.known(&text[..self.settled(text)])
+        self.known(&text[..self.keyless_len(text)])
     }
 
     /// Like [`all`](Self::all), for JSON text, in which letters can be written as escapes.
@@ -158,7 +158,7 @@ impl RedactedStream {
     /// Adds a piece, and returns the text that can be passed on now.
     pub fn push(&mut self, piece: &str) -> String {
         self.held.push_str(piece);
-        let rest = self.held.split_off(self.redactor.settled(&self.held));
+        let rest = self.held.split_off(self.redactor.keyless_len(&self.held));
         let sure = std::mem::replace(&mut self.held, rest);
         self.redactor.owned(sure)
     }

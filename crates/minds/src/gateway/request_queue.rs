@@ -201,7 +201,7 @@ impl RequestQueue {
     }
 
     /// Tells agents their queue positions if they changed.
-    pub(super) fn tell_places(&mut self) {
+    pub(super) fn report_places(&mut self) {
         for queue in self.waiting.values_mut() {
             let all = queue.len();
             for (index, waiting) in queue.iter_mut().enumerate() {
@@ -293,7 +293,7 @@ pub(super) fn used(
 fn used_by_outcome(choice: &Choice, outcome: &Result<Completion, ModelFailure>, most: Usage) -> Used {
     let of = |usage, is_estimate| Used { calls: 1, usage, is_estimate };
     match outcome {
-        Ok(completion) if completion.tells_usage() => of(completion.usage, false),
+        Ok(completion) if completion.reports_usage() => of(completion.usage, false),
         Ok(_) => of(most, true),
         // What stopped in the middle was paid for, but for what was only simulated.
         Err(failure) => match failure.kind {

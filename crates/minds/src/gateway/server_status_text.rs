@@ -30,7 +30,7 @@ pub fn consent_word(consent: Consent) -> &'static str {
 }
 
 /// The status of a server in one or two words.
-pub fn standing(standing: &McpServerStatus) -> &'static str {
+pub fn status(standing: &McpServerStatus) -> &'static str {
     match standing {
         McpServerStatus::Off => "Off",
         McpServerStatus::Connecting => "Connecting",

@@ -194,7 +194,7 @@ impl WorkerState {
                         cancel.cancel();
                     }
                 }
-                GatewayCommand::Mcp(command) => self.tell_servers(command),
+                GatewayCommand::Mcp(command) => self.send_to_servers(command),
                 GatewayCommand::Program(command) => self.take_program(command),
                 GatewayCommand::Web(command) => self.ask_web(command),
                 GatewayCommand::Slack(command) => self.ask_slack(command),
@@ -374,7 +374,7 @@ impl WorkerState {
     }
 
     /// Hands something on to the MCP servers.
-    fn tell_servers(&mut self, command: McpCommand) {
+    fn send_to_servers(&mut self, command: McpCommand) {
         if self.servers.is_none() {
             let handle = match self.runtime() {
                 Ok(handle) => handle,

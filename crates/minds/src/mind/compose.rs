@@ -28,7 +28,7 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
     // What must be there has shares that add up to less than the whole; what is known takes what they leave.
     let headings = parts.headings();
     // What looks back has hardly anything beside it.
-    let for_moment = if context.moment.stands_alone() { max / 2 } else { max / 4 };
+    let for_moment = if context.moment.is_standalone() { max / 2 } else { max / 4 };
     let moment = current_request::moment(context, for_moment, &mut mail_shown);
     let moment = headings.harmless(&moment).into_owned();
     let mut left = max.saturating_sub(moment.chars().count());

@@ -324,7 +324,7 @@ impl CurrentRequest {
     }
 
     /// Whether the request is independent: it is sent without a session.
-    pub fn stands_alone(&self) -> bool {
+    pub fn is_standalone(&self) -> bool {
         matches!(self, Self::Learn { .. } | Self::Weigh { .. })
     }
 }

@@ -148,12 +148,12 @@ impl<'a> Session<'a> {
             return None;
         }
         let start = truncate(&message.text, SHORT_CHARS / 2);
-        let text = format!("{start}\n[… left out, {long} characters in all; {}]", self.where_it_stands());
+        let text = format!("{start}\n[… left out, {long} characters in all; {}]", self.location_hint());
         Some(PromptMessage { text, ..message.clone() })
     }
 
-    fn where_it_stands(&self) -> String {
-        where_it_stands(self.place)
+    fn location_hint(&self) -> String {
+        location_hint(self.place)
     }
 
     /// Takes whole steps away, calls with their answers, but for the first message and the last step.
@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
         if self.dropped > 0
             && let Some(mut first) = self.messages.get(&0).cloned()
         {
-            let place = truncate(&self.where_it_stands(), NOTE_CHARS / 2);
+            let place = truncate(&self.location_hint(), NOTE_CHARS / 2);
             let note = format!("\n[… {} earlier messages are left out; {place}]", self.dropped);
             first.text.push_str(&note);
             self.put(0, first);
@@ -210,7 +210,7 @@ impl<'a> Session<'a> {
     }
 }
 
-fn where_it_stands(place: &str) -> String {
+fn location_hint(place: &str) -> String {
     if place.is_empty() { "your session's file has it".to_owned() } else { format!("the whole session is in {place}") }
 }
 
@@ -220,7 +220,7 @@ fn shortened(call: &ToolCall, place: &str) -> ToolCall {
         return call.clone();
     }
     let path = call.arguments.get("path").and_then(Value::as_str).filter(|path| path.len() <= SHORT_CHARS);
-    let again = path.map_or_else(|| where_it_stands(place), |path| format!("read {path} if you need it"));
+    let again = path.map_or_else(|| location_hint(place), |path| format!("read {path} if you need it"));
     let note = |text: &str| format!("[… left out, {} characters; {again}]", text.chars().count());
     let arguments = replaced(call.arguments.clone(), &|text| (text.chars().count() > SHORT_CHARS).then(|| note(text)));
     ToolCall { arguments, reasoning: None, ..call.clone() }

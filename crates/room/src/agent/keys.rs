@@ -56,7 +56,7 @@ impl Keys<'_> {
         let mut bad = 0;
         let words: Vec<String> = match &entry.value {
             Value::Null if limits => {
-                self.tell_empty(key, "none");
+                self.report_empty(key, "none");
                 Vec::new()
             }
             Value::Null => return None,
@@ -108,7 +108,7 @@ impl Keys<'_> {
     pub(super) fn safety_mode(&mut self) -> Option<String> {
         let mode = match &self.known.get("safety_mode")?.value {
             Value::Null => {
-                self.tell_empty("safety_mode", LEAST_SAFETY_MODE);
+                self.report_empty("safety_mode", LEAST_SAFETY_MODE);
                 None
             }
             _ => self.text("safety_mode"),
@@ -132,7 +132,7 @@ impl Keys<'_> {
         }
     }
 
-    fn tell_empty(&mut self, key: &str, meant: &str) {
+    fn report_empty(&mut self, key: &str, meant: &str) {
         let what = format!("{key:?} is empty; it is treated as {meant}");
         let remedy = format!("add a value, or remove {key:?}");
         self.report(key, what, &remedy);

@@ -187,7 +187,7 @@ impl Profiles {
     }
 
     /// Whether files came before this tick about which it was not yet clear whether they were moved.
-    pub(super) fn must_settle(&self, oldest: u64) -> bool {
+    pub(super) fn has_undecided_moves(&self, oldest: u64) -> bool {
         self.came.values().any(|tick| *tick < oldest)
     }
 
@@ -226,7 +226,7 @@ impl Profiles {
         let mut outcome = Outcome::default();
         let mut replaced = BTreeMap::new();
         for (path, content) in changes {
-            self.take_in_file(path, content, tick, &mut replaced, &mut outcome);
+            self.load_file(path, content, tick, &mut replaced, &mut outcome);
         }
         if outcome.touched.is_empty() {
             return outcome;
@@ -321,7 +321,7 @@ impl Profiles {
         self.former.insert(id.clone(), bounds);
     }
 
-    fn take_in_file(
+    fn load_file(
         &mut self,
         path: &str,
         content: &FileContent,

@@ -172,7 +172,7 @@ fn a_file_on_its_way_is_not_called_a_second_one_until_it_is() {
         take_in(&mut profiles, 10, &[(new, content())]);
         let told = |profiles: &Profiles| profiles.with_longer_ids().count() + profiles.problems(new).len();
         assert_eq!(told(&profiles), 0, "{new}");
-        assert!(!profiles.must_settle(10) && profiles.must_settle(11));
+        assert!(!profiles.has_undecided_moves(10) && profiles.has_undecided_moves(11));
         assert_eq!(profiles.copies_to_report(11), [new]);
         assert_eq!(told(&profiles), 1, "both stay: {new}");
     }

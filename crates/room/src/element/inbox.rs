@@ -11,8 +11,8 @@ use super::agent_file_edits::own_mail_act;
 use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
 use super::content::{Content, Reader};
 use super::items::{
-    Item, ItemList, ListAct, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys,
-    settle_ids, take_out,
+    Item, ItemList, ListAct, acts_between, assign_ids, count_on, differing, fresh_id, name_alike, read_list, reorder,
+    set_keys, take_out,
 };
 use super::kind::Kind;
 use super::list_file::{self, ListFile, ListItem};
@@ -122,8 +122,8 @@ impl Inbox {
     }
 
     fn make_ids_unique(&mut self) -> Vec<String> {
-        let mut repeated = settle_ids(&mut self.items, "m", &mut self.counter);
-        repeated.extend(settle_ids(&mut self.outbox, "s", &mut self.sent_counter));
+        let mut repeated = assign_ids(&mut self.items, "m", &mut self.counter);
+        repeated.extend(assign_ids(&mut self.outbox, "s", &mut self.sent_counter));
         repeated
     }
 

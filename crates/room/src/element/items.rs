@@ -87,7 +87,7 @@ pub(super) fn count_on(prefix: &str, counter: &mut u32, id: &str) {
 }
 
 /// Gives an id to each item that has none, and another to each that repeats one; says which repeated.
-pub(super) fn settle_ids<T: Item>(items: &mut [T], prefix: &str, counter: &mut u32) -> Vec<String> {
+pub(super) fn assign_ids<T: Item>(items: &mut [T], prefix: &str, counter: &mut u32) -> Vec<String> {
     let mut taken: BTreeSet<Id> = items.iter().map(|item| item.id().clone()).collect();
     let mut seen = BTreeSet::new();
     let mut repeated = Vec::new();

@@ -348,7 +348,7 @@ fn begin_file(world: &mut World, kind: &Kind, entry: &ElementEntry) {
 }
 
 /// Tells how high the elements reach, when that changes.
-pub(super) fn tell_reach(
+pub(super) fn report_reach(
     elements: Query<&Element>,
     topmost: Res<TopmostElement>,
     mut reach: MessageWriter<ElementsReach>,

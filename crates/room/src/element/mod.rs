@@ -88,7 +88,7 @@ pub fn plugin(app: &mut App) {
             privacy::note_places,
             editing::set_readers.run_if(owners_may_differ),
             editing::apply_edits,
-            lifecycle::tell_reach,
+            lifecycle::report_reach,
             instructions::report_unshown,
         )
             .chain()

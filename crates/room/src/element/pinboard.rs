@@ -10,8 +10,8 @@ use super::agent_file_edits::own_pin_act;
 use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
 use super::content::{Content, Reader};
 use super::items::{
-    Item, ItemList, ListAct, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys,
-    settle_ids, take_out,
+    Item, ItemList, ListAct, acts_between, assign_ids, count_on, differing, fresh_id, name_alike, read_list, reorder,
+    set_keys, take_out,
 };
 use super::kind::Kind;
 use super::list_file::{self, ListFile, ListItem};
@@ -77,7 +77,7 @@ impl Pinboard {
         let below = entry.get("below").and_then(read_lines).unwrap_or_default();
         let counter = entry.get("next_pin").and_then(Value::as_u64).and_then(|count| u32::try_from(count).ok());
         let mut board = Self { pins, below, counter: counter.unwrap_or(0) };
-        for id in settle_ids(&mut board.pins, "p", &mut board.counter) {
+        for id in assign_ids(&mut board.pins, "p", &mut board.counter) {
             problems.push(Problem::warning(
                 place,
                 format!("two pins have the id {id:?}"),
@@ -97,7 +97,7 @@ impl Pinboard {
             pin
         });
         let mut board = Self { pins: pins.collect(), below: file.below, counter: 0 };
-        settle_ids(&mut board.pins, "p", &mut board.counter);
+        assign_ids(&mut board.pins, "p", &mut board.counter);
         board
     }
 

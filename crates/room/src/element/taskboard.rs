@@ -280,7 +280,7 @@ impl Content for TaskBoard {
         let open = self.file.tasks.iter().zip(&columns).filter(|(task, column)| !column.is_over() && is_told(task));
         let mut lines = String::new();
         for (task, column) in open.clone().take(TASKS_TOLD) {
-            let _ = writeln!(lines, "{}", told(&self.file, task, *column, reader));
+            let _ = writeln!(lines, "{}", task_line(&self.file, task, *column, reader));
         }
         let left_out = open.count().saturating_sub(TASKS_TOLD);
         if left_out > 0 {
@@ -326,7 +326,7 @@ impl Content for TaskBoard {
 }
 
 /// A task as a line: its id, where it stands and who has it, what it waits for, and its title.
-fn told(file: &TaskFile, task: &Task, column: Column, reader: &Reader) -> String {
+fn task_line(file: &TaskFile, task: &Task, column: Column, reader: &Reader) -> String {
     let mut about = vec![
         match column {
             Column::InWork => "in work",

@@ -112,7 +112,7 @@ fn take_up(
         }
         Action::ReadElement { element, .. } => set_out_to_read(sim, body, next, element, false),
         Action::SeekInfo { element } => set_out_to_read(sim, body, next, element, true),
-        Action::ApproachAgent { agent } => set_out_to_tell(sim, body, &next, agent, listener),
+        Action::ApproachAgent { agent } => walk_to_tell(sim, body, &next, agent, listener),
         Action::Attend(pending) => set_out_to_attend(sim, body, &next, pending),
     }
     true
@@ -156,7 +156,7 @@ fn waiting_at(label: &str) -> String {
     format!("waiting for a place at {label}")
 }
 
-fn set_out_to_tell(
+fn walk_to_tell(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
     next: &QueuedAction,

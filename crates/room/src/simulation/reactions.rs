@@ -291,7 +291,7 @@ pub(super) fn apply_news_and_compactions(
         if !talks.switched_on() {
             continue;
         }
-        let Some(to) = whom_to_tell(&sim, &bodies, heard) else { continue };
+        let Some(to) = news_recipient(&sim, &bodies, heard) else { continue };
         let Some(Ok(mut body)) = sim.roster.entity(heard.agent).map(|entity| bodies.get_mut(entity)) else { continue };
         let action = QueuedAction::new(Action::ApproachAgent { agent: to }, heard.cause);
         let origin = body.activity.origin;
@@ -317,7 +317,7 @@ pub(super) fn apply_news_and_compactions(
 }
 
 /// The nearest agent that may hear it, has not read it, is not about to and was not told.
-fn whom_to_tell(sim: &SimContext, bodies: &Query<AgentQuery>, heard: &NewsHeard) -> Option<AgentKey> {
+fn news_recipient(sim: &SimContext, bodies: &Query<AgentQuery>, heard: &NewsHeard) -> Option<AgentKey> {
     let sight = sim.space.sight(heard.element)?;
     let from = sim.space.position(heard.agent)?;
     let near = sim.space.agents_within(from, sim.attention.tell_units);

@@ -325,7 +325,7 @@ impl TaskAssignments {
     }
 
     /// Returns the pending notices and marks them as delivered.
-    pub fn take_told(&mut self) -> Vec<TaskNotice> {
+    pub fn take_notices(&mut self) -> Vec<TaskNotice> {
         std::mem::take(&mut self.told)
     }
 

@@ -109,10 +109,10 @@ fn whoever_asked_for_a_task_is_told_once_however_it_ends() {
         let mut duties = TaskAssignments::default();
         duties.watch(&files(&[(PLAN, &task(" ", ""))]));
         assert_eq!(duties.awaited_in(), BTreeSet::from(["planner.act-7"]));
-        assert_eq!(duties.take_told(), []);
+        assert_eq!(duties.take_notices(), []);
         duties.watch(&files(&[(PLAN, &ended)]));
         duties.watch(&files(&[(PLAN, &ended)]));
-        let told = duties.take_told();
+        let told = duties.take_notices();
         assert_eq!(told.len(), 1, "{ended}");
         assert!(told[0].text == format!("Your task yes “Say yes” {words}"), "{}", told[0].text);
         assert!(duties.awaited_in().is_empty());
@@ -129,12 +129,12 @@ fn the_conclusion_of_an_agent_is_told_once() {
     assert_eq!(due(&mut duties, &[(PLAN, &task(" ", ""))]), ["ada count"]);
     duties.was_marked(1, Ok("count".into()), 0);
     duties.watch(&files(&[(PLAN, &task("x", "  status: working\n"))]));
-    assert_eq!(duties.take_told(), [], "the agent marked it and goes on");
+    assert_eq!(duties.take_notices(), [], "the agent marked it and goes on");
     duties.conclude(1, &Outcome { status: "completed".into(), text: "Twelve.".into() });
     duties.watch(&files(&[(PLAN, &task(" ", "  status: working\n"))]));
     duties.was_closed(1, None);
     duties.watch(&files(&[(PLAN, &task("x", "  status: completed\n"))]));
-    let told: Vec<String> = duties.take_told().into_iter().map(|told| told.text).collect();
+    let told: Vec<String> = duties.take_notices().into_iter().map(|told| told.text).collect();
     assert_eq!(told, ["Your task count “Count” is done by ada. Its result:\nTwelve."]);
     assert!(!duties.is_at_work() && duties.awaited_in().is_empty());
 }

@@ -83,9 +83,9 @@ pub(super) fn start_and_close_tasks(
     }
     desk.duties.is_looked_at = true;
     desk.take_due();
-    desk.tell_orphans();
+    desk.report_orphans();
     desk.duties.bypass_change_detection().watch(desk.tasks.texts());
-    for told in desk.duties.take_told() {
+    for told in desk.duties.take_notices() {
         desk.send_notice(&told);
     }
     desk.keep_sessions();
@@ -207,7 +207,7 @@ impl TaskContext<'_, '_> {
     }
 
     /// Tells which tasks say that an agent has them while none does.
-    fn tell_orphans(&mut self) {
+    fn report_orphans(&mut self) {
         let names = self.names();
         let orphans = self.duties.orphans(self.tasks.texts(), &|name| names.get(&name.to_lowercase()).cloned());
         let problem = |(path, line, task): (&str, usize, &Task)| {

@@ -313,7 +313,7 @@ impl RoomAccess<'_, '_> {
             self.record(&one, cause, &tool_result(call, end != CallEnd::NotDone, truncate(&text, LOGGED_CHARS)));
         }
         if end != CallEnd::Done {
-            self.tell_code(kernel, at, CallAnswer::NotDone(text.clone()));
+            self.answer_code(kernel, at, CallAnswer::NotDone(text.clone()));
         }
         kernel.answered((key, turn, index), (text, end), &self.settings);
     }
@@ -353,7 +353,7 @@ impl RoomAccess<'_, '_> {
             }
             ToolNews::Done { output } => {
                 if !output.is_otherwise {
-                    self.tell_code(kernel, at, CallAnswer::Done(output.text.clone()));
+                    self.answer_code(kernel, at, CallAnswer::Done(output.text.clone()));
                 }
                 output.changed.iter().for_each(|path| kernel.note_change(at, path));
                 let attached = Attached::of(output, kernel.room_for_attached(key));
@@ -456,7 +456,7 @@ impl RoomAccess<'_, '_> {
         };
         let refusal = (!allow).then(|| result_text::refused(because.as_deref()));
         if let (Some(text), Some(_)) = (&refusal, &asked) {
-            self.tell_code(kernel, at, CallAnswer::NotDone(text.clone()));
+            self.answer_code(kernel, at, CallAnswer::NotDone(text.clone()));
         }
         if !kernel.decided((key, turn, index), refusal.clone(), &self.settings) {
             let what = "this approval is no longer open";

@@ -102,7 +102,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Tells code what a call came to that it wanted made, if this is one.
-    pub(super) fn tell_code(&mut self, kernel: &mut Kernel, at: CallAt, answer: CallAnswer) {
+    pub(super) fn answer_code(&mut self, kernel: &mut Kernel, at: CallAt, answer: CallAnswer) {
         if let Some((key, number)) = kernel.note_within(at, &answer) {
             self.call_answers.write(CallAnswered { key, number, answer });
         }

@@ -227,7 +227,7 @@ impl ServiceState {
                     self.answer(question)
                 }
             };
-            if !(is_heard && self.tell_embedder()) {
+            if !(is_heard && self.report_embedder()) {
                 return;
             }
         }
@@ -317,7 +317,7 @@ impl ServiceState {
     }
 
     /// Says which model is in use, where that is news.
-    fn tell_embedder(&mut self) -> bool {
+    fn report_embedder(&mut self) -> bool {
         let Some(opened) = &self.opened else { return true };
         let embedder = opened.known().embedder();
         let trouble = opened.instead().map(str::to_owned).or_else(|| embedder.trouble());

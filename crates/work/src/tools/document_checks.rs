@@ -62,12 +62,12 @@ pub(super) fn check(
             checking.waiting.insert(id.clone(), (path, tools));
         }
     }
-    checking.take_in(&mut found);
+    checking.take_results(&mut found);
     checking.begin(&code.0);
 }
 
 impl Checking {
-    fn take_in(&mut self, found: &mut InputQueue<CodeChecked>) {
+    fn take_results(&mut self, found: &mut InputQueue<CodeChecked>) {
         let Some(read) = self.reading.as_ref().and_then(|reading| reading.try_recv().ok()) else { return };
         self.reading = None;
         for checked in read {

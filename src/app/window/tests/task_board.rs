@@ -46,7 +46,7 @@ fn what_is_done_on_a_task_board_is_taken_back_and_done_again() {
         assert_eq!(house.saved(file), *text);
     }
     // External changes of another task stay.
-    house.tell_of(file, &texts[7].replace("\"Sweep\"", "\"Sweep all\""));
+    house.notify_at(file, &texts[7].replace("\"Sweep\"", "\"Sweep all\""));
     house.act(Command::Undo);
     assert_eq!(house.saved(file), texts[6].replace("\"Sweep\"", "\"Sweep all\""));
 }

@@ -207,7 +207,7 @@ impl Executor {
     }
 
     /// Tells of what changed since this was last called.
-    pub(super) fn tell_changed(&mut self) {
+    pub(super) fn report_changed(&mut self) {
         for path in std::mem::take(&mut self.changed) {
             let (entry, head) = (self.index.get(&path), self.heads.get(&path));
             let hash = head.filter(|head| head.is_there).map(|head| head.hash);

@@ -104,7 +104,7 @@ impl Executor {
             }
             Err(trouble) => {
                 if is_session_file(path.as_str()) && self.room.is_some() {
-                    self.tell_unusable(&path, &trouble);
+                    self.report_unusable(&path, &trouble);
                 }
                 self.no_text(&path);
                 Ok(())

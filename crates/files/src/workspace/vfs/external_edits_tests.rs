@@ -157,7 +157,7 @@ fn every_change_is_told_to_whoever_shows_files_whoever_made_it() {
     let (folder, mut files) = workspace();
     fs::create_dir(folder.path().join("notes")).expect("folders can be made");
     let told = |files: &mut Executor| {
-        files.tell_changed();
+        files.report_changed();
         let told = files.feed.take().files.into_iter();
         told.map(|file| (file.info.path, file.info.version, file.info.is_there, file.hash)).collect::<Vec<_>>()
     };

@@ -11,7 +11,7 @@ use super::super::session_files::{is_older, is_session_file};
 use super::path::WorkspacePath;
 use super::resolve::{Root, Trouble, beside_name};
 use super::service_events::RecordChanged;
-use super::session_texts::{SESSION_BYTES_AT_MOST, told};
+use super::session_texts::{SESSION_BYTES_AT_MOST, reported_content};
 use crate::base::ActivationKey;
 use crate::base::text::slug;
 
@@ -85,7 +85,7 @@ pub fn records_edited_while_closed(workspace: &Path) -> Vec<RecordChanged> {
         let normal = WorkspacePath::new(&path).ok()?;
         let content = match root.read(&normal, SESSION_BYTES_AT_MOST) {
             Ok((text, _)) if is_own(&text) || is_older(&text) => return None,
-            Ok((text, _)) => told(text),
+            Ok((text, _)) => reported_content(text),
             Err(Trouble::Missing | Trouble::IsFolder) => return None,
             Err(trouble) => FileContent::Unusable {
                 what: trouble.words(&path),

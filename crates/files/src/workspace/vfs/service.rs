@@ -347,7 +347,7 @@ impl ServiceState {
                 is_busy = true;
             }
             self.do_what_is_due();
-            self.files.tell_changed();
+            self.files.report_changed();
             if is_busy || self.files.do_later() {
                 continue;
             }
@@ -435,7 +435,7 @@ impl ServiceState {
             FileEvent::Paths(paths) if !is_flooded => {
                 let mut is_unclear = false;
                 for path in &paths {
-                    is_unclear |= !self.hear_of(path);
+                    is_unclear |= !self.note_path_event(path);
                 }
                 if is_unclear {
                     self.files.refresh("");
@@ -448,7 +448,7 @@ impl ServiceState {
     }
 
     /// Looks at a file that the system named; `false` if it is not a file, or gone.
-    fn hear_of(&mut self, full: &Path) -> bool {
+    fn note_path_event(&mut self, full: &Path) -> bool {
         if self.persons.as_mut().is_some_and(|persons| persons.is_about(full)) {
             return true;
         }

@@ -11,7 +11,7 @@ pub(super) const SESSION_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 const TOLD_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
 
 /// The content that is reported to the room; a text that is too long is reported as such.
-pub(super) fn told(text: String) -> FileContent {
+pub(super) fn reported_content(text: String) -> FileContent {
     if text.len() <= TOLD_BYTES_AT_MOST {
         return FileContent::Text(text);
     }

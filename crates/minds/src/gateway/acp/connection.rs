@@ -123,7 +123,7 @@ impl Connection {
             let remedy = known.map_or(failure.remedy.clone(), |known| known.install.to_owned());
             ProviderError::of_agent(AgentFault::NotStarted, failure.what, remedy)
         })?;
-        let (gauge, turns, prompts) = (Gauge::hearing(is_update), Turns::default(), Turns::default());
+        let (gauge, turns, prompts) = (Gauge::listening_for(is_update), Turns::default(), Turns::default());
         let (end, gone) = (CancellationToken::new(), CancellationToken::new());
         let words = started.process.words();
         let transport =
@@ -303,7 +303,7 @@ fn serve(
             .name("workshop")
             .on_receive_dispatch(
                 async move |message: Dispatch, _: ConnectionTo<Agent>| {
-                    hear(message, (&turns, &prompts), &gauge, &workspace)
+                    dispatch_incoming(message, (&turns, &prompts), &gauge, &workspace)
                 },
                 agent_client_protocol::on_receive_dispatch!(),
             )
@@ -324,7 +324,7 @@ fn serve(
 }
 
 /// Takes in what an agent sends. Never waits.
-fn hear(
+fn dispatch_incoming(
     message: Dispatch,
     (turns, prompts): (&Turns, &Turns),
     gauge: &Gauge,

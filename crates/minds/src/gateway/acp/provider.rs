@@ -240,7 +240,7 @@ impl AgentRequest {
             if answered.asked.iter().any(|asked| !asked.may_wait_for_a_person()) {
                 return Ok(answered);
             }
-            let until = session.turn.heard().unwrap_or_else(Instant::now) + self.terms.silence;
+            let until = session.turn.last_heard().unwrap_or_else(Instant::now) + self.terms.silence;
             if !answered.asked.is_empty() {
                 settled.get_or_insert_with(|| Instant::now() + TOGETHER);
             }

@@ -120,7 +120,7 @@ impl ToolServerClient {
             return;
         }
         let (from, to) = stream.into_split();
-        let gauge = Gauge::hearing(|_| true);
+        let gauge = Gauge::listening_for(|_| true);
         let heard = gauge.clone();
         let lines = incoming(BufReader::new(from), gauge.clone());
         let messages =

@@ -44,7 +44,7 @@ pub(super) struct Gauge {
 
 impl Gauge {
     /// Nothing is under way; these notifications are listened to.
-    pub(super) fn hearing(hears: fn(&str) -> bool) -> Arc<Self> {
+    pub(super) fn listening_for(hears: fn(&str) -> bool) -> Arc<Self> {
         Arc::new(Self {
             updates: Semaphore::new(UPDATES_AT_ONCE),
             requests: Semaphore::new(REQUESTS_AT_ONCE),
@@ -151,9 +151,9 @@ mod tests {
 
     use super::*;
 
-    fn heard(text: &str) -> (Vec<String>, bool) {
+    fn read_all(text: &str) -> (Vec<String>, bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
-        let gauge = Gauge::hearing(is_update);
+        let gauge = Gauge::listening_for(is_update);
         let reader = std::io::Cursor::new(text.as_bytes().to_vec());
         let lines: Vec<Result<String>> = runtime.block_on(incoming(reader, gauge.clone()).collect());
         (lines.into_iter().flatten().collect(), gauge.is_garbage.load(Ordering::Relaxed))
@@ -167,12 +167,12 @@ mod tests {
         let text = format!(
             "Welcome!\n\n[{request}]\n{request}\n  {answer}  \n{{\"method\":\"other/news\"}}\n{update}\n{{\"id\":"
         );
-        assert_eq!(heard(&text), (vec![request.to_owned(), answer.to_owned(), update.to_owned()], false));
+        assert_eq!(read_all(&text), (vec![request.to_owned(), answer.to_owned(), update.to_owned()], false));
     }
 
     #[test]
     fn who_says_nothing_but_other_things_is_not_heard_any_more() {
-        let (lines, is_garbage) = heard(&"hello there\n".repeat(GARBAGE_LINES_AT_MOST + 10));
+        let (lines, is_garbage) = read_all(&"hello there\n".repeat(GARBAGE_LINES_AT_MOST + 10));
         assert!(lines.is_empty() && is_garbage);
     }
 }

@@ -198,7 +198,7 @@ impl Turn {
     }
 
     /// When it said something last.
-    pub(super) fn heard(&self) -> Option<Instant> {
+    pub(super) fn last_heard(&self) -> Option<Instant> {
         self.state().heard
     }
 

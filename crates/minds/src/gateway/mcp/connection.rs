@@ -367,7 +367,7 @@ impl CallState {
     }
 
     /// Whether a person is to be told that no model was asked: once in a call.
-    pub(super) fn tells_refusal(&self) -> bool {
+    pub(super) fn is_first_refusal(&self) -> bool {
         !self.is_refusal_told.swap(true, Ordering::Relaxed)
     }
 

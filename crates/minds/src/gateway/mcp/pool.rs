@@ -496,7 +496,7 @@ impl ServerTask {
                 (self.says)(McpEvent::Samples { id, question: Box::new(question) });
             }
             Err(why) => {
-                if call.tells_refusal() {
+                if call.is_first_refusal() {
                     let text = format!("the server's question to a model was refused, because {why}");
                     (self.says)(McpEvent::Progress { id, text });
                 }

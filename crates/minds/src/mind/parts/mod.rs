@@ -163,7 +163,7 @@ impl PartProvider {
     }
 
     /// The same part, with `tell` as the formatter of the content that was looked up.
-    pub(super) fn told(self, tell: fn(&str, &mut PartWriter)) -> Self {
+    pub(super) fn formatted_by(self, tell: fn(&str, &mut PartWriter)) -> Self {
         let id = self.id.clone();
         let write = move |context: &MindContext, out: &mut PartWriter| {
             if let Some(text) = context.gathered.get(&id) {

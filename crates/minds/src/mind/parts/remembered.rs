@@ -21,7 +21,7 @@ const LINES_TOLD: usize = 3;
 pub(super) fn part() -> PartProvider {
     let names = (REMEMBERED, "What it remembers about this", headings::REMEMBERED);
     PartProvider::looked_up(names, Slot::Changing, question)
-        .told(|text, out| {
+        .formatted_by(|text, out| {
             let recalled = Reminder::parse(text).memories;
             let items = recalled.iter().map(item).collect();
             out.data(&bullets(recalled.iter().map(RecalledMemory::line)), items);

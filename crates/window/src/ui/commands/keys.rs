@@ -101,13 +101,13 @@ pub fn pressed<'t>(
 }
 
 /// Whether what is drawn here hears keys: no menu is open over it and no dialog lies before it.
-pub fn are_heard(ui: &Ui) -> bool {
+pub fn are_active(ui: &Ui) -> bool {
     !egui::Popup::is_any_open(ui.ctx()) && ui.memory(|memory| memory.is_above_modal_layer(ui.layer_id()))
 }
 
 /// Whether the keys of this command of the house are pressed; they are used up. For panes that have the keyboard.
 pub fn take(ui: &Ui, id: &str) -> bool {
-    if !are_heard(ui) {
+    if !are_active(ui) {
         return false;
     }
     let keys = CommandTable::standard().find(id).map_or(&[][..], |command| command.keys);

@@ -12,7 +12,7 @@ use crate::ui::commands::{NoticeCommand, WindowCommand};
 use crate::ui::shell::notice_card::{card, place_button};
 use crate::ui::shell::provider_notices;
 use crate::ui::shell::texts::notices as texts;
-use crate::ui::state::notice_board::{Group, file_or_place, place_of, told_place};
+use crate::ui::state::notice_board::{Group, file_or_place, place_of, place_text};
 use crate::ui::state::notices::OUTCOME_SECS;
 use crate::ui::widgets;
 use crate::ui::widgets::text_format::sentence;
@@ -93,7 +93,7 @@ fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut
     let theme = cx.theme;
     let Some(problem) = group.problems.first().map(|index| &cx.ui.notices.board().all()[*index]) else { return false };
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
-    let place = told_place(problem);
+    let place = place_text(problem);
     let what = sentence(&problem.what);
     card(ui, (&place, &what), colour, theme, &texts::dismiss(&place), |ui| {
         ui.add(egui::Label::new(widgets::soft(sentence(&problem.remedy), theme)).wrap());

@@ -38,7 +38,7 @@ fn server_ui(
     let (server, name) = (&written.server, &written.server.name);
     let left = |ui: &mut Ui| {
         ui.label(RichText::new(name).strong());
-        widgets::badge(ui, server_status_text::standing(standing), colour(standing, theme), theme);
+        widgets::badge(ui, server_status_text::status(standing), colour(standing, theme), theme);
     };
     widgets::line(ui, &written.key, left, |ui| {
         if consent == Some(Consent::Given) {

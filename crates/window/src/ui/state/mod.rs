@@ -242,11 +242,11 @@ pub struct TrialOutcome {
 impl UiState {
     /// Tells the person how something went.
     pub fn notify(&mut self, text: impl Into<String>, good: bool) {
-        self.tell_of(text, good, None);
+        self.notify_at(text, good, None);
     }
 
     /// The same, with where it leads to.
-    pub fn tell_of(&mut self, text: impl Into<String>, good: bool, place: Option<Place>) {
+    pub fn notify_at(&mut self, text: impl Into<String>, good: bool, place: Option<Place>) {
         self.notices.notify(text, good, place, self.time.now_secs);
     }
 

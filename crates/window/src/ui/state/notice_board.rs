@@ -105,7 +105,7 @@ pub fn place_of(problem: &Problem) -> Option<Place> {
 }
 
 /// Where a problem is, with its line.
-pub fn told_place(problem: &Problem) -> String {
+pub fn place_text(problem: &Problem) -> String {
     match problem.line {
         Some(line) => texts::place_in_file(&problem.place, line),
         None => problem.place.clone(),

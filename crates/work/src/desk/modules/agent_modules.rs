@@ -125,7 +125,7 @@ impl OpenModules {
     }
 
     /// Tells a module what its agent said.
-    pub(super) fn tell_prompt(&mut self, module: &str, number: u64, answer: &Result<String, String>) {
+    pub(super) fn answer_prompt(&mut self, module: &str, number: u64, answer: &Result<String, String>) {
         let Some(asked) = self.prompts.remove(&(module.to_owned(), number)) else { return };
         let answer = match answer {
             Ok(text) => HostAnswer::Text { text: text.clone() },
@@ -246,7 +246,7 @@ impl OpenModules {
                     modules.push(HeardModule {
                         file: file.to_owned(),
                         name: described.name.clone(),
-                        tools: described.tools.iter().map(heard_tool).collect(),
+                        tools: described.tools.iter().map(described_tool).collect(),
                         words: words.clone(),
                     });
                 }
@@ -269,7 +269,7 @@ fn path_of(folder: &str, file: &str) -> String {
     if folder.is_empty() { format!("{FOLDER}{file}") } else { format!("{folder}/{FOLDER}{file}") }
 }
 
-fn heard_tool(tool: &crate::engine::ModuleTool) -> HeardTool {
+fn described_tool(tool: &crate::engine::ModuleTool) -> HeardTool {
     let parameters = match &tool.parameters {
         Value::Object(_) => tool.parameters.clone(),
         _ => Value::Object(Map::from_iter([("type".to_owned(), Value::from("object"))])),

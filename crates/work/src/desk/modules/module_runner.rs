@@ -80,7 +80,7 @@ pub(in crate::desk) fn run(
     }
     for PromptAnswered { profile, module, number, answer } in prompted.read() {
         if let Some((_, Loaded::Open(modules))) = running.all.get_mut(profile) {
-            modules.tell_prompt(module, *number, answer);
+            modules.answer_prompt(module, *number, answer);
         }
     }
     running.take_up();

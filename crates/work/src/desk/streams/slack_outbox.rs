@@ -100,7 +100,7 @@ pub(in crate::desk) fn advance_posts(
         let sent = all.sending.remove(&key).or_else(|| orders.get(key).and_then(Sent::of));
         let Some(sent) = sent.filter(|_| !all.posted.contains_key(&key)) else { continue };
         match post {
-            SlackPost::NotSent { .. } => answer(key, told(post, Ok(()))),
+            SlackPost::NotSent { .. } => answer(key, post_result(post, Ok(()))),
             _ => drop(all.posted.insert(key, (sent, post.clone()))),
         }
     }
@@ -109,7 +109,7 @@ pub(in crate::desk) fn advance_posts(
         all.writing.remove(&key);
         let written = outcome.result.as_ref().map(drop).map_err(|failure| failure.what.as_str());
         let news = match (all.posted.remove(&key), written) {
-            (Some((_, post)), written) => told(&post, written),
+            (Some((_, post)), written) => post_result(&post, written),
             (None, Ok(())) => done(format!("Saved in {SLACK_OUTBOX}, to be sent from there.")),
             (None, Err(why)) => ToolNews::Failed { why: format!("it was not sent: {why}") },
         };
@@ -154,7 +154,7 @@ fn done(text: String) -> ToolNews {
 }
 
 /// What the agent is told of a message; `written` says whether it stands in the outbox.
-fn told(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
+fn post_result(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
     match post {
         SlackPost::Sent { ts, .. } => {
             let at = ts.as_ref().map(|ts| format!(", as {ts}")).unwrap_or_default();

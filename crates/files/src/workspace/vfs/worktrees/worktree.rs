@@ -250,7 +250,7 @@ impl Worktree {
     }
 
     /// Reports the copy's own changes again, even if they were reported before.
-    pub(super) fn tell_again(&mut self) {
+    pub(super) fn report_again(&mut self) {
         self.told = None;
     }
 }

@@ -197,12 +197,12 @@ fn pattern(wanted: &Wanted) -> Result<Option<Regex>, String> {
 fn places(wanted: &Wanted, text: &str) -> Result<Vec<Range<usize>>, String> {
     let Some(pattern) = pattern(wanted)? else { return Ok(Vec::new()) };
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    let stands_alone = |place: &Range<usize>| {
+    let is_standalone = |place: &Range<usize>| {
         !text[..place.start].chars().next_back().is_some_and(is_word)
             && !text[place.end..].chars().next().is_some_and(is_word)
     };
     let all = pattern.find_iter(text).map(|found| found.range()).filter(|place| !place.is_empty());
-    Ok(all.filter(|place| !wanted.whole_word || stands_alone(place)).collect())
+    Ok(all.filter(|place| !wanted.whole_word || is_standalone(place)).collect())
 }
 
 #[cfg(test)]

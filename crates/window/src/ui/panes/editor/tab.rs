@@ -209,7 +209,7 @@ impl Tab {
     }
 
     /// How what was written stands to the file.
-    pub fn standing(&self) -> DraftStatus {
+    pub fn draft_status(&self) -> DraftStatus {
         let Some(begun) = &self.begun else { return DraftStatus::Clean };
         match (&self.seen, &begun.base) {
             (FileStatus::Absent, Some(_)) => DraftStatus::Deleted,

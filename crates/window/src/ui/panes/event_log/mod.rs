@@ -82,8 +82,8 @@ impl EventLogPane {
 
     /// How many sentences are kept for rows on screen.
     #[cfg(test)]
-    fn told_count(&self) -> usize {
-        self.list.told_count()
+    fn sentence_count(&self) -> usize {
+        self.list.sentence_count()
     }
 
     /// Takes in what is new, no more than a frame has time for.

@@ -83,7 +83,7 @@ impl List {
 
     /// How many sentences are kept.
     #[cfg(test)]
-    pub(super) fn told_count(&self) -> usize {
+    pub(super) fn sentence_count(&self) -> usize {
         self.told.sentences.len()
     }
 
@@ -197,7 +197,7 @@ fn newest_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &mut EventLogPa
 
 /// Moves the choice by keys while the list has the keyboard.
 fn move_by_keys(ui: &Ui, list: &Response, book: &EventList, pane: &mut EventLogPane, page: usize) {
-    if !list.has_focus() || !keys::are_heard(ui) {
+    if !list.has_focus() || !keys::are_active(ui) {
         return;
     }
     let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };

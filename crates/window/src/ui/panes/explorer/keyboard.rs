@@ -51,7 +51,7 @@ impl Explorer {
             self.wants_filter = true;
         }
         let has_keys = ui.memory(|memory| memory.has_focus(tree_id()));
-        if !has_keys || self.question.is_some() || !keys::are_heard(ui) {
+        if !has_keys || self.question.is_some() || !keys::are_active(ui) {
             return Vec::new();
         }
         for (key, step) in STEPS {

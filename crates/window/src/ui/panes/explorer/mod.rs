@@ -171,7 +171,7 @@ impl Explorer {
         }
         let Remembered { folded, is_bin_open, .. } = &self.remembered;
         if self.tree.update(&files, &self.filter, folded, *is_bin_open) {
-            self.take_in_files(cx);
+            self.forget_removed_files(cx);
         }
         if cx.ui.selection.file() != self.last_chosen.as_deref() {
             if self.choosing.is_some() && self.choosing.as_deref() == cx.ui.selection.file() {
@@ -183,7 +183,7 @@ impl Explorer {
     }
 
     /// Other files are there: what is remembered of those that are gone is let go.
-    fn take_in_files(&mut self, cx: &ViewerContext<'_>) {
+    fn forget_removed_files(&mut self, cx: &ViewerContext<'_>) {
         let tree = &self.tree;
         match &mut self.remembered.seen {
             Some(seen) => seen.retain(|path, _| tree.info(path).is_some()),

@@ -198,7 +198,7 @@ impl Explorer {
                     is_chosen: matches!(spot, RowTarget::File(path) if self.selected.contains(path)),
                     is_changed: self.is_changed(file),
                     is_unsaved: cx.is_unsaved(&file.path),
-                    standing: self.standing(&file.path),
+                    standing: self.profile_status(&file.path),
                     wrong: self.watch.wrong(&file.path).map(|wrong| wrong.severity),
                     ..plain(Sign::File(kind_of_file(&file.path, file.kind)), name_of(&file.path))
                 }

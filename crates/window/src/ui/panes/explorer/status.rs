@@ -160,7 +160,7 @@ impl Watch {
     }
 
     /// How it stands with the agents of a profile; nothing where none is in the room.
-    pub fn standing(&self, profile: &str) -> Option<ProfileStatus> {
+    pub fn profile_status(&self, profile: &str) -> Option<ProfileStatus> {
         let at_work = self.at_work.get(profile).copied();
         at_work.or_else(|| {
             self.here.get(profile).filter(|count| **count > 0)?;
@@ -321,8 +321,8 @@ mod tests {
         let mut recent = Recent::default();
         let mut watch = Watch::default();
         watch.follow(&room, &recent);
-        assert_eq!(watch.standing("ada"), Some(ProfileStatus::Idle));
-        assert_eq!(watch.standing("bram"), None, "nobody of that kind is in the room");
+        assert_eq!(watch.profile_status("ada"), Some(ProfileStatus::Idle));
+        assert_eq!(watch.profile_status("bram"), None, "nobody of that kind is in the room");
         for (stage, asks, standing) in [
             ("queued", false, ProfileStatus::Waiting),
             ("called", false, ProfileStatus::Waiting),
@@ -333,18 +333,25 @@ mod tests {
         ] {
             room.work.pieces = vec![piece("ada-1", stage, asks), piece("bram-1", "queued", false)];
             watch.follow(&room, &recent);
-            assert_eq!(watch.standing("ada"), Some(standing), "what matters more is told: {stage}");
+            assert_eq!(watch.profile_status("ada"), Some(standing), "what matters more is told: {stage}");
         }
         room.work.pieces.clear();
         recent.book.push(&record(1, "ada-1", &failed("it broke")));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Failed), Some("it broke")));
+        assert_eq!(
+            (watch.profile_status("ada"), watch.why_ended("ada")),
+            (Some(ProfileStatus::Failed), Some("it broke"))
+        );
         recent.book.push(&record(2, "bram-1", &Abort { what: "a person stopped it".into(), ..Abort::default() }));
         watch.follow(&room, &recent);
-        assert_eq!(watch.standing("ada"), Some(ProfileStatus::Aborted), "the newest of all agents of the profile");
+        assert_eq!(
+            watch.profile_status("ada"),
+            Some(ProfileStatus::Aborted),
+            "the newest of all agents of the profile"
+        );
         recent.book.push(&record(3, "ada-1", &Complete::default()));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
+        assert_eq!((watch.profile_status("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
     }
 
     #[test]
@@ -354,10 +361,13 @@ mod tests {
         recent.book.push(&record(1, "ada-1", &Error::Request(refused)));
         recent.book.push(&record(2, "ada-1", &Error::Problem(Warning::new("no YAML").into())));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
+        assert_eq!((watch.profile_status("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
         recent.book.push(&record(3, "ada-1", &failed("no answer")));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Failed), Some("no answer")));
+        assert_eq!(
+            (watch.profile_status("ada"), watch.why_ended("ada")),
+            (Some(ProfileStatus::Failed), Some("no answer"))
+        );
     }
 
     #[test]
@@ -370,10 +380,10 @@ mod tests {
         assert_eq!(watch.next, 1_000);
         recent.book.push(&record(2_000, "ada-1", &failed("x")));
         watch.follow(&room, &recent);
-        assert_eq!((watch.next, watch.standing("ada")), (1_001, Some(ProfileStatus::Failed)));
+        assert_eq!((watch.next, watch.profile_status("ada")), (1_001, Some(ProfileStatus::Failed)));
         recent.book.clear();
         watch.follow(&room, &recent);
-        assert_eq!((watch.next, watch.standing("ada")), (0, Some(ProfileStatus::Idle)));
+        assert_eq!((watch.next, watch.profile_status("ada")), (0, Some(ProfileStatus::Idle)));
     }
 
     #[test]
@@ -385,12 +395,12 @@ mod tests {
         room.agents.push(bram);
         watch.follow(&room, &recent);
         assert_eq!(
-            (watch.standing("bram"), watch.agent_of("bram").map(|id| &**id)),
+            (watch.profile_status("bram"), watch.agent_of("bram").map(|id| &**id)),
             (Some(ProfileStatus::Idle), Some("b-2"))
         );
         room.agents.clear();
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("bram"), watch.standing("ada")), (None, None));
+        assert_eq!((watch.profile_status("bram"), watch.profile_status("ada")), (None, None));
     }
 
     #[test]

@@ -241,7 +241,7 @@ impl GraphPane {
 
     /// Arrow keys lead from what has the keyboard to the nearest in that direction.
     fn walk(&mut self, ui: &Ui, model: &Model, shown: &Shown) {
-        let Some(here) = self.focused.filter(|_| keys::are_heard(ui)) else { return };
+        let Some(here) = self.focused.filter(|_| keys::are_active(ui)) else { return };
         let keys = [
             (Key::ArrowLeft, vec2(-1.0, 0.0)),
             (Key::ArrowRight, vec2(1.0, 0.0)),

@@ -52,7 +52,7 @@ pub(super) fn file_card(
     if pane.file.path != path {
         pane.file = FilePane { path: path.to_owned(), is_beside: pane.file.is_beside, ..FilePane::default() };
     }
-    hear(&mut pane.file, cx.recent);
+    take_order_result(&mut pane.file, cx.recent);
     let theme = cx.theme;
     let files = cx.ui.texts.files();
     let info = files.binary_search_by(|info| info.path.as_str().cmp(path)).ok().map(|index| files[index].clone());
@@ -92,7 +92,7 @@ pub(super) fn file_card(
 }
 
 /// Takes in how the order of a person went that is under way.
-fn hear(pane: &mut FilePane, recent: &Recent) {
+fn take_order_result(pane: &mut FilePane, recent: &Recent) {
     let Some(result) = pane.order.as_deref().and_then(|key| recent.order(key)) else { return };
     pane.told = Some(match result {
         Ok(()) => (texts::RESTORED.to_owned(), true),

@@ -315,7 +315,7 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
         }
         EventKind::FileChange => (row.path.as_deref().unwrap_or_default().to_owned(), here()),
         EventKind::Knowledge => {
-            row.read().filter(is_told)?;
+            row.read().filter(is_shown)?;
             (row.seq.to_string(), here())
         }
         EventKind::AgentAdded if is_restored => ("restored".to_owned(), here()),
@@ -352,7 +352,7 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
 }
 
 /// What an agent learned is told; that it was reminded, and how many things it looked at, is not.
-fn is_told(knowledge: &Knowledge) -> bool {
+fn is_shown(knowledge: &Knowledge) -> bool {
     matches!(knowledge, Knowledge::Added { .. } | Knowledge::Updated { .. } | Knowledge::Forgotten { .. })
 }
 

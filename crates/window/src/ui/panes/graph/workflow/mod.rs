@@ -129,7 +129,7 @@ impl WorkflowLayer {
             self.bar(ui, cx, (file, run), &mut done);
         });
         let words = ScrollArea::vertical().id_salt("words").max_height(ui.available_height() * WORDS_SHARE);
-        words.show(ui, |ui| self.told(ui, cx.theme, (file, run), &mut done));
+        words.show(ui, |ui| self.info_ui(ui, cx.theme, (file, run), &mut done));
         ui.add_space(SPACE[1]);
         self.beside(ui, cx, (file, run), &mut done);
         self.take_drop(ui, cx, file, &mut done);
@@ -296,7 +296,7 @@ impl WorkflowLayer {
     }
 
     /// What is to be said of it: how the newest run is, what it asks, what is wrong, and what a new one is to be about.
-    fn told(&mut self, ui: &mut Ui, theme: &Theme, (file, run): (&WorkflowView, Option<&RunView>), done: &mut Done) {
+    fn info_ui(&mut self, ui: &mut Ui, theme: &Theme, (file, run): (&WorkflowView, Option<&RunView>), done: &mut Done) {
         if let Some(run) = run {
             ui.label(widgets::small(texts::run_is(run.key, run.status.word(), &run.why), theme));
             for asked in &run.asked {

@@ -71,7 +71,7 @@ pub(super) fn content_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands:
             marks_ui(ui, board, task);
         });
     }
-    for told in told(board, task) {
+    for told in status_notes(board, task) {
         ui.add(Label::new(widgets::small(told, theme)).wrap().selectable(false));
     }
     if let Some(problem) = board.found.worst(index) {
@@ -128,7 +128,7 @@ fn who_ui(ui: &mut Ui, board: &Board<'_>, name: &str) {
 }
 
 /// What there is to say of where a task stands: what it waits for, and what it came to.
-fn told(board: &Board<'_>, task: &Task) -> Vec<String> {
+fn status_notes(board: &Board<'_>, task: &Task) -> Vec<String> {
     let file = &board.tasks.file;
     let mut told = Vec::new();
     let column = Column::of(task);
