@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_work_is_told_with_its_cost_what_it_waits_for_and_how_it_goes_on() {
+    fn unfinished_work_is_reported_with_its_cost_what_it_waits_for_and_how_it_continues() {
         let commands =
             Commands { workspace: Some("room".into()), scene: Some("studio".into()), provider: None, go_on: None };
         let told = shown(&task(7), &commands);

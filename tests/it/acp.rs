@@ -33,27 +33,27 @@ pub fn trials() -> Vec<Trial> {
         no_agent_starts_that_no_person_allowed_exactly_so,
         an_agent_that_is_forbidden_meanwhile_is_ended,
         a_person_is_asked_before_a_tool_of_its_own_and_for_a_task_once,
-        what_is_refused_is_refused_and_the_answer_goes_on,
+        what_is_refused_is_refused_and_the_answer_continues,
         what_its_file_does_not_list_is_denied_without_asking,
         what_a_rule_denies_is_denied_without_asking,
-        an_agent_that_would_only_be_allowed_for_good_is_not,
+        an_agent_that_would_only_be_allowed_permanently_is_not,
         paths_outside_are_refused,
         what_it_tells_of_itself_is_in_the_log,
         what_it_changes_by_itself_is_its_act_in_the_log,
         what_it_thinks_is_seen_and_kept_and_is_nobodys_words,
         images_of_its_answer_are_said_and_kept,
         what_it_tells_of_tokens_and_cost_is_booked,
-        agents_that_misbehave_are_told_in_time_and_leave_nothing,
+        agents_that_misbehave_are_reported_in_time_and_leave_nothing,
         an_agent_that_ends_in_the_middle_is_started_again_and_told,
         what_comes_after_the_end_of_a_turn_is_not_heard,
         work_that_is_stopped_stops_the_agent,
         an_agent_that_does_not_stop_is_ended,
-        what_an_element_does_not_take_over_is_not_told_as_written,
-        an_agent_that_was_ended_goes_on_in_its_session,
-        a_room_that_is_opened_again_goes_on_in_the_session_of_the_agent,
+        what_an_element_does_not_take_over_is_not_reported_as_written,
+        an_agent_that_was_ended_continues_in_its_session,
+        a_room_that_is_opened_again_continues_in_the_session_of_the_agent,
         a_session_that_is_lost_is_said_to_be_lost,
         what_an_agent_lets_be_chosen_is_chosen_by_the_settings,
-        what_cannot_be_chosen_is_told_with_what_can,
+        what_cannot_be_chosen_is_reported_with_what_can,
         a_mode_in_which_it_asks_less_asks_a_person_first,
         an_agent_that_goes_into_such_a_mode_by_itself_is_stopped,
         a_run_replays_without_the_agent,
@@ -281,7 +281,7 @@ fn a_person_is_asked_before_a_tool_of_its_own_and_for_a_task_once() {
     assert!(is_gone("good", "asked"));
 }
 
-fn what_is_refused_is_refused_and_the_answer_goes_on() {
+fn what_is_refused_is_refused_and_the_answer_continues() {
     let place = Place::new();
     let mut room = place.allowed("good", "refused", "execute_command", "", "do:run touch made.txt\ndo:say afterwards");
     asked(&mut room);
@@ -311,7 +311,7 @@ fn what_a_rule_denies_is_denied_without_asking() {
     assert!(room.events("approval_requested").is_empty());
 }
 
-fn an_agent_that_would_only_be_allowed_for_good_is_not() {
+fn an_agent_that_would_only_be_allowed_permanently_is_not() {
     let place = Place::new();
     let mut room = place.allowed("greedy", "greedy", "execute_command", "", "do:run touch made.txt");
     asked(&mut room);
@@ -430,7 +430,7 @@ fn what_it_tells_of_tokens_and_cost_is_booked() {
     assert!(call["cost_usd"].is_null() && call["estimated"] == true, "nobody knows what it cost: {call}");
 }
 
-fn agents_that_misbehave_are_told_in_time_and_leave_nothing() {
+fn agents_that_misbehave_are_reported_in_time_and_leave_nothing() {
     for (mode, words) in [
         ("mute", "sent nothing for 2 s"),
         ("endless", "too long"),
@@ -548,7 +548,7 @@ fn ended_allowing(room: &mut Workshop) -> String {
     panic!("it is never done: {:#?}", &room.log()[seen.max(room.log().len().saturating_sub(5))..]);
 }
 
-fn what_an_element_does_not_take_over_is_not_told_as_written() {
+fn what_an_element_does_not_take_over_is_not_reported_as_written() {
     let (_workspace, config, place) = on_disk("good", "kept_out", "vfs_read, vfs_write");
     let scenes = std::fs::read_dir(place.join("scenes")).expect("it has scenes").flatten();
     let scene = scenes.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "yaml"));
@@ -565,7 +565,7 @@ fn what_an_element_does_not_take_over_is_not_told_as_written() {
     assert!(told.contains("not written boards/mail.md") && !told.contains("wrote boards/mail.md"), "{told}");
 }
 
-fn an_agent_that_was_ended_goes_on_in_its_session() {
+fn an_agent_that_was_ended_continues_in_its_session() {
     for mode in ["keeps", "resumes"] {
         let place = Place::new();
         let mut room = place.allowed(mode, "ended", "vfs_read", "", "do:dieonce\ndo:say afterwards");
@@ -578,7 +578,7 @@ fn an_agent_that_was_ended_goes_on_in_its_session() {
     }
 }
 
-fn a_room_that_is_opened_again_goes_on_in_the_session_of_the_agent() {
+fn a_room_that_is_opened_again_continues_in_the_session_of_the_agent() {
     let place = Place::new();
     let mut room = place.allowed("keeps", "reopened", "execute_command", "", "do:run echo one");
     asked(&mut room);
@@ -616,7 +616,7 @@ fn what_an_agent_lets_be_chosen_is_chosen_by_the_settings() {
     assert!(room.events("approval_requested").is_empty());
 }
 
-fn what_cannot_be_chosen_is_told_with_what_can() {
+fn what_cannot_be_chosen_is_reported_with_what_can() {
     let place = Place::new();
     let why = failed(&mut place.choosing("modes", "unchosen", "mode: fast", "do:mode"));
     assert!(why.contains("default, plan, bypassPermissions") && why.contains("acp.options"), "{why}");

@@ -28,7 +28,7 @@ pub fn trials() -> Vec<Trial> {
         who_shares_nothing_is_not_told_and_nothing_is_asked_for_it,
         a_part_that_is_refused_or_does_not_come_is_left_out_and_that_is_said,
         what_comes_late_or_twice_or_to_nobody_is_dropped_and_said,
-        a_room_closed_in_the_middle_goes_on_waiting_and_asks_once,
+        a_room_closed_in_the_middle_continues_waiting_and_asks_once,
         a_run_with_gathered_parts_replays_without_whoever_gathers,
         who_leaves_meanwhile_is_answered_once_and_nobody_is_asked,
         work_is_gathered_for_like_anything_else_and_given_up_with_it,
@@ -212,7 +212,7 @@ fn what_comes_late_or_twice_or_to_nobody_is_dropped_and_said() {
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
-fn a_room_closed_in_the_middle_goes_on_waiting_and_asks_once() {
+fn a_room_closed_in_the_middle_continues_waiting_and_asks_once() {
     for ticks in [0, 3, LATER - 1] {
         let (mut room, before) = opened(Some((LATER, Ok("The lamps are in the cellar."))));
         let key = waiting(&mut room);

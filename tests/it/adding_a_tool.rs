@@ -26,7 +26,7 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_tool_that_is_added_is_offered_judged_asked_about_shown_and_recorded_like_any_other,
         a_call_under_way_outlives_the_room_and_is_answered_once,
-        two_runs_that_go_on_from_one_moment_give_no_order_the_same_name,
+        two_runs_that_continue_from_one_moment_give_no_order_the_same_name,
         a_run_with_an_added_tool_replays_without_its_executor,
         a_call_whose_work_is_over_is_given_up_and_a_late_answer_is_nobodys,
         a_tool_is_there_for_those_that_it_was_added_for,
@@ -201,7 +201,7 @@ fn a_call_under_way_outlives_the_room_and_is_answered_once() {
     assert!(results(&again)[0]["text"].as_str().unwrap().contains("no longer available"), "{:?}", results(&again));
 }
 
-fn two_runs_that_go_on_from_one_moment_give_no_order_the_same_name() {
+fn two_runs_that_continue_from_one_moment_give_no_order_the_same_name() {
     let mut room = room();
     room.until(10.0, "approval_requested", |_| true);
     let [mut one, mut other] = ["r-one", "r-other"].map(|run| room.reopened_as(run));

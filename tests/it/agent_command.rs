@@ -16,9 +16,9 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_prompt_prints_the_answer_alone_and_a_folder_gets_nothing_else,
         events_come_in_order_with_linked_ids,
-        the_history_goes_on_and_is_cleared,
+        the_history_continues_and_is_cleared,
         how_it_ends_is_said_by_the_exit_code,
-        what_waits_for_a_person_goes_on_with_the_next_prompt,
+        what_waits_for_a_person_continues_with_the_next_prompt,
         a_second_process_is_told_that_somebody_talks_already,
         a_skill_is_put_into_the_prompt,
         modules_of_a_folder_give_its_agent_tools_that_say_how_far_they_are,
@@ -190,7 +190,7 @@ fn events_come_in_order_with_linked_ids() {
     assert_eq!((&events[12]["ended"], &events[12]["result"]), (&json!("done"), &json!("It rains in Ulm.")));
 }
 
-fn the_history_goes_on_and_is_cleared() {
+fn the_history_continues_and_is_cleared() {
     let folder = weather(ANSWERING);
     let say = |words: &str| answer(folder.path(), "weather", &["--prompt", words]);
     assert_eq!((say("One?"), say("Two?")), ("First.\n".to_owned(), "Second.\n".to_owned()));
@@ -234,7 +234,7 @@ fn how_it_ends_is_said_by_the_exit_code() {
     assert_eq!(history(limited.path(), MAIN)[2]["content"], "rain in Ulm");
 }
 
-fn what_waits_for_a_person_goes_on_with_the_next_prompt() {
+fn what_waits_for_a_person_continues_with_the_next_prompt() {
     let script = "agents:\n  lead:\n    - tools: [ { name: execute_command, arguments: { command: touch made } } ]\n    - text: It is made.\n    - text: Gladly.\n";
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "lead/agent.md", "---\nid: lead\ntools: [execute_command]\n---\nYou lead.\n");

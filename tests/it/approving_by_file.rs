@@ -24,7 +24,7 @@ pub fn trials() -> Vec<Trial> {
         a_mark_made_at_rest_counts_when_the_room_is_opened_next,
         a_mark_in_a_running_room_is_carried_out_at_once,
         an_answer_from_elsewhere_is_written_into_the_file_and_a_later_mark_changes_nothing,
-        a_file_that_was_removed_or_spoilt_is_asked_anew_or_told,
+        a_file_that_was_removed_or_corrupted_is_asked_again_or_reported,
         what_became_of_a_question_outlives_the_process,
         a_workspace_in_which_nobody_asks_gets_no_file,
         an_agents_hand_is_no_persons,
@@ -180,7 +180,7 @@ fn is_open(room: &mut Workshop) -> bool {
     room.world().resource::<Kernel>().approvals().next().is_some()
 }
 
-fn a_file_that_was_removed_or_spoilt_is_asked_anew_or_told() {
+fn a_file_that_was_removed_or_corrupted_is_asked_again_or_reported() {
     let mut room = asking();
     let text = known(&mut room);
     assert!(text.contains("status: pending"), "{text}");

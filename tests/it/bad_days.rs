@@ -24,10 +24,10 @@ pub fn trials() -> Vec<Trial> {
         hostile_scenes_keep_the_last_good_one,
         entries_that_make_no_sense_are_named_and_the_rest_works,
         hostile_agent_files_are_registered_with_the_least_privileges,
-        settings_that_limit_and_cannot_be_understood_limit_all_the_same,
+        settings_that_limit_and_cannot_be_understood_limit_nevertheless,
         a_failing_provider_costs_the_others_nothing,
-        tool_calls_that_nobody_asked_for_are_told_back,
-        what_a_reply_cannot_do_is_told_back_in_the_next_prompt,
+        tool_calls_that_nobody_asked_for_are_reported_back,
+        what_a_reply_cannot_do_is_reported_back_in_the_next_prompt,
         an_endless_reply_is_cut_and_kept_within_bounds,
         a_provider_that_takes_too_long_is_given_up,
         positions_that_are_no_numbers_are_refused,
@@ -127,7 +127,7 @@ fn hostile_agent_files_are_registered_with_the_least_privileges() {
     }
 }
 
-fn settings_that_limit_and_cannot_be_understood_limit_all_the_same() {
+fn settings_that_limit_and_cannot_be_understood_limit_nevertheless() {
     use agent_workshop::gate::{GatePolicy, TouchKind, Verdict};
     use agent_workshop::workspace::vfs::WorkspacePath;
     let path = WorkspacePath::new("artifacts/a.md").unwrap();
@@ -185,7 +185,7 @@ fn a_failing_provider_costs_the_others_nothing() {
     }
 }
 
-fn tool_calls_that_nobody_asked_for_are_told_back() {
+fn tool_calls_that_nobody_asked_for_are_reported_back() {
     let script = "agents:\n  ada: [ { tools: [ { name: launch, arguments: { what: rocket } } ], when: { kind: read } } ]\ndefault: [ { text: Fine. } ]\n";
     let mut room = setup().script(script).open();
     room.advance(0.5);
@@ -194,7 +194,7 @@ fn tool_calls_that_nobody_asked_for_are_told_back() {
     assert!(warning["data"].to_string().contains("launch"), "{warning}");
 }
 
-fn what_a_reply_cannot_do_is_told_back_in_the_next_prompt() {
+fn what_a_reply_cannot_do_is_reported_back_in_the_next_prompt() {
     use agent_workshop::mind::LastPrompt;
     let script = "agents:\n  ada: [ { text: \"[SEND to Nobody: hello] [VOTE_UP: p99] Fine.\", when: { kind: read } } ]\ndefault: [ { text: Fine. } ]\n";
     let mut room = setup().script(script).open();

@@ -17,8 +17,8 @@ use crate::hostile_server::{Server, status};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        work_that_goes_on_is_read_from_the_cache,
-        what_is_otherwise_each_time_stands_behind_the_mark,
+        work_that_continues_is_read_from_the_cache,
+        what_is_different_each_time_stands_behind_the_mark,
         only_who_wants_marks_gets_them,
     ]
 }
@@ -116,7 +116,7 @@ fn read_from_cache(sent: &[Value]) -> Vec<usize> {
     shares
 }
 
-fn work_that_goes_on_is_read_from_the_cache() {
+fn work_that_continues_is_read_from_the_cache() {
     let rules = "Be kind to everyone in the room. ".repeat(20);
     let sent = sent_to("anthropic", (0..6).map(|turns| question(&rules, "", work(turns), None)));
     let shares = read_from_cache(&sent);
@@ -128,7 +128,7 @@ fn work_that_goes_on_is_read_from_the_cache() {
     }
 }
 
-fn what_is_otherwise_each_time_stands_behind_the_mark() {
+fn what_is_different_each_time_stands_behind_the_mark() {
     let rules = "Be kind to everyone in the room. ".repeat(20);
     let place = |turn: usize| format!("You stand at ({turn}, 3).");
     let talk = |turn| question(&rules, &place(turn), work(turn), Some("Your turn."));

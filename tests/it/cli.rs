@@ -29,7 +29,7 @@ pub fn trials() -> Vec<Trial> {
         answers_that_came_at_random_times_are_replayed_at_the_same_ticks,
         an_edit_on_disk_is_noticed_within_two_seconds_and_read,
         what_agents_do_is_written_to_the_scene_without_touching_the_rest,
-        killed_in_the_middle_the_room_goes_on_where_it_was,
+        killed_in_the_middle_the_room_continues_where_it_was,
         an_interrupt_ends_with_130_and_loses_nothing,
         two_processes_never_share_a_workspace,
         a_task_prints_its_answer,
@@ -260,7 +260,7 @@ fn what_agents_do_is_written_to_the_scene_without_touching_the_rest() {
     assert_eq!(agents_after, agents_before);
 }
 
-fn killed_in_the_middle_the_room_goes_on_where_it_was() {
+fn killed_in_the_middle_the_room_continues_where_it_was() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
     let mut last_tick = 0;

@@ -20,7 +20,7 @@ pub fn trials() -> Vec<Trial> {
         a_command_that_a_rule_allows_runs_and_says_what_came_of_it,
         a_command_without_a_rule_asks_and_one_that_is_forbidden_never_runs,
         a_line_that_needs_a_shell_is_asked_about_as_the_shell_that_reads_it,
-        a_program_is_kept_in,
+        a_program_is_sandboxed,
         a_program_forges_no_hand_of_a_person_and_leaves_nothing_behind,
         a_program_sees_no_keys_and_reaches_no_sockets,
         under_landlock_a_program_writes_nothing_that_is_guarded,
@@ -138,7 +138,7 @@ fn a_line_that_needs_a_shell_is_asked_about_as_the_shell_that_reads_it() {
     assert_eq!(fs::read_to_string(room.path().join("made")).unwrap(), "one\ntwo\n", "a person allowed exactly that");
 }
 
-fn a_program_is_kept_in() {
+fn a_program_is_sandboxed() {
     if !keeps_in() {
         return;
     }

@@ -15,7 +15,7 @@ use crate::program::{Running, files, json_lines, output, succeed, workshop};
 pub fn trials() -> Vec<Trial> {
     cases![
         a_pump_lets_each_piece_of_work_have_one_turn_and_says_what_is_left,
-        a_walk_goes_on_by_pumps_with_a_person_at_the_file_in_between,
+        a_walk_continues_by_pumps_with_a_person_at_the_file_in_between,
         pumps_of_a_settled_workspace_change_nothing_and_ask_nobody,
         a_daemon_that_watches_takes_up_an_answer_and_ends_when_it_is_interrupted,
         a_pump_beside_an_owner_hands_over_and_says_how_it_stands,
@@ -103,7 +103,7 @@ fn a_pump_lets_each_piece_of_work_have_one_turn_and_says_what_is_left() {
     assert!(told.contains("Lead (lead) wants to write artifacts/a.md"), "{told}");
 }
 
-fn a_walk_goes_on_by_pumps_with_a_person_at_the_file_in_between() {
+fn a_walk_continues_by_pumps_with_a_person_at_the_file_in_between() {
     for (sign, is_written) in [("[x]", true), ("[-]", false)] {
         let room = room();
         output(room.path(), &GIVE);

@@ -18,10 +18,10 @@ pub fn trials() -> Vec<Trial> {
     cases![
         random_damage_never_keeps_a_room_closed,
         what_of_a_damaged_history_can_be_read_is_used_and_told,
-        a_room_goes_on_where_it_was_after_its_history_was_deleted_under_it,
-        scenes_that_cannot_be_used_are_told,
+        a_room_continues_where_it_was_after_its_history_was_deleted_under_it,
+        scenes_that_cannot_be_used_are_reported,
         no_file_is_changed_by_what_the_log_does_not_know,
-        another_scene_of_a_damaged_history_goes_on_where_it_was_too,
+        another_scene_of_a_damaged_history_continues_where_it_was_too,
         doctor_says_that_a_damaged_history_is_damaged_and_what_to_do,
         a_workspace_that_may_not_be_written_is_read_and_left_as_it_is,
     ]
@@ -155,7 +155,7 @@ fn what_of_a_damaged_history_can_be_read_is_used_and_told() {
     assert!(room.app.world().resource::<KnownFiles>().all().len() > 3, "the files are what they were");
 }
 
-fn a_room_goes_on_where_it_was_after_its_history_was_deleted_under_it() {
+fn a_room_continues_where_it_was_after_its_history_was_deleted_under_it() {
     let folder = lived(300, true);
     let (mut room, _) = Room::open(&options(folder.path())).unwrap();
     run(&mut room, 100);
@@ -175,7 +175,7 @@ fn a_room_goes_on_where_it_was_after_its_history_was_deleted_under_it() {
     assert_eq!((tick(&room), problems), (at, Vec::new()));
 }
 
-fn scenes_that_cannot_be_used_are_told() {
+fn scenes_that_cannot_be_used_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
     let scene = folder.path().join(starter::STARTER_SCENE);
@@ -228,7 +228,7 @@ fn no_file_is_changed_by_what_the_log_does_not_know() {
     room.close("done", |_| {}).unwrap();
 }
 
-fn another_scene_of_a_damaged_history_goes_on_where_it_was_too() {
+fn another_scene_of_a_damaged_history_continues_where_it_was_too() {
     let folder = lived(400, true);
     let newsroom = OpenOptions { scene: Some("newsroom".into()), ..options(folder.path()) };
     let (mut room, _) = Room::open(&newsroom).unwrap();

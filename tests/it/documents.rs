@@ -22,17 +22,17 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_tool_reaches_files_and_servers_by_calls_of_its_agent,
         what_a_person_refuses_or_the_gate_denies_its_code_is_told,
-        a_tool_goes_on_where_it_was_when_the_room_is_opened_again,
+        a_tool_continues_where_it_was_when_the_room_is_opened_again,
         what_its_agent_may_not_do_its_tools_do_not,
         code_that_never_ends_is_ended_and_the_agent_is_told,
-        a_runtime_that_the_settings_name_runs_the_code_and_is_kept_in,
+        a_runtime_that_the_settings_name_runs_the_code_and_is_sandboxed,
         it_has_the_tools_of_its_format_whose_paths_begin_at_its_folder,
         its_skills_are_listed_and_called_by_name,
         it_wakes_by_its_heartbeat_and_a_replay_wakes_too,
         what_was_missed_while_the_room_was_closed_is_done_once,
         a_module_gives_it_tools_and_words_and_prompts_it,
         a_module_that_is_wrong_is_named_and_left_out,
-        code_that_cannot_be_read_is_told_with_its_line_until_it_is_corrected
+        code_that_cannot_be_read_is_reported_with_its_line_until_it_is_corrected
     ]
 }
 
@@ -134,7 +134,7 @@ fn what_a_person_refuses_or_the_gate_denies_its_code_is_told() {
     assert_eq!(server.seen(), 0);
 }
 
-fn a_tool_goes_on_where_it_was_when_the_room_is_opened_again() {
+fn a_tool_continues_where_it_was_when_the_room_is_opened_again() {
     let server = numbers();
     let code = "  await ctx.writeFile('../../artifacts/first.md', 'one');\n  const answer = await fetch('SERVERnumbers');\n  await \
                 ctx.writeFile('../../artifacts/second.md', await answer.text());\n  return 'both';";
@@ -171,7 +171,7 @@ fn code_that_never_ends_is_ended_and_the_agent_is_told() {
     assert_eq!(studio.all("complete").len(), 1, "the agent goes on");
 }
 
-fn a_runtime_that_the_settings_name_runs_the_code_and_is_kept_in() {
+fn a_runtime_that_the_settings_name_runs_the_code_and_is_sandboxed() {
     watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let code = "  const { readFileSync, writeFileSync } = await import('node:fs');\n\
         const tried = (act: () => void) => { try { act(); return 'done'; } catch { return 'refused'; } };\n\
@@ -320,7 +320,7 @@ fn a_module_gives_it_tools_and_words_and_prompts_it() {
     assert!(replayed.contains("all equal"), "{replayed}");
 }
 
-fn code_that_cannot_be_read_is_told_with_its_line_until_it_is_corrected() {
+fn code_that_cannot_be_read_is_reported_with_its_line_until_it_is_corrected() {
     let mut studio = studio(&document("", "  return params.about +;"), &[]);
     let line =
         1 + studio.read("agents/ada/agent.mdx").lines().position(|line| line.contains("+;")).expect("it is there");

@@ -33,7 +33,7 @@ pub fn trials() -> Vec<Trial> {
         what_is_no_vector_of_the_model_is_refused_and_nothing_waits_for_ever,
         a_server_that_failed_is_left_alone_for_a_while,
         memories_are_compared_by_the_model_of_the_settings_and_that_is_booked,
-        where_the_model_does_not_answer_memories_are_found_all_the_same,
+        where_the_model_does_not_answer_memories_are_found_nevertheless,
         a_cap_holds_for_the_model_too,
         a_command_compares_by_the_same_model,
     ];
@@ -326,7 +326,7 @@ fn memories_are_compared_by_the_model_of_the_settings_and_that_is_booked() {
     assert!(replayed.contains("all equal"), "{replayed}");
 }
 
-fn where_the_model_does_not_answer_memories_are_found_all_the_same() {
+fn where_the_model_does_not_answer_memories_are_found_nevertheless() {
     let mut studio = studio(&format!("http://{NOBODY}/v1"), "");
     studio.task("ada", "Which port is taken by the proxy?");
     studio.idle();

@@ -26,14 +26,14 @@ pub fn trials() -> Vec<Trial> {
         what_a_person_writes_into_a_file_counts_and_wins,
         a_run_with_memories_replays_without_them,
         what_was_worth_knowing_is_remembered_and_known_memories_are_weighed,
-        where_a_question_fails_that_is_told_and_no_more_is_lost_than_must_be,
+        where_a_question_fails_that_is_reported_and_no_more_is_lost_than_must_be,
         what_is_learned_is_learned_once_wherever_it_is_killed,
-        without_a_model_it_learns_and_is_reminded_all_the_same,
+        without_a_model_it_learns_and_is_reminded_nevertheless,
         who_is_not_to_learn_does_not,
         where_what_is_known_cannot_be_read_nobody_waits_for_it,
         of_memories_that_are_long_the_prompt_has_what_fits,
         a_person_searches_what_is_known_by_the_index_that_agents_are_reminded_by,
-        what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_told
+        what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_reported
     ]
 }
 
@@ -281,7 +281,7 @@ fn what_was_worth_knowing_is_remembered_and_known_memories_are_weighed() {
     assert!(own.clone().count() >= 1 && own.clone().all(|event| event["data"]["by"] == "ada"), "{written:#?}");
 }
 
-fn where_a_question_fails_that_is_told_and_no_more_is_lost_than_must_be() {
+fn where_a_question_fails_that_is_reported_and_no_more_is_lost_than_must_be() {
     let fails = "error: { status: 400, message: no }";
     let mut first = studio(&learning(fails, fails), "", &[("memory/knowledge/ada.md", ADA)]);
     first.task("ada", "Look after the proxy on port 8080.");
@@ -320,7 +320,7 @@ fn what_is_learned_is_learned_once_wherever_it_is_killed() {
     }
 }
 
-fn without_a_model_it_learns_and_is_reminded_all_the_same() {
+fn without_a_model_it_learns_and_is_reminded_nevertheless() {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
         ("settings.yaml", ""),
@@ -410,7 +410,7 @@ fn a_person_searches_what_is_known_by_the_index_that_agents_are_reminded_by() {
     assert!(search.find(gone).is_err(), "the room is closed");
 }
 
-fn what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_told() {
+fn what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_reported() {
     let shared = "- The preview starts on port 8080. <!-- k-9 by=bob -->\n";
     let add = |content: &str, relations: Value| {
         call("knowledge_contribute", &json!({ "content": content, "relations": relations }))

@@ -45,12 +45,12 @@ pub fn trials() -> Vec<Trial> {
         an_edited_agent_file_keeps_the_memory,
         a_broken_agent_file_shows_its_problem_and_the_last_good_one_stays,
         an_agent_taken_out_while_asking_costs_the_others_nothing,
-        a_deleted_element_lets_its_readers_go_on,
+        a_deleted_element_lets_its_readers_continue,
         a_task_is_done_and_answered,
         a_reply_to_a_conversation_that_was_ended_meanwhile_is_not_said,
         an_agent_carried_while_its_reply_is_on_the_way_takes_it_in,
         the_settings_of_a_new_workspace_name_what_there_is,
-        what_is_too_long_for_a_prompt_is_told_where_it_is_written,
+        what_is_too_long_for_a_prompt_is_reported_where_it_is_written,
         words_from_a_board_are_never_carried_out_for_being_quoted,
     ]
 }
@@ -279,7 +279,7 @@ fn is_asking(room: &mut Workshop, agent: &str) -> bool {
     world.get::<AgentState>(entity).unwrap().0.why().contains("asking")
 }
 
-fn a_deleted_element_lets_its_readers_go_on() {
+fn a_deleted_element_lets_its_readers_continue() {
     let mut room = room();
     room.advance(1.0);
     room.edit("scenes/test.yaml", &SCENE.replace("Nothing yet.", "Come all!"));
@@ -315,7 +315,7 @@ fn the_settings_of_a_new_workspace_name_what_there_is() {
     assert!(problems.is_empty(), "{problems:?}");
 }
 
-fn what_is_too_long_for_a_prompt_is_told_where_it_is_written() {
+fn what_is_too_long_for_a_prompt_is_reported_where_it_is_written() {
     use agent_workshop::workspace::Problems;
     let told = |room: &mut Workshop| -> Vec<String> {
         room.world().resource::<Problems>().iter().map(ToString::to_string).collect()

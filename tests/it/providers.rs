@@ -24,7 +24,7 @@ pub fn trials() -> Vec<Trial> {
         a_read_that_failed_is_not_tried_again_all_day_and_the_room_lives_on_once_the_server_works,
         a_server_that_does_not_run_is_known_at_once,
         as_many_are_asked_at_once_at_full_speed_as_at_any,
-        what_a_cache_held_is_told_by_provider,
+        what_a_cache_held_is_reported_by_provider,
     ]
 }
 
@@ -229,7 +229,7 @@ fn as_many_are_asked_at_once_at_full_speed_as_at_any() {
     assert_eq!(most.load(Ordering::SeqCst), 3, "as many as may go on at once: {said}");
 }
 
-fn what_a_cache_held_is_told_by_provider() {
+fn what_a_cache_held_is_reported_by_provider() {
     let server = Server::start(|stream, _, _| {
         let usage = serde_json::json!({ "prompt_tokens": 1_000, "completion_tokens": 5,
             "prompt_tokens_details": { "cached_tokens": 600 } });

@@ -21,10 +21,10 @@ use crate::servers::{
 pub fn trials() -> Vec<Trial> {
     let cases = cases![
         a_call_that_is_stopped_ends_at_once_and_the_server_hears_of_it,
-        calls_go_on_while_a_server_is_asked_again_what_it_offers,
+        calls_continue_while_a_server_is_asked_again_what_it_offers,
         a_question_is_about_the_call_that_the_server_names,
         a_question_about_no_call_says_so_where_there_are_several,
-        a_server_that_was_killed_is_connected_again_and_its_call_is_told,
+        a_server_that_was_killed_is_connected_again_and_its_call_is_reported,
         all_who_need_a_server_share_one_process,
         what_a_person_stops_is_stopped_in_the_middle_of_a_call,
         a_call_that_was_under_way_when_the_room_was_killed_is_not_made_again,
@@ -128,7 +128,7 @@ fn a_call_that_is_stopped_ends_at_once_and_the_server_hears_of_it() {
     assert!(is_gone("patient-stopped"));
 }
 
-fn calls_go_on_while_a_server_is_asked_again_what_it_offers() {
+fn calls_continue_while_a_server_is_asked_again_what_it_offers() {
     let office = Office::new("relisting");
     office.call("one", "add");
     assert_eq!(office.done("one"), Ok("The sum is 3.".to_owned()));
@@ -176,7 +176,7 @@ fn a_question_about_no_call_says_so_where_there_are_several() {
     assert!(message.contains("does not say for which of 2 calls") && message.contains("Which branch?"), "{message}");
 }
 
-fn a_server_that_was_killed_is_connected_again_and_its_call_is_told() {
+fn a_server_that_was_killed_is_connected_again_and_its_call_is_reported() {
     let office = Office::new("patient-killed");
     office.call("one", "slow");
     office.noted(1);

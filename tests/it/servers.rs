@@ -36,23 +36,23 @@ pub fn trials() -> Vec<Trial> {
         nothing_runs_that_no_person_allowed_exactly_so,
         a_server_that_is_forbidden_while_it_runs_is_ended,
         a_server_that_works_is_tried_again_and_says_so,
-        servers_that_misbehave_are_told_in_time_and_leave_nothing,
-        a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack,
+        servers_that_misbehave_are_reported_in_time_and_leave_nothing,
+        a_server_that_ends_at_once_is_reported_with_its_words_and_what_it_may_lack,
         a_server_says_how_far_it_is,
         what_stands_at_an_address_of_a_template_is_read_as_other_resources_are,
-        a_server_that_sends_elsewhere_or_asks_for_credentials_is_told,
+        a_server_that_sends_elsewhere_or_asks_for_credentials_is_reported,
         an_answer_over_http_without_end_is_cut,
-        a_stream_of_events_that_misbehaves_is_told,
+        a_stream_of_events_that_misbehaves_is_reported,
         nothing_of_a_server_stays_however_often_it_is_killed,
         an_agent_has_the_tools_of_its_server_under_the_gate,
         a_run_with_calls_of_servers_replays_without_them,
         a_workflow_with_calls_of_servers_replays_without_them,
         a_person_answers_what_a_server_asks_in_the_middle_of_a_call,
-        a_person_may_decline_what_a_server_asks_and_the_call_goes_on,
+        a_person_may_decline_what_a_server_asks_and_the_call_continues,
         where_nobody_can_answer_a_server_it_is_told_so,
         a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none,
         what_a_server_gives_beside_words_stands_in_the_session_file,
-        a_description_that_changes_is_told,
+        a_description_that_changes_is_reported,
         a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_may,
         what_watches_over_a_program_can_keep_it_in_by_itself,
         the_command_line_lists_allows_checks_and_calls,
@@ -215,7 +215,7 @@ fn a_server_that_works_is_tried_again_and_says_so() {
     assert!(is_gone("tried"));
 }
 
-fn a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack() {
+fn a_server_that_ends_at_once_is_reported_with_its_words_and_what_it_may_lack() {
     let place = Place::new();
     let command = json!({ "odd": { "command": "python3", "args": ["/nowhere/server.py"] } });
     let server = mcp_server::read(&command).defined().next().expect("a server is defined");
@@ -225,7 +225,7 @@ fn a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack() {
     assert!(failure.remedy.contains("outside the workspace") && failure.remedy.contains("mcp.confined"), "{failure:?}");
 }
 
-fn servers_that_misbehave_are_told_in_time_and_leave_nothing() {
+fn servers_that_misbehave_are_reported_in_time_and_leave_nothing() {
     let place = Place::new();
     let begun = Instant::now();
     for (mode, fault) in
@@ -307,7 +307,7 @@ fn http(answer: &'static str) -> String {
     url
 }
 
-fn a_server_that_sends_elsewhere_or_asks_for_credentials_is_told() {
+fn a_server_that_sends_elsewhere_or_asks_for_credentials_is_reported() {
     let place = Place::new();
     for (answer, fault) in [
         (
@@ -370,7 +370,7 @@ fn an_answer_over_http_without_end_is_cut() {
     }
 }
 
-fn a_stream_of_events_that_misbehaves_is_told() {
+fn a_stream_of_events_that_misbehaves_is_reported() {
     let place = Place::new();
     let fails = |answer: &'static str| {
         let defined = json!({ "far": { "type": "sse", "url": http(answer) } });
@@ -593,7 +593,7 @@ fn a_person_answers_what_a_server_asks_in_the_middle_of_a_call() {
     assert!(is_gone("asks"));
 }
 
-fn a_person_may_decline_what_a_server_asks_and_the_call_goes_on() {
+fn a_person_may_decline_what_a_server_asks_and_the_call_continues() {
     let place = Place::new();
     let (mut room, approval) = asking_room(&place);
     room.push(approval.decide(false));
@@ -685,7 +685,7 @@ fn what_watches_over_a_program_can_keep_it_in_by_itself() {
     assert_eq!(writes(&elsewhere.path().join("outside.txt")), (Some(1), false));
 }
 
-fn a_description_that_changes_is_told() {
+fn a_description_that_changes_is_reported() {
     let place = Place::new();
     // The server is asked in real time beside the room; a room at full speed would end it before that as no longer
     // needed.

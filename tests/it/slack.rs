@@ -27,12 +27,12 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_message_is_sent_and_can_be_recognised,
         where_no_answer_comes_slack_is_asked_before_it_is_sent_again,
-        what_slack_will_not_do_is_told_in_words_with_a_remedy,
+        what_slack_will_not_do_is_reported_in_words_with_a_remedy,
         a_server_that_answers_oddly_never_gets_a_message_twice,
         the_token_goes_to_slack_and_to_the_place_that_the_person_named_alone,
         a_webhook_posts_to_its_own_channel_and_never_twice,
         every_new_message_is_read_once_over_all_pages,
-        what_keeps_a_channel_from_being_read_is_told,
+        what_keeps_a_channel_from_being_read_is_reported,
         a_pump_brings_in_what_was_said_and_sends_the_answer_that_a_person_allowed,
         what_is_said_while_somebody_watches_comes_in_at_once,
         a_kill_in_the_middle_of_a_send_sends_nothing_twice,
@@ -133,7 +133,7 @@ fn where_no_answer_comes_slack_is_asked_before_it_is_sent_again() {
     assert_eq!((slack.posts(), slack.count("chat.postMessage")), (1, 1));
 }
 
-fn what_slack_will_not_do_is_told_in_words_with_a_remedy() {
+fn what_slack_will_not_do_is_reported_in_words_with_a_remedy() {
     let slack = FakeSlack::start();
     let said = |code: &str| {
         let body = json!({ "ok": false, "error": code }).to_string();
@@ -265,7 +265,7 @@ fn every_new_message_is_read_once_over_all_pages() {
     assert_eq!((slack.count("users.info"), slack.count("conversations.list")), (1, 1), "names are asked once");
 }
 
-fn what_keeps_a_channel_from_being_read_is_told() {
+fn what_keeps_a_channel_from_being_read_is_reported() {
     let slack = FakeSlack::start();
     slack.say("8000000000.000001", "U0000SAR1", "hi");
     let worker = worker(environment(&slack.api()));

@@ -20,8 +20,8 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_message_is_answered_by_pumps_with_a_person_at_the_files_in_between,
         a_message_is_answered_while_somebody_watches_the_files,
-        wherever_it_is_killed_it_goes_on_and_nothing_is_done_twice,
-        a_disk_that_is_full_is_told_and_once_there_is_room_it_goes_on_and_nothing_is_done_twice,
+        wherever_it_is_killed_it_continues_and_nothing_is_done_twice,
+        a_disk_that_is_full_is_reported_and_once_there_is_room_it_continues_and_nothing_is_done_twice,
         pumps_of_a_finished_walk_change_no_byte_and_ask_no_model,
     ]
 }
@@ -326,7 +326,7 @@ fn go_on_to_the_end(room: &Path) {
     }
 }
 
-fn wherever_it_is_killed_it_goes_on_and_nothing_is_done_twice() {
+fn wherever_it_is_killed_it_continues_and_nothing_is_done_twice() {
     let wanted = std::env::var("WORKSHOP_MORE_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(20);
     let mut kills = 0;
     for seed in 0.. {
@@ -350,7 +350,7 @@ fn pump_on_a_full_disk(room: &Path, blocks: usize) -> Output {
     command.current_dir(room).stdin(Stdio::null()).output().unwrap()
 }
 
-fn a_disk_that_is_full_is_told_and_once_there_is_room_it_goes_on_and_nothing_is_done_twice() {
+fn a_disk_that_is_full_is_reported_and_once_there_is_room_it_continues_and_nothing_is_done_twice() {
     let room = room(OTHER_SENDER);
     message_arrives(room.path());
     for number in 0..WALK.len() {

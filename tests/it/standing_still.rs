@@ -19,7 +19,7 @@ pub fn trials() -> Vec<Trial> {
         what_is_arranged_meanwhile_counts_at_once_and_is_read_later,
         a_run_with_standstills_replays,
         a_paused_room_ticks_only_for_what_a_person_does,
-        a_room_that_was_left_standing_still_goes_on_when_it_is_opened,
+        a_room_that_was_left_standing_still_continues_when_it_is_opened,
     ]
 }
 
@@ -132,7 +132,7 @@ fn a_paused_room_ticks_only_for_what_a_person_does() {
     assert!(scene.contains("[-300, -70]"), "{scene}");
 }
 
-fn a_room_that_was_left_standing_still_goes_on_when_it_is_opened() {
+fn a_room_that_was_left_standing_still_continues_when_it_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
     let mut room = on_disk(folder.path());

@@ -25,7 +25,7 @@ pub fn trials() -> Vec<Trial> {
         edits_of_the_board_an_editor_and_agents_meet_in_the_file,
         a_question_on_a_board_is_answered_once_in_the_file_or_on_the_card,
         two_boards_of_one_file_show_the_same,
-        a_room_with_a_board_goes_on_and_comes_back,
+        a_room_with_a_board_continues_and_comes_back,
     ]
 }
 
@@ -228,7 +228,7 @@ fn two_boards_of_one_file_show_the_same() {
     studio.until("both are saved", |studio| studio.read(WORK) == both);
 }
 
-fn a_room_with_a_board_goes_on_and_comes_back() {
+fn a_room_with_a_board_continues_and_comes_back() {
     let mut studio = studio("latency: 6\ndefault: [ { text: Done that. } ]\n", SCENE);
     on_board(&mut studio, "work", TaskAct::AddTask { line: "@writer Count".into(), below: None });
     studio.until("it is work", |studio| !studio.all("activation").is_empty());

@@ -22,7 +22,7 @@ pub fn trials() -> Vec<Trial> {
         tasks_are_added_and_deleted,
         a_task_with_an_error_is_refused_and_named,
         paths_stay_in_the_workspace_and_approvals_with_the_person,
-        mistakes_are_told_with_line_column_and_code,
+        mistakes_are_reported_with_line_column_and_code,
         spacing_is_checked_and_changed,
         results_go_to_a_new_file_and_through_pipes,
         two_commands_at_once_lose_nothing,
@@ -211,7 +211,7 @@ fn paths_stay_in_the_workspace_and_approvals_with_the_person() {
     }
 }
 
-fn mistakes_are_told_with_line_column_and_code() {
+fn mistakes_are_reported_with_line_column_and_code() {
     let room = room();
     let text = "- [ ] @ada @nobody \"a\"\n  id: one\n  depends_on: none\n- [ ] \"b\n  id: one\n";
     fs::write(room.path().join("tasks/bad.task.md"), text).unwrap();

@@ -26,19 +26,19 @@ pub fn trials() -> Vec<Trial> {
         a_room_that_is_killed_at_every_step_ends_the_same,
         every_template_ends_the_same_in_a_room_that_is_killed_at_every_step,
         a_run_with_a_workflow_replays,
-        an_edit_of_the_file_never_changes_a_run_that_goes_on,
+        an_edit_of_the_file_never_changes_a_run_that_is_under_way,
         an_agent_that_leaves_or_is_renamed_fails_its_step_with_words,
         a_step_that_does_not_give_what_it_must_is_asked_once_more,
         a_review_is_repeated_until_it_is_approved,
         a_person_answers_a_step,
-        a_person_stops_all_work_and_a_run_goes_on_later,
-        what_is_missing_or_wrong_is_told_before_anything_runs,
+        a_person_stops_all_work_and_a_run_continues_later,
+        what_is_missing_or_wrong_is_reported_before_anything_runs,
         workflows_begin_by_themselves_and_not_without_end,
         a_workflow_within_another_is_done,
         every_template_runs_to_its_end_with_the_offline_brain,
         every_template_runs_to_its_end_with_a_script,
         a_workflow_runs_from_the_command_line_and_leaves_one_result,
-        what_is_cut_off_on_disk_goes_on_from_its_file,
+        what_is_cut_off_on_disk_continues_from_its_file,
         a_run_that_a_limit_ended_ends_with_3,
         a_step_of_a_person_is_answered_as_an_approval_once,
         a_step_of_a_person_is_answered_in_a_room_that_is_running,
@@ -186,7 +186,7 @@ fn a_run_with_a_workflow_replays() {
     assert_eq!(again.log().len(), live.log().len());
 }
 
-fn an_edit_of_the_file_never_changes_a_run_that_goes_on() {
+fn an_edit_of_the_file_never_changes_a_run_that_is_under_way() {
     let mut room = setup(SCRIPT).open();
     start(&mut room, "research-pipeline", &[("topic", "tea")]);
     room.until(30.0, "workflow_step", |event| event["data"]["step"] == "review");
@@ -277,7 +277,7 @@ fn a_person_answers_a_step() {
     assert_eq!(room.events("warning").len(), 1, "the second answer is one too many");
 }
 
-fn a_person_stops_all_work_and_a_run_goes_on_later() {
+fn a_person_stops_all_work_and_a_run_continues_later() {
     let mut room = setup(SCRIPT).open();
     start(&mut room, "research-pipeline", &[("topic", "tea")]);
     room.until(30.0, "workflow_step", |event| event["data"]["step"] == "review" && event["data"]["to"] == "running");
@@ -295,7 +295,7 @@ fn a_person_stops_all_work_and_a_run_goes_on_later() {
     assert_eq!((run.status, run.words().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
 }
 
-fn what_is_missing_or_wrong_is_told_before_anything_runs() {
+fn what_is_missing_or_wrong_is_reported_before_anything_runs() {
     let circle = "---\nsteps:\n  - { id: a, agent: writer, prompt: x, depends_on: [b] }\n  - { id: b, agent: writer, prompt: x, depends_on: [a] }\n---\n";
     let itself = "---\nsteps:\n  - { id: a, workflow: itself }\n---\n";
     let setup = setup(SCRIPT).file("workflows/circle.md", circle).file("workflows/itself.md", itself);
@@ -475,7 +475,7 @@ fn a_workflow_runs_from_the_command_line_and_leaves_one_result() {
     assert!(folder.path().join("agents/editor.md").exists());
 }
 
-fn what_is_cut_off_on_disk_goes_on_from_its_file() {
+fn what_is_cut_off_on_disk_continues_from_its_file() {
     let (folder, provider) = on_disk();
     // Nobody answers for the reviewer, so its step fails.
     std::fs::remove_file(folder.path().join("agents/reviewer.md")).unwrap();

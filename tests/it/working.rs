@@ -43,13 +43,13 @@ pub fn trials() -> Vec<Trial> {
         a_profile_that_nobody_runs_comes_back_with_no_more_than_it_had,
         a_started_agent_has_its_starters_model_and_no_id_that_stands_for_something_else,
         an_agent_with_file_tools_is_nobody_but_itself_on_boards_and_in_inboxes,
-        bad_calls_are_told_in_words_that_help,
+        bad_calls_are_reported_in_words_that_help,
         a_session_is_a_file_that_a_person_can_read,
-        work_goes_on_where_it_was_when_the_room_is_opened_again,
-        a_rate_limit_holds_work_and_lets_it_go_on,
+        work_continues_where_it_was_when_the_room_is_opened_again,
+        a_rate_limit_holds_work_and_lets_it_continue,
         a_cap_of_the_room_stops_all_work_with_its_name_and_number,
         a_run_with_work_replays,
-        a_script_goes_on_where_it_was_however_the_room_ended,
+        a_script_continues_where_it_was_however_the_room_ended,
     ];
     let own = own
         .into_iter()
@@ -499,7 +499,7 @@ fn an_agent_with_file_tools_is_nobody_but_itself_on_boards_and_in_inboxes() {
     );
 }
 
-fn bad_calls_are_told_in_words_that_help() {
+fn bad_calls_are_reported_in_words_that_help() {
     let script = "latency: 0.1\nagents:\n  lead:\n    - tools:\n        - { name: vfs_raed, arguments: { path: a } }\n        - { name: vfs_write, arguments: { path: artifacts/a.md } }\n        - { name: vfs_read, arguments: \"{oops\" }\n        - { name: vfs_read, arguments: { path: artifact/plan.md } }\n        - { name: vfs_edit, arguments: { path: artifacts/plan.md, old: nowhere, new: x } }\n        - { name: signal_parent, arguments: { message: hello } }\n    - text: Done.\n";
     let mut studio = Studio::new(script, &[("artifacts/plan.md", "one\ntwo\n")]);
     studio.task("lead", "Try.");
@@ -535,7 +535,7 @@ fn a_session_is_a_file_that_a_person_can_read() {
     }
 }
 
-fn work_goes_on_where_it_was_when_the_room_is_opened_again() {
+fn work_continues_where_it_was_when_the_room_is_opened_again() {
     let mut studio = Studio::new(&six_agents(), &[]);
     studio.task("lead", "Write five things.");
     studio.until("somebody had written", |studio| studio.exists("artifacts/ada.md"));
@@ -551,7 +551,7 @@ fn work_goes_on_where_it_was_when_the_room_is_opened_again() {
     assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 5));
 }
 
-fn a_rate_limit_holds_work_and_lets_it_go_on() {
+fn a_rate_limit_holds_work_and_lets_it_continue() {
     let script = "latency: 0.1\nagents:\n  lead:\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - text: Done.\n";
     let mut studio = Studio::new(script, &[]);
     studio.task("lead", "Ask.");
@@ -582,7 +582,7 @@ fn a_cap_of_the_room_stops_all_work_with_its_name_and_number() {
 }
 
 /// Each step has a different effect each time it is done, so that a repeated or omitted step shows for good.
-fn a_script_goes_on_where_it_was_however_the_room_ended() {
+fn a_script_continues_where_it_was_however_the_room_ended() {
     let edit = |n: u32| {
         let (old, new) = (format!("<{n}>"), format!("<{n}><{}>", n + 1));
         "    - tools: [ { name: vfs_edit, arguments: { path: artifacts/n.md, ARGUMENTS } } ]\n"

@@ -76,7 +76,7 @@ fn what_may_hold_a_secret_stays_outside() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_and_nothing_leaves_the_workspace() {
+fn what_cannot_be_used_is_reported_and_nothing_leaves_the_workspace() {
     let from = outside(&[("x.md", "x")]);
     let to = outside(&[]);
     let imported = import(to.path(), &[from.path().join("gone.md")], None);

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_and_never_lost() {
+    fn what_cannot_be_read_is_reported_and_never_lost() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = state_folder(folder.path()).join(FILE);
         std::fs::create_dir_all(state_folder(folder.path())).expect("folders can be made");

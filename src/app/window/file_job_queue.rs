@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_told() {
+    fn what_cannot_be_written_is_reported() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         fs::write(folder.path().join("scenes"), "a file where a folder should be").expect("files can be written");
         let mut jobs =

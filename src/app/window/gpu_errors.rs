@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_driver_gives_up_the_room_is_saved_and_the_first_reason_is_told() {
+    fn where_the_driver_gives_up_the_room_is_saved_and_the_first_reason_is_reported() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
         let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };

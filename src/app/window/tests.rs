@@ -467,7 +467,7 @@ fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_taken_back_any_more_is_told_and_changes_nothing_else() {
+fn what_cannot_be_undone_any_more_is_reported_and_changes_nothing_else() {
     let mut house = House::new();
     let pin = PinAct::AddPin { id: None, text: "Bake".into() }.into();
     house.edit("ideas", pin);

@@ -86,7 +86,7 @@ impl Fixture {
 }
 
 #[test]
-fn choosing_a_provider_is_a_default_of_the_workspace_and_counts_without_opening_anew() {
+fn choosing_a_provider_is_a_default_of_the_workspace_and_counts_without_opening_again() {
     let mut window = Fixture::new(None);
     let run = window.room.world().map(|world| world.resource::<crate::log::EventLog>().run().clone());
     window.perform(Command::SetProvider("ollama:llama3:8b".into()));
@@ -146,7 +146,7 @@ fn the_offline_brain_is_tried_out_and_counted() {
 }
 
 #[test]
-fn what_the_room_refuses_is_told_with_a_way_to_it() {
+fn what_the_room_refuses_is_reported_with_a_way_to_it() {
     let mut window = Fixture::new(None);
     window.pass();
     let world = window.room.world().expect("it is open");

@@ -83,7 +83,7 @@ fn each_workspace_has_its_own_file_and_begins_with_the_person_s_look() {
 }
 
 #[test]
-fn a_broken_file_is_told_and_put_aside_and_never_lost() {
+fn a_broken_file_is_reported_and_set_aside_and_never_lost() {
     for broken in ["look: [\n", "- a list\n", "workspace: /somewhere/else\nhint_closed: true\n"] {
         let place = Place::new();
         let path = place.put(broken);

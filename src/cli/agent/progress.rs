@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_streams_is_told_once() {
+    fn an_answer_that_streams_is_reported_once() {
         let mut progress = progress();
         progress.open_turn();
         progress.say("It ");
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_told_with_its_result_and_both_are_kept() {
+    fn a_call_is_reported_with_its_result_and_both_are_kept() {
         let mut progress = progress();
         let call = ToolCall::new("call-1", "forecast", json!({ "city": "Ulm" }));
         let asked = PromptMessage { tool_calls: vec![call.clone()], ..PromptMessage::words(Role::Assistant, "") };

@@ -24,14 +24,14 @@ pub fn cases() -> Vec<Trial> {
         claude_calls_the_rooms_tools,
         claude_runs_a_command_once_it_is_allowed_and_not_what_is_refused,
         claude_is_stopped_and_takes_the_next_task,
-        claude_goes_on_in_a_room_that_was_opened_again,
+        claude_continues_in_a_room_that_was_opened_again,
     ];
     let of_gemini = cases![
         gemini_writes_through_the_rooms_files_under_the_gate,
         gemini_calls_the_rooms_tools,
         gemini_runs_a_command_once_it_is_allowed_and_not_what_is_refused,
         gemini_is_stopped_and_takes_the_next_task,
-        gemini_begins_anew_in_a_room_that_was_opened_again_and_says_so,
+        gemini_starts_over_in_a_room_that_was_opened_again_and_says_so,
     ];
     let missing = peers::aimock().and(peers::coding_agent()).err();
     let ignored = is_ignored("the cases of Claude Code", missing);
@@ -277,12 +277,12 @@ fn gemini_is_stopped_and_takes_the_next_task() {
     is_stopped_and_takes_the_next_task(gemini, SHELL);
 }
 
-fn claude_goes_on_in_a_room_that_was_opened_again() {
+fn claude_continues_in_a_room_that_was_opened_again() {
     let warned = goes_on_in_a_room_that_was_opened_again(claude, BASH, ".claude/projects");
     assert!(!warned.contains("is lost"), "{warned}");
 }
 
-fn gemini_begins_anew_in_a_room_that_was_opened_again_and_says_so() {
+fn gemini_starts_over_in_a_room_that_was_opened_again_and_says_so() {
     // It does not find a session in which no turn was finished.
     let warned = goes_on_in_a_room_that_was_opened_again(gemini, SHELL, ".gemini/tmp");
     assert!(warned.contains("it starts a new one") && warned.contains("is lost"), "{warned}");

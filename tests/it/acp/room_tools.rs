@@ -16,9 +16,9 @@ pub fn cases() -> Vec<Trial> {
     cases![
         an_agent_calls_the_rooms_tools_that_its_file_lists,
         a_person_is_asked_about_a_call_once_and_not_about_making_it,
-        what_is_refused_is_told_and_the_answer_goes_on,
+        what_is_refused_is_reported_and_the_answer_continues,
         what_an_agent_did_not_wait_for_it_is_told_with_the_next_words,
-        an_agent_whose_file_changes_is_told_of_its_tools_anew,
+        an_agent_whose_file_changes_is_told_of_its_tools_again,
         only_the_word_of_its_session_opens_the_door,
         a_run_with_calls_replays_without_the_agent,
         a_confined_agent_reaches_the_rooms_tools_and_its_relay_ends_with_it,
@@ -74,7 +74,7 @@ fn a_person_is_asked_about_a_call_once_and_not_about_making_it() {
     assert!(room.events("own_tool").is_empty(), "it is none of its own: {:?}", room.events("own_tool"));
 }
 
-fn what_is_refused_is_told_and_the_answer_goes_on() {
+fn what_is_refused_is_reported_and_the_answer_continues() {
     let place = Place::new();
     let task = "do:toolcall blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:say afterwards";
     let mut room = place.allowed("good", "room_tool_refused", "blackboard_write", ASKED, task);
@@ -97,7 +97,7 @@ fn what_an_agent_did_not_wait_for_it_is_told_with_the_next_words() {
     assert_eq!(calls(&room), ["blackboard_write", "blackboard_write"], "what was begun is done and is in the log");
 }
 
-fn an_agent_whose_file_changes_is_told_of_its_tools_anew() {
+fn an_agent_whose_file_changes_is_told_of_its_tools_again() {
     let place = Place::new();
     let task = "do:tools\ndo:toolcall blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:toolnews";
     let mut room = place.allowed("good", "room_tools_new", "blackboard_write", ASKED, task);

@@ -15,7 +15,7 @@ pub fn trials() -> Vec<Trial> {
     cases![
         what_is_allowed_for_a_task_is_not_asked_again_in_it_nor_of_whom_it_starts,
         what_is_allowed_for_a_task_is_kept_over_a_restart_and_ends_with_it,
-        what_is_allowed_for_good_stands_in_the_settings_and_is_taken_back_there,
+        what_is_allowed_permanently_stands_in_the_settings_and_is_undone_there,
         what_is_asked_each_time_is_allowed_only_once,
         a_word_on_a_refusal_reaches_the_model_and_the_log,
     ]
@@ -88,7 +88,7 @@ fn what_is_allowed_for_a_task_is_kept_over_a_restart_and_ends_with_it() {
     assert!(studio.world().resource::<Kernel>().granted_in(root).is_empty(), "the task is over");
 }
 
-fn what_is_allowed_for_good_stands_in_the_settings_and_is_taken_back_there() {
+fn what_is_allowed_permanently_stands_in_the_settings_and_is_undone_there() {
     let calls = [write("artifacts/a.md"), write("artifacts/b.md")];
     let settings = "# mine\ngate: { deny: ['secret/**'] }\n";
     let files = [("agents/lead.md", SAFE), ("settings.yaml", settings)];

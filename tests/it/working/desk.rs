@@ -20,7 +20,7 @@ pub fn trials() -> Vec<Trial> {
         a_task_that_a_person_writes_begins_when_what_it_depends_on_is_done,
         a_task_is_done_once_wherever_the_room_is_closed_or_killed,
         another_title_is_no_new_task_and_a_task_for_a_person_waits,
-        work_that_fails_is_told_and_begins_anew_only_when_a_person_says_so,
+        work_that_fails_is_reported_and_starts_over_only_when_a_person_says_so,
         agents_write_to_each_other_and_are_stopped_when_they_do_not_end,
         a_planner_sees_the_sessions_of_others_and_nobody_else_does,
         agents_in_yaml_files_work_like_any_other,
@@ -170,7 +170,7 @@ fn another_title_is_no_new_task_and_a_task_for_a_person_waits() {
     assert_eq!(activations(&studio, "writer"), 1);
 }
 
-fn work_that_fails_is_told_and_begins_anew_only_when_a_person_says_so() {
+fn work_that_fails_is_reported_and_starts_over_only_when_a_person_says_so() {
     let script = "latency: 0.1\nagents:\n  writer:\n    - error: { status: 400 }\n    - text: Now it works.\ndefault: [ { text: Noted. } ]\n";
     let mut studio = studio(script, &[]);
     edit(&mut studio, WORK, "- [ ] @writer Count\n");

@@ -14,9 +14,9 @@ use crate::working::Studio;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        whatever_cannot_be_written_is_told_once_and_written_when_it_can_be,
+        whatever_cannot_be_written_is_reported_once_and_written_when_it_can_be,
         what_could_not_be_written_is_written_when_the_room_is_opened_again,
-        a_folder_that_may_not_be_written_is_told,
+        a_folder_that_may_not_be_written_is_reported,
     ]
 }
 
@@ -76,7 +76,7 @@ fn work(studio: &mut Studio) {
     studio.tick();
 }
 
-fn whatever_cannot_be_written_is_told_once_and_written_when_it_can_be() {
+fn whatever_cannot_be_written_is_reported_once_and_written_when_it_can_be() {
     for (place, begin) in PLACES {
         let mut studio = Studio::new(SCRIPT, &FILES);
         obstruct(&studio, place);
@@ -111,10 +111,10 @@ fn what_could_not_be_written_is_written_when_the_room_is_opened_again() {
 }
 
 #[cfg(not(unix))]
-fn a_folder_that_may_not_be_written_is_told() {}
+fn a_folder_that_may_not_be_written_is_reported() {}
 
 #[cfg(unix)]
-fn a_folder_that_may_not_be_written_is_told() {
+fn a_folder_that_may_not_be_written_is_reported() {
     use std::os::unix::fs::{PermissionsExt, chown};
     let mut studio = Studio::new(SCRIPT, &FILES);
     studio.close();

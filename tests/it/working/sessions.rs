@@ -20,12 +20,12 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_session_has_the_shape_of_the_reference_and_a_status_that_is_true,
         a_message_that_a_person_adds_is_answered_in_that_session,
-        a_session_of_an_earlier_run_goes_on_with_what_its_file_says,
+        a_session_of_an_earlier_run_continues_with_what_its_file_says,
         a_session_that_a_person_begins_in_a_file_is_one,
         what_a_person_changes_counts_from_the_next_question_on,
         what_a_person_takes_out_or_puts_in_waits_for_the_turn_to_end,
         both_write_at_once_and_nothing_is_lost,
-        a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_mended,
+        a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_fixed,
         a_session_of_nobody_is_told_until_somebody_comes,
         sessions_that_nobody_touched_are_left_alone,
         a_run_in_which_a_person_wrote_into_a_session_replays,
@@ -208,7 +208,7 @@ fn a_message_that_a_person_adds_is_answered_in_that_session() {
     assert_eq!(said(&studio, "Fourth."), 1, "{:#?}", studio.log());
 }
 
-fn a_session_of_an_earlier_run_goes_on_with_what_its_file_says() {
+fn a_session_of_an_earlier_run_continues_with_what_its_file_says() {
     for is_forgotten in [false, true] {
         let mut studio = studio(TALK);
         studio.task("writer", "Write.");
@@ -359,7 +359,7 @@ fn both_write_at_once_and_nothing_is_lost() {
     }
 }
 
-fn a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_mended() {
+fn a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_fixed() {
     let script =
         "latency: 1.0\nagents:\n  writer:\n    - text: First.\n    - text: Second.\n  lead: [ { text: Fine. } ]\n";
     let mut studio = studio(script);

@@ -279,7 +279,7 @@ fn numbers_out_of_their_range_are_refused_wherever_they_stand() {
 }
 
 #[test]
-fn problems_are_logged_once_and_go_when_mended() {
+fn problems_are_logged_once_and_go_when_fixed() {
     let mut app = room(&[(SCENE, TEXT)]);
     let unusable = FileContent::Unusable { what: "is not UTF-8".into(), remedy: "save it as UTF-8".into() };
     for _ in 0..2 {
@@ -298,7 +298,7 @@ fn problems_are_logged_once_and_go_when_mended() {
 }
 
 #[test]
-fn a_loaded_room_goes_on_as_the_saved_one() {
+fn a_loaded_room_continues_as_the_saved_one() {
     let mut app = room(&[(SCENE, TEXT), (RULES, "- a\n")]);
     pin(&mut app, &["p1", "ours"]);
     app.world_mut().write_message(SceneWrite::File { path: RULES.into(), text: "- a\n- ours\n".into() });

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_told_once_and_told_again_when_it_can() {
+    fn a_folder_that_cannot_be_written_is_reported_once_and_so_is_its_recovery() {
         let mut failed = FailedWrites::default();
         let told = failed.note_failure(&record("sessions/a.yaml"), &full(), 0);
         assert!(matches!(told, Some(FolderNotice::Fails(folder, problem)) if folder == "sessions"
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded_and_what_is_left_out_is_told() {
+    fn what_waits_is_bounded_and_what_is_left_out_is_reported() {
         let mut failed = FailedWrites::default();
         for number in 0..WAITING_AT_MOST {
             failed.note_failure(&record(&format!("sessions/{number}.yaml")), &full(), 0);

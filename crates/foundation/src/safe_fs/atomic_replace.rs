@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_names_are_told_apart() {
+    fn hidden_names_are_distinguished() {
         let beside = name_beside("a.md");
         assert!(is_left_over(&beside) && is_placing(&beside).is_none());
         assert_eq!(is_placing(&placing_name(&beside)), Some("a.md"));

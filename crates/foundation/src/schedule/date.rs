@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_date_goes_on_with_simulated_time_and_outlives_the_process() {
+    fn the_date_continues_with_simulated_time_and_outlives_the_process() {
         let mut app = App::new();
         app.add_plugins(crate::schedule::plugin);
         let words = |app: &App| app.world().resource::<RoomDate>().in_words(app.world().resource());

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn open_self_closing_and_closing_tags_are_told_apart() {
+    fn open_self_closing_and_closing_tags_are_distinguished() {
         for (text, kind) in [
             ("<Tool name=\"x\">", TagKind::Open),
             ("<Param name='x'/>", TagKind::SelfClosing),

@@ -183,7 +183,7 @@ fn what_cannot_be_understood_is_a_problem_and_the_rest_works() {
 }
 
 #[test]
-fn what_is_odd_is_told_and_used() {
+fn what_is_odd_is_reported_and_used() {
     let with = |attributes: &str, inner: &str| format!("<Tool {attributes}>\n{inner}\n{CODE}\n</Tool>");
     let plain = "name=\"x\" description=\"d\"";
     for (text, what) in [
@@ -229,7 +229,7 @@ fn broken_front_matter_leaves_the_agent() {
 }
 
 #[test]
-fn sections_that_are_wanting_are_told() {
+fn sections_that_are_wanting_are_reported() {
     let document = parse("# Agent: A\n\n## Capabilities\n\nMany things.\n\n## Capabilities\n\n- One\n");
     let expected = [
         "1: the document has no Purpose section",

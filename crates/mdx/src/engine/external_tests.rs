@@ -138,7 +138,7 @@ fn one_that_is_stopped_says_so_ends_what_it_started_and_leaves_no_folder() {
 }
 
 #[test]
-fn what_is_no_word_of_the_runtimes_is_left_out_and_what_cannot_start_is_told() {
+fn what_is_no_word_of_the_runtimes_is_left_out_and_what_cannot_start_is_reported() {
     for runtime in runtimes().into_iter().filter(|runtime| runtime.name == "node") {
         let body = "import process from 'node:process';\nasync function execute() { process.stdout.write('odd\\n'); return 'fine'; }";
         assert_eq!(call(body).start_in(found_as(&runtime)).wait(host).result.as_deref(), Ok("fine"));

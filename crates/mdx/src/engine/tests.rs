@@ -308,7 +308,7 @@ fn waiting_has_a_limit_of_its_own() {
 }
 
 #[test]
-fn a_promise_that_nothing_settles_is_told_at_once() {
+fn a_promise_that_nothing_settles_is_reported_at_once() {
     let begun = Instant::now();
     assert_eq!(failure("const execute = () => new Promise(() => {})").kind, FailureKind::NeverSettles);
     assert_eq!(failure("await new Promise(() => {}); function execute() {}").kind, FailureKind::NeverSettles);

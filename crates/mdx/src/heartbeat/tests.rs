@@ -117,7 +117,7 @@ fn what_says_no_time_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_told_with_examples() {
+fn what_cannot_be_understood_is_reported_with_examples() {
     let text = FILE.replace("Every hour:", "When I like:").replace("15m", "soon") + "\n## Notes\n\nx\n";
     let heartbeat = read(&text);
     assert_eq!(

@@ -142,7 +142,7 @@ fn a_module_that_cannot_be_used_is_named_and_left_out() {
 }
 
 #[test]
-fn a_module_that_hangs_later_is_gone_and_the_others_go_on() {
+fn a_module_that_hangs_later_is_gone_and_the_others_continue() {
     let bad = CLASS.replace(
         "import { greeting } from './lib/words';\n",
         "const greeting = (name: string, n: number) => { if (name === 'x') for (;;); return name };\n",
@@ -157,7 +157,7 @@ fn a_module_that_hangs_later_is_gone_and_the_others_go_on() {
 }
 
 #[test]
-fn timers_go_on_between_orders() {
+fn timers_continue_between_orders() {
     let ticking = "let n = 0; setInterval(() => { n++ }, 1);\n".to_owned()
         + &OBJECT.replace("systemPrompt: () => ''", "systemPrompt: () => String(n > 2)");
     let (_, mut set) = set(&[("a.ts", &ticking)]);

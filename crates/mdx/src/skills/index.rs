@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_and_the_others_work() {
+    fn what_is_wrong_is_reported_and_the_others_work() {
         let index = of(&[
             ("s/a/SKILL.md", "---\nname: a\ndescription: First\n---\nB"),
             ("s/b/SKILL.md", "---\nname: a\ndescription: Second\n---\nB"),

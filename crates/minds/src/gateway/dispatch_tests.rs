@@ -178,7 +178,7 @@ fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_o
 }
 
 #[test]
-fn a_question_that_waits_gives_way_and_one_that_is_under_way_goes_on() {
+fn a_question_that_waits_gives_way_and_one_that_is_under_way_continues() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     for id in 1..=3 {
@@ -231,7 +231,7 @@ fn a_cap_refuses_with_words_and_a_record() {
 }
 
 #[test]
-fn a_call_is_told_and_counted_for_its_activation() {
+fn a_call_is_reported_and_counted_for_its_activation() {
     let mut app = room();
     app.world_mut().resource_mut::<BudgetSettings>().calls_per_activation = Some(1);
     let part_of = |id: u64, activation: &str| ModelRequest {
@@ -473,7 +473,7 @@ fn the_same_questions_make_the_same_world_and_a_replay_too() {
 }
 
 #[test]
-fn a_loaded_world_goes_on_as_the_saved_one() {
+fn a_loaded_world_continues_as_the_saved_one() {
     for pause in [7, 8, 50, 123] {
         let mut first = room();
         live(&mut first, 1, pause);
@@ -495,7 +495,7 @@ fn told_of_providers(app: &App) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_provider_that_fails_is_told_once_and_once_more_when_it_works() {
+fn a_provider_that_fails_is_reported_once_and_once_more_when_it_works() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().attempts = 1;
     for id in 1..=5 {

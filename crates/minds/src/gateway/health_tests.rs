@@ -23,7 +23,7 @@ fn works(health: &mut ProviderHealth, tick: u64, model: &str) -> Vec<HealthChang
 }
 
 #[test]
-fn every_way_of_failing_is_told_once_with_a_count_and_its_end_too() {
+fn every_way_of_failing_is_reported_once_with_a_count_and_its_end_too() {
     use FailureKind::{Malformed, OverBudget, RateLimited, Rejected, TimedOut, Unauthorised, Unavailable};
     for kind in [Unauthorised, RateLimited, Unavailable, TimedOut, Malformed, Rejected, OverBudget] {
         let mut health = ProviderHealth::default();
@@ -59,7 +59,7 @@ fn another_model_of_it_joins_the_fault_or_stays_well() {
 }
 
 #[test]
-fn a_provider_that_fails_now_so_and_now_so_is_told_once_of_each() {
+fn a_provider_that_fails_now_so_and_now_so_is_reported_once_of_each() {
     let mut health = ProviderHealth::default();
     let told: usize = (0..50)
         .map(|tick| {

@@ -116,7 +116,7 @@ fn after_tools(before: &ProviderRequest, reply: &Completion, results: &[&str]) -
 }
 
 #[test]
-fn a_conversation_with_tools_goes_on_turn_by_turn_and_branches_on_results() {
+fn a_conversation_with_tools_continues_turn_by_turn_and_branches_on_results() {
     let text = "agents:\n  researcher:\n    - text: I look.\n      tools:\n        - { name: vfs_read, arguments: { path: a.md } }\n        \
                 - { name: vfs_list, arguments: '{\"prefix\": \"b\"}' }\n    \
                 - text: lost\n      when: { kind: task, contains: NOT FOUND }\n    \

@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_described_otherwise_is_told_once() {
+    fn a_tool_that_is_described_otherwise_is_reported_once() {
         let tool = |description: &str| McpTool {
             name: "add".into(),
             description: description.into(),

@@ -27,7 +27,7 @@ fn pinned(room: &mut Room) -> Vec<String> {
 }
 
 #[test]
-fn a_reply_that_was_cut_off_is_told_and_half_a_marker_does_nothing() {
+fn a_reply_that_was_cut_off_is_reported_and_half_a_marker_does_nothing() {
     let mut room = room();
     for text in ["So. [PIN: the source [1]", "So. [PIN: half a sen", "So. [REMEMBER: what"] {
         let request = room.ask(ADA, read(IDEAS)).expect("there is news, or it was not read");
@@ -44,7 +44,7 @@ fn a_reply_that_was_cut_off_is_told_and_half_a_marker_does_nothing() {
 }
 
 #[test]
-fn what_stands_in_quotation_marks_is_said_to_be_text() {
+fn what_is_in_quotation_marks_is_said_to_be_text() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("“Noted. [PIN: Tea at four]”"));

@@ -389,7 +389,7 @@ fn what_was_said_before_is_not_said_again_and_the_log_tells() {
 }
 
 #[test]
-fn the_session_tells_what_was_done_and_work_is_told_once_what_is_known() {
+fn the_session_tells_what_was_done_and_work_is_reported_once_what_is_known() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("Good. [REMEMBER: tea at four]"));
@@ -415,7 +415,7 @@ fn nobody_reads_the_mail_of_another_and_what_is_gone_is_not_read() {
 }
 
 #[test]
-fn unknown_names_and_refusals_are_told_back_once_and_shown() {
+fn unknown_names_and_refusals_are_reported_back_once_and_shown() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("[SEND to Zoe: hi] [PIN: Tea at four] Done."));

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_and_body_are_told_apart() {
+    fn keys_and_body_are_distinguished() {
         let front = split("---\nname: Ada\ntools: [a]\n---\n\n# Hi\n").unwrap();
         assert_eq!(front.keys["name"], "Ada");
         assert_eq!(front.body, "# Hi\n");

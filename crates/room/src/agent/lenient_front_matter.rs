@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_that_cannot_be_told_apart_are_refused() {
+    fn forms_that_cannot_be_distinguished_are_refused() {
         for yaml in [
             "words: only: here",
             "{ name: x, tools: [",

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_document_is_told_with_its_line_and_the_rest_works() {
+    fn what_is_wrong_with_a_document_is_reported_with_its_line_and_the_rest_works() {
         let text = DOCUMENT.replace("</Tool>", "</Tool>\n\n<Tool name=\"bad\" description=\"d\">\n</Tool>");
         let file = read("agents/weather/agent.mdx", &text);
         let [problem] = &file.problems[..] else { panic!("{:?}", file.problems) };

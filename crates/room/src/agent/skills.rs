@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_skill_is_told_with_its_file() {
+    fn what_is_wrong_with_a_skill_is_reported_with_its_file() {
         let known = KnownSkills::of_files([("skills/cook/SKILL.md", "No front matter.")]);
         let problems = known.problems("");
         assert!(problems.iter().any(|problem| problem.what.contains("has no description")), "{problems:?}");

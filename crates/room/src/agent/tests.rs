@@ -129,7 +129,7 @@ fn agents_follow_a_renamed_file_and_outlive_a_removed_one() {
 }
 
 #[test]
-fn a_loaded_room_goes_on_as_the_saved_one() {
+fn a_loaded_room_continues_as_the_saved_one() {
     let mut app = room();
     file(&mut app, "agents/ada.md", Some("# Ada"));
     advance(app.world_mut());

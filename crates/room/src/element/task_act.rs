@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn every_act_is_taken_back_to_the_last_byte() {
+    fn every_act_is_undone_to_the_last_byte() {
         for one in acts() {
             let done = act(PLAN, one.clone()).unwrap_or_else(|why| panic!("{one:?}: {why}"));
             assert_ne!(done, PLAN, "{one:?}");
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_did_meanwhile_stays_when_an_act_is_taken_back() {
+    fn what_others_did_meanwhile_stays_when_an_act_is_undone() {
         let done = act(PLAN, TaskAct::AddTask { line: "@ada Sweep".into(), below: None }).unwrap();
         let back = taken_back(&parse(PLAN), &parse(done.as_str()));
         let meanwhile = done.replace("- [ ] Paint", "- [x] Paint").replace("# Plan", "# Our plan");

@@ -367,7 +367,7 @@ fn an_unknown_kind_is_a_problem_with_a_suggestion() {
 }
 
 #[test]
-fn a_loaded_room_goes_on_as_the_saved_one() {
+fn a_loaded_room_continues_as_the_saved_one() {
     let mut app = room();
     scene(&mut app, entry("ideas", "pinboard", json!({ "pins": ["a"] })), None);
     scene(&mut app, entry("mail", "inbox", json!({ "owner": "ada", "items": [{ "text": "hi" }] })), None);

@@ -19,7 +19,7 @@ fn row(room: &mut Room, ids: &[&str]) -> Vec<AgentKey> {
 }
 
 #[test]
-fn whoever_is_paused_leaves_a_conversation_and_the_others_go_on() {
+fn whoever_is_paused_leaves_a_conversation_and_the_others_continue() {
     for speaker in ["ada", "ben"] {
         let mut room = Room::new();
         let agents = row(&mut room, &["ada", "ben", "cy"]);

@@ -219,7 +219,7 @@ fn from_other_seeds_nobody_at_the_desk_stands_in_anybody_or_anything() {
 }
 
 #[test]
-fn a_scene_with_ways_and_places_goes_on_after_it_was_loaded_as_it_would_have() {
+fn a_scene_with_ways_and_places_continues_after_it_was_loaded_as_it_would_have() {
     let doc = &scenes().into_iter().find(|(path, _)| path.contains("newsroom")).expect("it is shipped").1;
     let (mut one, mut other) = (Stage::of(doc, 5), Stage::of(doc, 5));
     for _ in 0..ticks(20.0) {

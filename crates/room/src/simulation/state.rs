@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn is_paused_in_every_state_and_goes_on_with_it() {
+    fn is_paused_in_every_state_and_continues_with_it() {
         for state in State::ALL {
             let mut fsm = in_state(state, Behaviour::Patrol);
             let seen = fsm.state();

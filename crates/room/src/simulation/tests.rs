@@ -598,7 +598,7 @@ fn the_same_start_makes_the_same_world() {
 }
 
 #[test]
-fn a_loaded_world_goes_on_as_the_saved_one_would_have() {
+fn a_loaded_world_continues_as_the_saved_one_would_have() {
     let mut one = busy_room();
     one.run(ticks(31.0));
     // Without a mind from here on, so that no message of this test's own is under way.

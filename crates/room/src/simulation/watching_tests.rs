@@ -184,7 +184,7 @@ fn a_removal_alone_wakes_nobody() {
 }
 
 #[test]
-fn a_paused_agent_keeps_its_queue_and_goes_on_when_it_may() {
+fn a_paused_agent_keeps_its_queue_and_continues_when_it_may() {
     let (mut room, ada, _) = furnished();
     place(&mut room, "rules", "rulebook", json!({}));
     room.say(AgentCommand::Pause { agent: "ada".into() });
@@ -340,7 +340,7 @@ fn those_who_stand_on_one_point_softly_part_and_then_stand_still() {
 }
 
 #[test]
-fn parting_goes_on_after_a_restart_as_it_would_have() {
+fn parting_continues_after_a_restart_as_it_would_have() {
     let (mut one, _) = heap(9);
     one.run(4);
     let saved_world = saving::save_world(one.app.world_mut()).unwrap();

@@ -57,7 +57,7 @@ fn a_task_is_due_when_it_is_open_and_an_agents_and_everything_before_it_is_done(
 }
 
 #[test]
-fn a_task_that_says_it_is_worked_at_by_somebody_here_is_told_where_nobody_has_it() {
+fn a_task_that_says_it_is_worked_at_by_somebody_here_is_reported_where_nobody_has_it() {
     let text =
         "- [ ] @ada \"one\"\n- [ ] @ada \"two\"\n  status: working\n- [ ] @nobody \"three\"\n  status: working\n";
     let mut duties = TaskAssignments::default();

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_told_when_the_boards_change_cannot_be_saved_and_the_rooms_own_change_goes_on_waiting() {
+    fn a_call_is_reported_when_the_boards_change_cannot_be_saved_and_the_rooms_own_change_keeps_waiting() {
         let (mut of_call, mut of_room) = (reading(), reading());
         of_room.write.made_for = WriteFor::Mark(1);
         of_call.await_disk();

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_for_good_is_as_narrow_as_makes_sense() {
+    fn what_holds_permanently_is_as_narrow_as_makes_sense() {
         let rules = |tool: &str, rules: &[AskRule]| for_good(tool, rules);
         let write = rules("vfs_write", &[safe(TouchKind::FILE_WRITE, "artifacts/a.md")]);
         assert_eq!(write, Some(vec!["vfs_write(artifacts/a.md)".to_owned()]));

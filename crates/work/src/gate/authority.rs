@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_other_products_are_understood_and_the_rest_is_told_and_not_given() {
+    fn tools_of_other_products_are_understood_and_the_rest_is_reported_and_not_given() {
         let (authority, problems) = authority("---\ntools: READ, vfs-write, Bash, vfs_raed, 'Read(docs/**)'\n---\n");
         assert_eq!(authority.tools, ["vfs_read", "vfs_write"].map(String::from).into());
         assert_eq!(problems.len(), 1, "{problems:?}");

@@ -203,7 +203,7 @@ fn a_person_is_told_each_reason_once_as_a_clause_about_the_agent() {
 }
 
 #[test]
-fn what_a_person_allowed_for_good_is_asked_no_more_and_nothing_else_is_allowed_by_it() {
+fn what_a_person_allowed_permanently_is_asked_no_more_and_nothing_else_is_allowed_by_it() {
     let rules = ["vfs_write(docs/**)", "vfs_write(scenes/**)", "vfs_write(secret/**)", "vfs_write(agents/**)"];
     let allowing = one("safety_mode: safe").allowing(rules.map(str::to_owned).to_vec());
     let listed = policy(json!({ "ask": ["docs/**"], "deny": ["secret/**"], "file_write": "ask" }));

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn any_kind_of_touch_may_have_a_rule_and_a_slip_in_it_asks_and_is_told() {
+    fn any_kind_of_touch_may_have_a_rule_and_a_mistake_in_it_asks_and_is_told() {
         let rules = json!({ "touches": { "net.fetch": "allow", "Process.Run": "deny", "door.open": "alow" } });
         let policy: GatePolicy = serde_json::from_value(rules).unwrap();
         let said = |kind: &str| policy.ruling(&TouchKind::new(kind)).0;
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_settings_file_that_was_never_read_has_a_person_asked_and_a_later_slip_changes_nothing() {
+    fn a_settings_file_that_was_never_read_has_a_person_asked_and_a_later_mistake_changes_nothing() {
         let mut unread = GatePolicy::default();
         unread.not_understood(None);
         assert_eq!(unread.strictness(&TouchKind::FILE_WRITE), Verdict::Ask);

@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_held_only_where_nothing_of_it_goes_on_by_itself() {
+    fn work_is_held_only_where_nothing_of_it_continues_by_itself() {
         let mut kernel = Kernel::default();
         calls(&mut kernel, 7, "lead");
         calls(&mut kernel, 8, "other");

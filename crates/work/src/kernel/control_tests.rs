@@ -172,7 +172,7 @@ fn what_a_person_stopped_stays_stopped_when_its_children_report() {
 }
 
 #[test]
-fn paused_work_leaves_its_place_and_goes_on_when_it_is_let() {
+fn paused_work_leaves_its_place_and_continues_when_it_is_let() {
     let mut bench = Bench::new();
     let keys = ["a", "b", "c"].map(|agent| bench.start(agent, "x"));
     for key in keys {

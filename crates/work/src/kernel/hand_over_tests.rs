@@ -90,7 +90,7 @@ fn who_waits_for_agents_of_its_own_has_not_given_its_result() {
 }
 
 #[test]
-fn the_last_turn_is_told_and_a_deadline_that_passed_ends_the_work() {
+fn the_last_turn_is_reported_and_a_deadline_that_passed_ends_the_work() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "count", &within(2)).expect("it may");

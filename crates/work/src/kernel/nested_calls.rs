@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn code_that_begins_anew_and_wants_something_else_is_told_so() {
+    fn code_that_starts_over_and_wants_something_else_is_told_so() {
         let mut bench = Bench::new();
         let (at, _) = at_work(&mut bench);
         let (key, turn, _) = at;

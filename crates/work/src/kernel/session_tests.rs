@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_file_of_an_older_version_is_read_and_may_go_on_in_another() {
+fn a_file_of_an_older_version_is_read_and_may_continue_in_another() {
     let text = "activation: act-12\nagent: ada\nscene: scenes/a.yaml\nstatus: running\ntask: Write it.\nmessages: []\n";
     let head = SessionHead::read(text).expect("it is one");
     assert_eq!(head.key(), Some(ActivationKey::numbered(12)));

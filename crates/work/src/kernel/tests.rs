@@ -202,7 +202,7 @@ fn tool_calls_are_carried_out_one_after_another_and_each_is_answered() {
 }
 
 #[test]
-fn no_more_goes_on_than_there_are_places_and_the_most_urgent_comes_first() {
+fn no_more_work_runs_than_there_are_places_and_the_most_urgent_comes_first() {
     let mut bench = Bench::new();
     let first: Vec<_> = ["a", "b", "c"].map(|agent| bench.start(agent, "x")).into();
     let late = bench.start("d", "x");
@@ -313,7 +313,7 @@ fn a_signal_wakes_the_one_that_started_it_with_its_session_and_its_own_parent() 
 }
 
 #[test]
-fn a_signal_to_one_that_goes_on_comes_with_its_next_question_and_is_not_lost_by_a_conclusion() {
+fn a_signal_to_one_that_is_still_running_comes_with_its_next_question_and_is_not_lost_by_a_conclusion() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
     let child = bench.spawn(root, "kid", "dig").expect("it may");
@@ -370,7 +370,7 @@ fn what_was_left_out_of_a_long_session_may_be_read_again() {
 }
 
 #[test]
-fn a_rate_limit_holds_everything_and_goes_on_by_itself() {
+fn a_rate_limit_holds_everything_and_continues_by_itself() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     let other = bench.start("ben", "x");

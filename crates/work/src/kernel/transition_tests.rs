@@ -147,7 +147,7 @@ fn cut(bench: &mut Bench, key: ActivationKey, leading: &str, text: &str, tool_ca
 }
 
 #[test]
-fn words_that_were_cut_off_go_on_and_the_result_is_all_of_them() {
+fn words_that_were_cut_off_continue_and_the_result_is_all_of_them() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     cut(&mut bench, key, "", "One sen", Vec::new());

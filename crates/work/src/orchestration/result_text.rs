@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_run_left_is_told_as_such() {
+    fn what_an_earlier_run_left_is_reported_as_such() {
         let kept = kept();
         let told = kept_entry(kept.get("plan").expect("it is there"));
         assert!(

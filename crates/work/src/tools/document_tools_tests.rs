@@ -153,7 +153,7 @@ fn tools_come_change_and_go_with_their_document() {
 }
 
 #[test]
-fn a_tool_whose_name_is_taken_is_told_and_the_others_are_there() {
+fn a_tool_whose_name_is_taken_is_reported_and_the_others_are_there() {
     let taken = DOCUMENT.replace("name=\"add\"", "name=\"vfs_read\"");
     let room =
         Room::new(&[("agents/ada/agent.mdx", &format!("{taken}\n{}", &DOCUMENT[DOCUMENT.find("<Tool").unwrap()..]))]);

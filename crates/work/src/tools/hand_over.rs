@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_with_a_task_is_told_line_by_line() {
+    fn what_is_said_with_a_task_is_reported_line_by_line() {
         let terms = Terms {
             context: "The hall is open.".into(),
             haste: Haste::High,

@@ -88,7 +88,7 @@ fn refusals_say_who_refused_and_why() {
 }
 
 #[test]
-fn a_file_is_shown_as_it_stands_and_cut_where_it_is_long() {
+fn a_file_is_shown_unchanged_and_cut_where_it_is_long() {
     assert_eq!(reading("one\r\ntwo", None), "one\r\ntwo");
     assert_eq!(reading("", None), "[the file is empty]");
     let lines: String = (1..=10_000).map(|number| format!("line {number}\n")).collect();

@@ -31,7 +31,7 @@ impl House {
 }
 
 #[test]
-fn another_workspace_is_opened_beside_the_present_one_which_goes_on_until_then() {
+fn another_workspace_is_opened_beside_the_present_one_which_continues_until_then() {
     let mut house = House::new();
     let here = house.room.folder().clone();
     let other = tempfile::tempdir().expect("a temporary folder can be made");

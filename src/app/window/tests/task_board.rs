@@ -9,7 +9,7 @@ use crate::ui::commands::create;
 use crate::workspace::task_files::Column;
 
 #[test]
-fn what_is_done_on_a_task_board_is_taken_back_and_done_again() {
+fn what_is_done_on_a_task_board_is_undone_and_redone() {
     let mut house = House::new();
     let model = house.model();
     house.act(create::element_at(&model, "taskboard", Vec2::new(900.0, 100.0)));

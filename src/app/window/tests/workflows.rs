@@ -73,7 +73,7 @@ fn house() -> House {
 }
 
 #[test]
-fn changes_of_a_workflow_keep_comments_and_are_taken_back_to_the_letter() {
+fn changes_of_a_workflow_keep_comments_and_are_undone_to_the_letter() {
     let mut house = house();
     let set = WorkflowEdit::Set { step: "look".into(), key: "prompt".into(), text: "Look again".into() };
     let outputs = WorkflowEdit::Outputs { step: "look".into(), names: vec!["found".into(), "more".into()] };
@@ -107,7 +107,7 @@ fn an_arrow_that_closes_a_circle_is_refused_in_words() {
 }
 
 #[test]
-fn a_change_is_not_taken_back_over_what_somebody_else_wrote_since() {
+fn a_change_is_not_undone_over_what_somebody_else_wrote_since() {
     let mut house = house();
     house.draw(vec![added("bram")]);
     let other = format!("{}More words.\n", house.on_disk());

@@ -74,7 +74,7 @@ fn add(versions: &mut FileVersions, path: &str) -> Result<u64, StoreError> {
 
 #[cfg(unix)]
 #[test]
-fn a_history_that_is_deleted_under_a_room_is_written_anew_and_nobody_else_gets_in() {
+fn a_history_that_is_deleted_under_a_room_is_written_again_and_nobody_else_gets_in() {
     let (_folder, dir) = workspace();
     let mut store = store(&dir);
     store.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -100,7 +100,7 @@ fn a_history_that_is_deleted_under_a_room_is_written_anew_and_nobody_else_gets_i
 
 #[cfg(unix)]
 #[test]
-fn a_room_goes_on_whatever_of_its_history_was_deleted_and_whatever_lock_was_left_there() {
+fn a_room_continues_whatever_of_its_history_was_deleted_and_whatever_lock_was_left_there() {
     let files = ["lock", "workshop.db", "workshop.db-wal", "workshop.db-shm"];
     for (gone, left) in [(&files[..], None), (&files[1..], None), (&files[1..2], None), (&files[..1], Some("4711\n"))] {
         let (_folder, dir) = workspace();

@@ -197,7 +197,7 @@ fn what_cannot_be_written_at_the_end_is_counted_and_closing_takes_no_time() {
 }
 
 #[test]
-fn numbers_go_on_above_those_of_a_history_that_was_set_aside() {
+fn numbers_continue_above_those_of_a_history_that_was_set_aside() {
     let dir = cut_off();
     for put_away in [crate::store::put_away, crate::store::put_away_whole] {
         let aside = put_away(dir.path(), "it is odd").unwrap();

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_was_added_is_taken_back_and_others_stay() {
+    fn a_task_that_was_added_is_undone_and_others_stay() {
         let added = format!("{BASE}- [ ] \"three\"\n  id: three\n");
         let since = added.replace("- [ ] A", "- [x] A").replace("[ ] \"three\"", "[ ] B \"three\"");
         let carried = carry_over(&added, BASE, &since);

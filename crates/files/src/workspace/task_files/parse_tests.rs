@@ -138,7 +138,7 @@ fn ids_are_made_from_titles_and_distinct() {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place() {
+fn every_mistake_is_reported_with_its_place() {
     for (text, code, line, column) in [
         ("- \"open\n", Code::UnclosedQuote, 1, 3),
         ("- \"a\"\n  by: \"open\n", Code::UnclosedQuote, 2, 7),
@@ -191,7 +191,7 @@ fn whom_a_task_names_is_looked_up_where_that_is_known() {
 }
 
 #[test]
-fn what_is_wrong_is_told_of_each_file_with_its_place_its_code_and_a_remedy() {
+fn what_is_wrong_is_reported_of_each_file_with_its_place_its_code_and_a_remedy() {
     let texts = [
         ("tasks/approvals.task.md", "- @nobody a\n"),
         ("tasks/far.task.md", "- far\n"),

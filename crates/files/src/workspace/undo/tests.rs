@@ -305,7 +305,7 @@ fn points_are_pieces_of_work_the_newest_first() {
 }
 
 #[test]
-fn the_files_are_put_back_as_the_person_and_that_is_taken_back_again() {
+fn the_files_are_put_back_as_the_person_and_that_is_undone_again() {
     for is_room_open in [false, true] {
         let office = busy();
         let _room = is_room_open.then(|| crate::store::Store::open(&office.dir()).expect("the history can be held"));
@@ -341,7 +341,7 @@ fn the_files_are_put_back_as_the_person_and_that_is_taken_back_again() {
 }
 
 #[test]
-fn a_kill_between_two_files_is_mended_by_taking_back() {
+fn a_kill_between_two_files_is_repaired_by_undoing() {
     let office = busy();
     let plan = office.pasts().plan("ada", 0);
     let only = UndoPlan { files: vec![plan.files[0].clone()], ..plan.clone() };

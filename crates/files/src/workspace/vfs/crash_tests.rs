@@ -105,7 +105,7 @@ fn an_edit_made_between_the_kill_and_the_restart_stays_and_so_does_the_order() {
 }
 
 #[test]
-fn what_cannot_be_finished_is_taken_back_and_done_when_it_is_asked_again() {
+fn what_cannot_be_finished_is_undone_and_done_when_it_is_asked_again() {
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     let mut office = office();
     office.files.stop_at = Some(LastStep::Recorded);

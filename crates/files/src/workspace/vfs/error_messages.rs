@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_of_one_letter_is_found_among_ten_thousand_names() {
+    fn a_typo_of_one_letter_is_found_among_ten_thousand_names() {
         let all: Vec<String> = (0..10_000).map(|number| format!("memory/d{}/f{number}.md", number / 100)).collect();
         let paths: Vec<&str> = all.iter().map(String::as_str).collect();
         for (wanted, meant) in

@@ -178,7 +178,7 @@ fn what_is_written_is_read_and_every_write_is_a_version() {
 }
 
 #[test]
-fn what_is_not_there_or_does_not_fit_is_said_so_that_it_can_be_mended() {
+fn what_is_not_there_or_does_not_fit_is_said_so_that_it_can_be_fixed() {
     let mut office = Office::new(&[("artifacts/plan.md", "a\nb\na\n"), ("memory/log.md", "x")]);
     assert_eq!(
         office.says(read("notes/plan.md")),
@@ -254,7 +254,7 @@ fn what_the_room_puts_behind_a_text_is_there_once_though_it_is_ordered_again_aft
 }
 
 #[test]
-fn a_text_is_put_behind_what_stands_there_once_whatever_stops_the_process() {
+fn a_text_is_put_behind_what_is_there_once_whatever_stops_the_process() {
     let mut office = Office::new(&[("artifacts/a.md", "one\n")]);
     let order = order("append", "ada", append("artifacts/a.md", "two\n"));
     let first = office.files.carry_out(&order).result;
@@ -425,7 +425,7 @@ fn rights_of_each_starter_bound_what_is_done() {
 }
 
 #[test]
-fn a_writer_hears_of_others_who_know_an_older_text_and_is_not_held_up() {
+fn a_writer_hears_of_others_who_know_an_older_text_and_is_not_delayed() {
     let mut office = Office::new(&[("artifacts/a.md", "x")]);
     let conflicts = |answer| match answer {
         Ok(FileAnswer::Changed { conflict_with, .. }) => conflict_with,

@@ -255,7 +255,7 @@ fn links_are_followed_within_the_workspace_and_nowhere_else() {
 }
 
 #[test]
-fn what_closing_cannot_write_is_told_as_it_is() {
+fn what_closing_cannot_write_is_reported_as_it_is() {
     let (folder, service) = workspace("old\n");
     fs::write(folder.path().join(RULES), "theirs\n").expect("files can be written");
     service.save(RULES, order("ours\n", Some("old\n"), 1));

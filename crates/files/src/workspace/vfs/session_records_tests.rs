@@ -61,7 +61,7 @@ fn look(office: &mut Office) {
 }
 
 #[test]
-fn what_the_room_writes_is_not_told_and_what_a_person_saves_is_once() {
+fn what_the_room_writes_is_not_reported_and_what_a_person_saves_is_once() {
     let mut office = office();
     let first = session(&["Look"]);
     assert_eq!(record(&mut office, &first, None), PATH);

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_in_is_taken_back_unless_somebody_changed_it_since() {
+    fn what_came_in_is_undone_unless_somebody_changed_it_since() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let state = folder.path().join(".workshop");
         let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");

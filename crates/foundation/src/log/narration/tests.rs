@@ -26,7 +26,7 @@ fn said(kind: EventKind, agent: Option<&str>, data: &str) -> String {
 }
 
 #[test]
-fn every_record_is_told_in_plain_words() {
+fn every_record_is_reported_in_plain_words() {
     let names = names();
     let narrator = Narrator::new(&names);
     assert!(TOLD.lines().count() > 100);
@@ -36,7 +36,7 @@ fn every_record_is_told_in_plain_words() {
 }
 
 #[test]
-fn a_kind_is_told_without_underscores() {
+fn a_kind_is_reported_without_underscores() {
     assert!(EventKind::ALL.iter().all(|kind| !kind_words(kind).contains('_')));
     assert_eq!(kind_words(&EventKind::ToolCall), "Tool call");
 }
@@ -59,7 +59,7 @@ fn what_cannot_be_read_is_shown_as_it_is() {
 }
 
 #[test]
-fn an_event_that_was_added_is_told_in_its_own_words_and_what_to_do_stands_apart() {
+fn an_event_that_was_added_is_reported_in_its_own_words_and_what_to_do_stands_apart() {
     #[derive(Debug, serde::Serialize, serde::Deserialize)]
     struct TeaBreak {
         biscuits: u32,

@@ -64,7 +64,7 @@ fn what_is_broken_is_named_with_its_line_and_kept() {
 }
 
 #[test]
-fn an_id_on_two_lines_is_told_and_neither_is_lost() {
+fn an_id_on_two_lines_is_reported_and_neither_is_lost() {
     let mut taken = BTreeSet::new();
     let text = "- one <!-- k-1 -->\n- two <!-- k-1 -->\n- three\n- three\n";
     let file = KnowledgeFile::parse(ada(), text, &mut taken);

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_told_apart_from_what_came_in_with_them() {
+    fn results_are_distinguished_from_what_came_in_with_them() {
         let call = ToolCall::new("c-1", "read_text", json!({ "path": "a.md" }));
         let history = vec![
             user("Read it."),

@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_is_allowed_once_and_never_for_good() {
+    fn what_is_allowed_is_allowed_once_and_never_permanently() {
         use PermissionOptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
         let chosen = |kinds: &[PermissionOptionKind], is_allowed| match outcome(&permission(kinds), is_allowed) {
             RequestPermissionOutcome::Selected(selected) => selected.option_id.to_string(),

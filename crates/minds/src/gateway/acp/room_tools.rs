@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_any_more_is_told_with_the_next_words() {
+    fn what_nobody_waits_for_any_more_is_reported_with_the_next_words() {
         let (call, comes) = RoomToolCall::new("blackboard_write".to_owned(), json!({ "key": "a" }));
         let made = call.call("c-1".to_owned());
         assert_eq!((made.name.as_str(), &made.arguments), ("blackboard_write", &json!({ "key": "a" })));

@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn a_use_of_a_tool_is_told_once_it_is_over_and_at_the_end_in_any_case() {
+    fn a_use_of_a_tool_is_reported_once_it_is_over_and_at_the_end_in_any_case() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         for id in ["a", "b"] {
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_are_told_apart_from_the_answer_and_once() {
+    fn thoughts_are_distinguished_from_the_answer_and_once() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         let thinks = |words: &str| {

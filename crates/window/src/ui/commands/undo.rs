@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_taken_back_last_first_and_done_again() {
+    fn changes_are_undone_last_first_and_redone() {
         let mut history = History::default();
         history.note(step(&[1.0, 2.0], &[1.0, 0.0]));
         history.note(step(&[3.0], &[2.0]));

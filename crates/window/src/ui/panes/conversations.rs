@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_comes_first_and_stands_once() {
+    fn what_is_running_comes_first_and_is_listed_once() {
         let (room, recent) = (crate::ui::testing::sample_room(), crate::ui::testing::sample_recent());
         let sessions: Vec<Id> = entries(&room, &recent).into_iter().map(|entry| entry.session).collect();
         assert_eq!(sessions, ["conversation-4".into(), "conversation-3".into()]);

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_card_is_put_away_for_good_whatever_was_taken() {
+    fn the_card_is_put_away_permanently_whatever_was_taken() {
         for button in ["Got it", "Close the hint"] {
             let mut window = card_of(UiState::default());
             window.get_by_label(button).click();

@@ -119,7 +119,7 @@ mod tests {
     use egui_kittest::kittest::Queryable;
 
     #[test]
-    fn what_was_put_aside_is_found_again_and_leads_to_its_place() {
+    fn what_was_dismissed_is_found_again_and_leads_to_its_place() {
         let problems = vec![Problem::error("agents/ada.md", "unknown key", "mend it").at_line(Some(4))];
         let room = RoomModel { problems: problems.into(), ..sample_room() };
         let mut state = UiState::default();

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_aside_comes_back_only_after_it_was_mended() {
+    fn what_is_dismissed_comes_back_only_after_it_was_fixed() {
         let mut window = notices(vec![broken()]);
         click(&mut window, "Dismiss agents/ada.md, line 4");
         assert!(window.query_by_label("agents/ada.md, line 4").is_none());

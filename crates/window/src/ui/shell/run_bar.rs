@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_a_coding_agent_are_offered_and_the_task_goes_on_behind_one() {
+    fn commands_of_a_coding_agent_are_offered_and_the_task_continues_behind_one() {
         let mut window = bar();
         let first = window.state().room.agents[0].id.clone();
         let review = OwnCommand { name: "review".into(), about: "Looks at what changed".into() };

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_files_is_told_with_what_contradicts_it_and_what_is_wrong() {
+    fn what_is_in_files_is_reported_with_what_contradicts_it_and_what_is_wrong() {
         let known = KnownMemories::of(texts());
         assert_eq!(
             known.memories.iter().map(|row| (&*row.memory.id, row.line)).take(2).collect::<Vec<_>>(),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_anew_only_where_one_is_another_and_all_of_them_are_there() {
+    fn files_are_read_again_only_where_one_is_another_and_all_of_them_are_there() {
         let (ada, shared) = ("memory/knowledge/ada.md", "memory/knowledge/shared.md");
         let memories = Memories::default();
         let half = read(&[("agents/x.md", Some("x")), (ada, Some(ADA)), (shared, None)]);

@@ -50,7 +50,7 @@ fn a_line_that_is_half_written_waits_and_a_whole_one_without_an_end_does_not() {
 }
 
 #[test]
-fn a_line_that_cannot_be_used_is_told_and_the_others_come() {
+fn a_line_that_cannot_be_used_is_reported_and_the_others_come() {
     let mut place = StreamPlace::default();
     let text = format!("{}oops\n[1]\n{{}}\n{{\"text\":\"{}\"}}\n{}", line("one"), "x".repeat(70_000), line("two"));
     let new = all(&mut place, &text);

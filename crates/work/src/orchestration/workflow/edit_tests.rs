@@ -62,7 +62,7 @@ fn what_is_changed_changes_and_the_rest_stands_as_it_was_written() {
 }
 
 #[test]
-fn a_change_is_taken_back_to_the_letter_unless_somebody_else_changed_the_file() {
+fn a_change_is_undone_to_the_letter_unless_somebody_else_changed_the_file() {
     for edit in [
         WorkflowEdit::RemoveStep { step: "look".into() },
         WorkflowEdit::Outputs { step: "look".into(), names: Vec::new() },

@@ -188,7 +188,7 @@ fn what_is_missing_is_asked_for_once_and_then_the_step_fails() {
 }
 
 #[test]
-fn a_failed_step_stops_its_dependants_and_nothing_else_and_the_rest_goes_on_later() {
+fn a_failed_step_stops_its_dependants_and_nothing_else_and_the_rest_continues_later() {
     let steps = "  - { id: a, agent: x, prompt: a }\n  - { id: b, agent: x, prompt: b }\n  - { id: c, agent: x, prompt: \"{a.result}\", depends_on: [a] }\n  - { id: d, agent: x, prompt: d, depends_on: [c] }\n  - { id: e, agent: x, prompt: e, depends_on: [b] }\n";
     let mut bench = Bench::new(steps);
     bench.step();
@@ -286,7 +286,7 @@ fn steps_are_repeated_until_it_is_approved() {
 }
 
 #[test]
-fn steps_are_repeated_so_often_at_most_and_then_it_goes_on() {
+fn steps_are_repeated_so_often_at_most_and_then_it_continues() {
     let mut bench = Bench::new(REVIEW_LOOP);
     bench.step();
     for _ in 0..3 {
@@ -387,7 +387,7 @@ fn a_file_may_hold_what_a_step_gives() {
 }
 
 #[test]
-fn a_run_that_a_person_stops_goes_on_later_with_what_is_left() {
+fn a_run_that_a_person_stops_continues_later_with_what_is_left() {
     let mut bench = Bench::with(PIPELINE, &[("topic", "tea")], LIMITS);
     bench.step();
     bench.says("research", "findings: hot");

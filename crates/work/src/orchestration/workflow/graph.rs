@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_told_as_a_path() {
+    fn a_circle_is_reported_as_a_path() {
         let graph = Graph::of(&steps(&[("a", &[]), ("b", &["a", "d"]), ("c", &["b"]), ("d", &["c"]), ("e", &["d"])]));
         let mut cycle = graph.cycle().expect("there is one");
         assert_eq!(cycle.len(), 3);

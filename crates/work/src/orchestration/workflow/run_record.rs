@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_from_its_file() {
+    fn a_run_continues_from_its_file() {
         let mut run = run();
         run.step(1, &Limits { parallel: 1, for_each: 1, output_chars: 100 });
         run.take_changes();

@@ -64,7 +64,7 @@ fn write(value: Option<&str>, shared: Option<bool>, was: Option<&str>) -> Collab
 }
 
 #[test]
-fn what_stands_there_is_seen_with_who_wrote_it_and_what_it_said_before() {
+fn what_is_there_is_seen_with_who_wrote_it_and_what_it_said_before() {
     let mut window = stage();
     window.run();
     for text in ["plan", "count", "#findings", "12 chairs", "lesson", "ask"] {

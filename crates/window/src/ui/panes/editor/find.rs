@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn case_words_and_expressions_are_told_apart() {
+    fn case_words_and_expressions_are_distinguished() {
         let text = "Tea tea teapot a.b aXb";
         assert_eq!(starts(&find("tea", |_| {}, text)), [0, 4, 8]);
         assert_eq!(starts(&find("tea", |wanted| wanted.with_case = true, text)), [4, 8]);

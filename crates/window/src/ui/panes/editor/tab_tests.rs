@@ -107,7 +107,7 @@ fn a_save_that_fails_keeps_what_was_written_and_says_why() {
 }
 
 #[test]
-fn a_file_that_was_not_there_is_made_and_taken_back_by_deleting() {
+fn a_file_that_was_not_there_is_made_and_undone_by_deleting() {
     let (mut tab, state) = (Tab::default(), UiState::default());
     tab.follow(Some(&Ok(None)), 0.0);
     write(&mut tab, "new\n");
@@ -185,7 +185,7 @@ fn ends_of_lines_stay_as_the_file_has_them() {
 }
 
 #[test]
-fn a_draft_of_an_earlier_window_goes_on_where_it_was() {
+fn a_draft_of_an_earlier_window_continues_where_it_was() {
     let mut tab = Tab::begun(Some("a\n".into()), "b\n", true);
     assert_eq!(tab.draft_status(), DraftStatus::Written);
     tab.follow(Some(&read("a\n")), 0.0);

@@ -263,7 +263,7 @@ mod tests {
     use crate::store::RunEnd;
 
     #[test]
-    fn a_run_is_told_by_scene_time_and_end() {
+    fn a_run_is_reported_by_scene_time_and_end() {
         let end = RunEnd { time_ms: 0, reason: "the window was closed".into() };
         let run = |end| RunInfo {
             id: "r-1".into(),

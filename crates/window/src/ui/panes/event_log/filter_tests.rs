@@ -168,7 +168,7 @@ fn only_new_rows_are_judged_when_rows_come() {
 }
 
 #[test]
-fn who_is_called_something_else_is_looked_for_anew() {
+fn who_is_called_something_else_is_looked_for_again() {
     let book = book_of((0..30).map(varied));
     let (mut names, mut sieve) = (names(), FilterScan::default());
     let filter = Filter { text: "lovelace".into(), ..Filter::default() };

@@ -101,7 +101,7 @@ fn rename(from: &str, to: &str) -> FileOperation {
 }
 
 #[test]
-fn what_is_deleted_can_be_had_back_by_its_newest_version() {
+fn what_is_deleted_can_be_restored_by_its_newest_version() {
     let mut bench = sample();
     for (path, back) in [("artifacts/plan.md", Some(restore("artifacts/plan.md", 5))), ("new.md", None)] {
         let commands = bench.perform(FilesCommand::Delete(vec![path.into()]));
@@ -225,7 +225,7 @@ fn all_folders_fold_and_unfold() {
 }
 
 #[test]
-fn a_workflow_from_a_template_comes_with_the_agents_that_are_not_there_and_is_taken_back_as_one() {
+fn a_workflow_from_a_template_comes_with_the_agents_that_are_not_there_and_is_undone_as_one() {
     let files = vec![file("workflows/chain.md", 1), file("agents/writer.md", 1)];
     let mut window = window(files);
     let asked = window.perform(FilesCommand::NewWorkflow("chain"));

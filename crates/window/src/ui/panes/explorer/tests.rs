@@ -262,7 +262,7 @@ fn files_are_found_by_typing() {
 }
 
 #[test]
-fn what_is_gone_can_be_had_back() {
+fn what_is_gone_can_be_restored() {
     let mut window = explorer();
     assert!(window.query_by_label("old.md, deleted").is_none(), "the bin is folded at first");
     click(&mut window, "Bin");

@@ -120,7 +120,7 @@ fn the_best_is_what_is_called_so() {
 }
 
 #[test]
-fn rows_are_made_anew_only_when_something_changed() {
+fn rows_are_made_again_only_when_something_changed() {
     let (files, mut tree) = (Arc::new(sample()), Tree::default());
     let folded: BTreeSet<String> = ["agents".to_owned()].into();
     assert!(tree.update(&files, "", &none(), false));

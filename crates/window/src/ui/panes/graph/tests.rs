@@ -198,7 +198,7 @@ fn work_is_stopped_paused_and_resumed() {
 }
 
 #[test]
-fn limits_are_told_once_they_are_set() {
+fn limits_are_reported_once_they_are_set() {
     let mut window = window(TestLog::sample());
     (window.state_mut().room.work.concurrency, window.state_mut().room.work.depth_at_most) = (3, 5);
     window.run_steps(2);

@@ -47,7 +47,7 @@ fn set_text(id: &str, text: &str) -> RoomAct {
 }
 
 #[test]
-fn a_text_is_saved_and_can_be_taken_back() {
+fn a_text_is_saved_and_can_be_undone() {
     let mut window = opened("rules");
     click(&mut window, "Save");
     assert!(window.state().commands.is_empty(), "nothing was written");

@@ -100,7 +100,7 @@ fn what_is_typed_after_run_says_what_it_is_about_and_enter_begins() {
 }
 
 #[test]
-fn what_steps_are_at_is_seen_and_a_failed_run_goes_on() {
+fn what_steps_are_at_is_seen_and_a_failed_run_continues() {
     let mut window = stage(Some(run(RunStatus::Failed, Vec::new())));
     window.run();
     for label in ["Step look, ada, done", "Step write, ada, failed"] {
