@@ -110,7 +110,8 @@ pub fn has_answers(world: &World) -> bool {
     world.get_resource::<AnswerFolder>().is_some_and(AnswerFolder::has_news)
 }
 
-/// Moves answers from their files to the door. One to a question that nobody asks any more was decided elsewhere.
+/// Moves answers from their files into the room's inbox. An answer to a question that is no longer open was decided
+/// elsewhere.
 pub(super) fn collect_answers(
     answers: Option<ResMut<AnswerFolder>>,
     kernel: Res<Kernel>,

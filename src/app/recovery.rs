@@ -16,7 +16,7 @@ use crate::workspace::{KnownFiles, RoomStart};
 
 /// Where problems with it are said to be.
 const PLACE: &str = ".workshop/workshop.db";
-/// So many ticks are played again at most: a room saves itself far more often, so that a longer way is damage.
+/// The maximum number of ticks that are replayed: a room saves itself far more often, so more than this means damage.
 const TICKS_AT_MOST: u64 = 100_000;
 
 /// A saved world, and the files that it knew.
@@ -113,7 +113,7 @@ pub(super) fn look_at_each(workspace: &Path, mut each: impl FnMut(&str, &World))
     Ok(())
 }
 
-/// The world of a scene as it was last acknowledged, if there is any: nothing is written and nothing goes on in it.
+/// The world of a scene as it was last committed, if there is any. Nothing is written, and nothing runs in it.
 pub(super) fn look_at(workspace: &Path, scene: &str) -> Result<Option<App>, OpenError> {
     let Some(SavedRoom { sections, files }) = recover(&state_folder(workspace), None, scene)?.0 else {
         return Ok(None);
@@ -130,8 +130,8 @@ struct BroughtBack {
     missing: u64,
 }
 
-/// The room as it was at the end of a run; none where that run was ended before anything happened in a new room, which
-/// begins anew.
+/// The room at the end of a run; `None` if that run was ended before anything happened in a new room, which then starts
+/// over.
 fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(Option<BroughtBack>, Vec<Problem>), Unusable> {
     let Reopening { run, from, inputs, last_tick } = reopening;
     let missing = run.last_tick.saturating_sub(last_tick);

@@ -32,8 +32,8 @@ use crate::workspace::vfs::{
 };
 use crate::workspace::{self, AnswerFolder, FileChanged, RoomStart};
 
-/// How long closing waits for the log before orders about files are sent; what is not sent is sent when the room goes
-/// on.
+/// How long closing waits for the log before file operations are sent; the others are sent when the room is opened
+/// again.
 const SENT_WITHIN: Duration = Duration::from_secs(2);
 
 /// What to open, and how.
@@ -127,7 +127,7 @@ impl Room {
         reached(control, 0.2)?;
         let (mut store, store_problems) = Store::open_in_place_of(&state_folder(&options.folder), aside)?;
         problems.extend(store_problems);
-        // What is finished now is nobody's edit.
+        // Files that are finished now are not an external edit.
         let (was_cut_off, file_problems) = finish_interrupted(&options.folder, store.dir())?;
         problems.extend(file_problems);
         if was_cut_off {
@@ -223,14 +223,14 @@ impl Room {
         let world = self.app.world_mut();
         let scene = self.scene;
         workspace::vfs::send_all(world, SENT_WITHIN);
-        // The last word on all work that is not over, for whoever reads it while the room is closed.
+        // The final status of all unfinished work, for readers while the room is closed.
         let mut sessions = kernel::sessions_at_rest(world);
         sessions.extend(orchestration::workflow::runs_at_rest(world));
         if !hand_over(world, sessions) {
             tracing::error!("some sessions could not be written while the room was closed");
         }
-        // Orders that are taken are finished; what they came to is asked again by the same room when it goes on. What
-        // is not in its file yet is told below, once it is known what became of it.
+        // Operations that were accepted are completed; the same room asks for their results again when it is reopened.
+        // Results that are not in its file yet are reported below, once they are known.
         let is_saved = workspace::save_now(world).is_empty();
         // What it has begun is written before the files are closed.
         world.insert_resource(KnowledgeBridge::default());
@@ -335,8 +335,8 @@ fn choose_scene(
     })
 }
 
-/// What was done to the files while nobody looked comes in as if it had happened now: what an agent wrote and the
-/// room did not hear of any more as the agent's, everything else as a person's.
+/// Changes that were made to files in the meantime are admitted as if they had happened now: an agent's change whose
+/// result the room did not receive as the agent's, everything else as a person's.
 fn push_edits_while_closed(
     world: &mut World,
     known: &BTreeMap<String, String>,
@@ -360,7 +360,7 @@ fn push_edits_while_closed(
     }
 }
 
-/// A path that was given as it stands in the workspace, if it does; the file need not be there yet.
+/// The path below the workspace for a given path, if it has one; the file need not exist yet.
 fn place_in(workspace: &Path, path: &Path) -> Option<String> {
     let full = std::path::absolute(path).ok()?;
     let full = full.parent()?.canonicalize().ok()?.join(full.file_name()?);

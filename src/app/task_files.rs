@@ -15,13 +15,13 @@ use crate::workspace::vfs::{DirectFileError, DirectFiles, PathRefusal, Reach, Wo
 
 /// No task file is larger, in bytes.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
-/// A file that others keep changing is given up after so many tries.
+/// How often a file that others keep changing is tried.
 const TRIES: usize = 8;
 
 /// Why task files cannot be read or written.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum TaskFilesError {
-    /// What was given is no path of the workspace.
+    /// The given path is not a path of the workspace.
     #[error(transparent)]
     Path(#[from] PathRefusal),
     /// It is no glob.

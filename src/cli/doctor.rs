@@ -49,7 +49,7 @@ const BUILT_IN_HITS: &str = "ranks the right answer first for 52 of 64 test ques
 /// How good MiniLM is, by the same questions.
 const MINILM_HITS: &str = "ranks the right answer first for 60 of 64 test questions";
 
-/// How a thing stands.
+/// The state of a checked item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum State {

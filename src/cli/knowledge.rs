@@ -16,13 +16,13 @@ use crate::base::{Author, Id, Severity};
 use crate::knowledge::{Edge, Entry, Filter, Graph, KnowledgeBase, Memory, MemoryKind, Recalled, Viewer, memory_json};
 use crate::learning::{EmbedderChoice, KnowledgeFiles};
 
-/// Of a memory so many characters stand in a list.
+/// How many characters of a memory a list shows.
 const LIST_CHARS: usize = 100;
-/// So many problems are told; of more only how many.
+/// How many problems are listed; the others are counted.
 const PROBLEMS_TOLD: usize = 10;
 /// Vectors that are asked for in one go.
 const MADE_AT_ONCE: usize = 256;
-/// That vectors are made is told where it is more than this.
+/// The creation of vectors is announced if there are more than this.
 const TOLD_FROM: usize = 64;
 
 #[derive(Args)]
@@ -141,7 +141,7 @@ pub(super) fn knowledge(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// The workspace's memories; what is wrong in their files is told.
+/// Opens the workspace's memories, and reports problems in their files.
 fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
     opened(named, |_| EmbedderChoice::default())
 }

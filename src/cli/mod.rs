@@ -58,11 +58,11 @@ pub enum Ending {
     BadUsage,
     /// A budget or limit stopped it.
     Limited,
-    /// A person must do something before it can go on.
+    /// A person must do something before it can continue.
     Waiting,
     /// The person stopped it.
     Interrupted,
-    /// Whoever read its output has gone.
+    /// The reader of its output has closed it.
     ReaderGone,
 }
 
@@ -100,7 +100,7 @@ impl From<Ending> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct Complaint {
     ending: Ending,
-    /// Nothing where nobody needs to be told.
+    /// `None` if nobody needs to be told.
     what: Option<String>,
     hint: Option<String>,
 }
@@ -114,7 +114,7 @@ impl Complaint {
         Self { ending: Ending::BadUsage, ..Self::failed(what) }
     }
 
-    /// Whoever read the output has gone: there is nobody to tell.
+    /// The reader of the output has closed it: there is nobody to tell.
     fn reader_gone() -> Self {
         Self { ending: Ending::ReaderGone, what: None, hint: None }
     }
@@ -127,7 +127,7 @@ impl Complaint {
 
 type Outcome = Result<Ending, Complaint>;
 
-/// What stands below the help of the whole program.
+/// The text below the help of the whole program.
 const AFTER_HELP: &str = "\
 Without WORKSPACE, a command uses the current folder if it is a workspace (has a settings.yaml), else ./my-workshop,
 which the window and `run` create from the starter kit on first use. `workshop init DIR` makes any folder a workspace,
@@ -267,7 +267,7 @@ pub fn main() -> ExitCode {
     output::ending_of(outcome).into()
 }
 
-/// Prints what clap has to say: help and version, which are results, or what is wrong with the command line.
+/// Prints clap's output: help and version, which are results, or an error of the command line.
 fn usage_outcome(error: &clap::Error) -> Outcome {
     let text = error.render().to_string();
     let text = text.trim_end();

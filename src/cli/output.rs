@@ -195,7 +195,7 @@ impl Sink {
         Ok(Self { name, out: BufWriter::new(Box::new(file)) })
     }
 
-    /// Writes events, each as a line, so that whoever reads along has all of them when this returns.
+    /// Writes events, one per line, and flushes them so that readers have all of them when this returns.
     pub(super) fn write(&mut self, events: &[EventRecord]) -> Result<(), Complaint> {
         if events.is_empty() {
             return Ok(());
@@ -229,7 +229,7 @@ fn unwritable(name: &str, error: &io::Error) -> Complaint {
     if error.kind() == io::ErrorKind::StorageFull { complaint.hint("free up disk space") } else { complaint }
 }
 
-/// Prints why a command could not do what it was asked to; gives back how it ends.
+/// Prints why a command failed. Returns its exit status.
 pub(super) fn ending_of(outcome: Outcome) -> super::Ending {
     hide_status();
     match outcome {
@@ -281,7 +281,7 @@ pub(super) fn print_panic(panic: &PanicHookInfo<'_>) {
     if trace.status() == BacktraceStatus::Captured {
         text.push_str(&format!("\n{trace}"));
     }
-    // The lock of the status line may be held by whoever panicked.
+    // The lock of the status line may be held by the thread that panicked.
     let _ = writeln!(io::stderr(), "{}", printable(&text));
 }
 

@@ -14,7 +14,7 @@ use crate::log::events::{Error, Provider, Warning};
 use crate::log::{EventKind, EventRecord, Narration};
 use crate::workspace::Problems;
 
-/// So many are told; whoever has more has a list to go through.
+/// How many are printed; the whole list is elsewhere.
 const TOLD_AT_MOST: usize = 1_000;
 
 /// The problems that were already reported.
@@ -86,7 +86,7 @@ fn concern(event: &EventRecord) -> Option<(Severity, bool)> {
         }
         EventKind::Warning if event.draft.agent.is_none() => {
             let warning = event.read::<Warning>()?;
-            // What an agent is told is no business of the person's, and a problem of a file is in the list.
+            // Messages to an agent do not concern the person, and a problem of a file is in the list.
             let is_agents = warning.by.as_deref().is_some_and(|by| by != USER);
             (!is_agents && !warning.is_problem()).then_some((Severity::Warning, true))
         }

@@ -21,9 +21,9 @@ use crate::orchestration::workflow::PersonQuestion;
 use crate::schedule::TICKS_PER_SEC;
 use crate::workspace::vfs::OUTSIDE;
 
-/// So many characters of a task are named.
+/// How many characters of a task are shown.
 const TASK_CHARS: usize = 80;
-/// So many changed files are listed.
+/// How many changed files are listed.
 const FILES_AT_MOST: usize = 10_000;
 
 /// How a run ended.
@@ -35,7 +35,7 @@ pub(super) struct Verdict {
     pub(super) reason: String,
     /// What a person can do.
     pub(super) hint: Option<String>,
-    /// What the task came to.
+    /// The result of the task.
     pub(super) result: Option<String>,
 }
 
@@ -112,7 +112,7 @@ pub(super) struct Report {
     pub(super) approvals: Vec<Approval>,
     /// What workflows ask a person.
     pub(super) steps: Vec<PersonQuestion>,
-    /// The work that goes on when the room is opened again, in words.
+    /// The work that continues when the room is opened again, in words.
     pub(super) unfinished: Option<String>,
     /// What was done, where it was one step.
     pub(super) acts: Option<Acts>,
@@ -120,7 +120,7 @@ pub(super) struct Report {
     pub(super) owner: Option<String>,
 }
 
-/// The work that waits or goes on, in words.
+/// The unfinished work, in words.
 pub(super) fn unfinished_words(kernel: &Kernel) -> Option<String> {
     let mut work = kernel.activations();
     let first = work.next()?;

@@ -205,15 +205,15 @@ struct Run<'a> {
     out: Output,
     began: Instant,
     first_tick: u64,
-    /// Set where Ctrl-C is heard already.
+    /// The flag of Ctrl-C, if a handler is installed already.
     interrupted: Option<Arc<AtomicBool>>,
 }
 
-/// What came of opening a room.
+/// The result of opening a room.
 enum Opened<'a> {
     /// It is open here.
     Room(Box<Run<'a>>),
-    /// Somebody else has it and took in what stands in the files.
+    /// Another process owns it and has loaded the present files.
     HandedOver(Box<Report>),
 }
 
@@ -314,8 +314,8 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
     Ok(Opened::Room(Box::new(run)))
 }
 
-/// What a daemon does where somebody else has the room: a step hands over to whoever it is, and says how it stands there;
-/// one that watches waits until the room is free. `None` where it is to be opened again.
+/// A daemon's behaviour if another process owns the room: a step hands over to that process and reports the state of
+/// the room; a watching daemon waits until the room is free. `None` if it is to be opened again.
 fn beside_owner(
     arguments: &Arguments,
     folder: &Path,
@@ -361,7 +361,7 @@ fn beside_owner(
     }
 }
 
-/// The task that the command line gives or goes on with, and the scene that it belongs to, if that is known.
+/// The task that the command line gives or continues, and the scene that it belongs to, if known.
 struct GivenTask {
     task: Option<Task>,
     scene: Option<String>,
@@ -387,7 +387,7 @@ fn given_task(arguments: &Arguments, folder: &Path) -> Result<GivenTask, Complai
 }
 
 impl Run<'_> {
-    /// Says what work goes on that was begun before, so that nobody gives it twice.
+    /// Prints which earlier work continues, so that nobody gives it twice.
     fn print_unfinished(&mut self) {
         let kernel = self.room.app.world().resource::<Kernel>();
         if let Some(words) = unfinished_words(kernel) {
@@ -443,7 +443,7 @@ impl Run<'_> {
                 return Ok(Verdict::new(Ending::Interrupted, "interrupted"));
             }
             if let Some(problem) = self.room.lost() {
-                // The room stands still until somebody does something, and nobody is there to ask.
+                // The room is paused until somebody does something, and nobody is there to ask.
                 return Ok(Verdict::new(Ending::Failed, problem.to_string()));
             }
             let world = self.room.app.world_mut();
@@ -527,7 +527,7 @@ impl Run<'_> {
 }
 
 impl Run<'_> {
-    /// How a person goes on with what was interrupted; empty where nothing is unfinished.
+    /// How a person continues interrupted work; empty if nothing is unfinished.
     fn how_to_go_on(&self) -> String {
         let kernel = self.room.app.world().resource::<Kernel>();
         let run = self.task.as_ref().and_then(Task::run).filter(|run| !is_over(kernel, *run));

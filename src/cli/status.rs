@@ -13,7 +13,7 @@ use crate::app::status::{self, AllowedUntil, ChannelStatus, HandOverStatus, Unfi
 use crate::app::workflows::{RunHead, runs};
 use crate::base::text::{first_paragraph, truncate};
 
-/// So many characters of a task are shown.
+/// How many characters of a task are shown.
 const TASK_CHARS: usize = 100;
 
 #[derive(Args)]

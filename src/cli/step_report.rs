@@ -10,9 +10,9 @@ use crate::base::{Id, Seq};
 use crate::log::EventRecord;
 use crate::log::events::{Abort, Activation, ApprovalDecided, Complete, FileChange, Gate, ToolCall, ToolResult, word};
 
-/// So many acts are listed.
+/// How many actions are listed.
 const ACTS_AT_MOST: usize = 1_000;
-/// So many characters of a result are shown.
+/// How many characters of a result are shown.
 const RESULT_CHARS: usize = 400;
 
 /// One act.

@@ -23,7 +23,7 @@ use crate::workspace::task_files::spacing::normalise;
 /// No query on standard input is longer, in bytes.
 const QUERY_BYTES_AT_MOST: u64 = 64 * 1024;
 
-/// What stands below the help of this command.
+/// The text below the help of this command.
 const EXAMPLES: &str = "\
 Examples:
   workshop task \"SELECT id, title FROM tasks/*.task.md WHERE status = open AND stakeholders CONTAINS 'human'\"

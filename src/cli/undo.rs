@@ -15,9 +15,9 @@ use crate::workspace::undo::{
     last_undone, take_back, unified_diff,
 };
 
-/// Of a task so many characters are shown.
+/// How many characters of a task are shown.
 const TASK_CHARS: usize = 70;
-/// So many files of a piece of work are named.
+/// How many files of a piece of work are named.
 const FILES_NAMED: usize = 8;
 
 #[derive(clap::Args)]

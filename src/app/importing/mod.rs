@@ -21,13 +21,13 @@ use crate::workspace::vfs::{self, FileHandle, NewFile};
 
 pub use plan::plan;
 
-/// One import brings in so many files at most, from folders so deep, each of so many bytes at most.
+/// The limits of one import: the number of files, the depth of folders, and the bytes per file.
 const FILES_AT_MOST: usize = 10_000;
 const DEPTH_AT_MOST: usize = 16;
 const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
-/// So many names are tried for a file whose name is taken.
+/// How many names are tried for a file whose name is taken.
 const NUMBERS_AT_MOST: usize = 1_000;
-/// So many files that cannot be used are named; the rest is counted.
+/// How many unusable files are named; the rest is counted.
 const NAMED_AT_MOST: usize = 5;
 
 /// The role of a file in the workspace.

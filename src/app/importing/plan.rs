@@ -319,7 +319,8 @@ fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<PlannedFile> {
     })
 }
 
-/// Where an agent goes that lies in these folders of the chosen one: they tell it from others of its name.
+/// The destination of an agent in these folders of the chosen one: the folders distinguish it from others with its
+/// name.
 fn place_of_agent(top: &str, folders: &[String], name: &str) -> String {
     let is_told = |part: &&str| !part.starts_with('.') && !matches!(*part, "agents" | "");
     let parts: Vec<&str> = [top].into_iter().chain(folders.iter().map(String::as_str)).filter(is_told).collect();
@@ -367,8 +368,8 @@ fn skills(files: &[Found], top: &str) -> BTreeMap<Vec<String>, String> {
     files.iter().filter_map(skill).collect()
 }
 
-/// Texts that tell agents of other products how to work: what comes in is what they say, without what is meant for
-/// those products.
+/// Texts with instructions for agents of other products: their content is imported, without what is meant for those
+/// products.
 fn rules_of(below: &[String], text: &dyn Fn() -> String) -> Option<PlannedFile> {
     let (name, folders) = below.split_last()?;
     let lower = name.to_lowercase();

@@ -31,7 +31,7 @@ pub enum Outcome {
     Done,
     /// The window is to be closed.
     Quit,
-    /// The window is to be closed as soon as no work goes on, or not any more.
+    /// Whether the window is to be closed as soon as no work is running.
     QuitWhenDone(bool),
     /// This place is to be opened by the program that the person's system has for it.
     Open(String),
@@ -118,7 +118,7 @@ pub fn handle_command(
         Command::Import { paths, place } => order(room, FileJob::TakeIn { paths, place, is_seen: false }),
         Command::AddCodingAgent { name, model, place } => {
             let text = coding_agent_file(&name, &model);
-            // It was not dropped: nobody needs to be told where it comes to stand.
+            // It was not dropped, so nobody needs to know its position.
             let (position, _) = file_results::spawn_place(room, place);
             let place = DropPlace { position, exactly: true };
             order(room, FileJob::MakeAgent { name, text, place });

@@ -29,7 +29,7 @@ pub(super) struct Drafts {
 }
 
 impl Drafts {
-    /// Those of a workspace. What cannot be read is put aside and told.
+    /// The drafts of a workspace. A file that cannot be read is set aside and reported.
     pub(super) fn open(workspace: &Path) -> (Self, Option<Problem>) {
         let file = state_folder(workspace).join(FILE);
         let (kept, problem) = match read(&file) {

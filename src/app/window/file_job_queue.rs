@@ -11,7 +11,7 @@ use crate::app::importing::NewFiles;
 use crate::base::{JobControl, Problem};
 use crate::ui::state::jobs::RunningJob;
 
-/// Jobs that are under way at most.
+/// The maximum number of unfinished jobs.
 const WAITING_AT_MOST: usize = 8;
 
 /// A job that was ordered and has not come back.

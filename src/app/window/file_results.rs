@@ -19,9 +19,9 @@ use crate::ui::shell::dialogs::LONGEST_STEM_BYTES;
 use crate::ui::state::{Dialog, DropPlace, Place};
 use crate::workspace::starter;
 
-/// So many agents of one drop come into the room.
+/// The maximum number of agents that one drop adds to the room.
 const AGENTS_AT_MOST: usize = 200;
-/// So many files that an undoing leaves alone are named; the rest is counted.
+/// How many files that an undo leaves alone are named; the rest is counted.
 const NAMED_AT_MOST: usize = 3;
 
 /// Orders a job with files, or says why it cannot be done now.
@@ -109,7 +109,7 @@ fn report_not_reached(state: &mut UiState, imported: &Imported) {
     }
 }
 
-/// Says what became of the files of an import that was undone or done again.
+/// Reports what happened to the files of an import that was undone or redone.
 fn report_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept: &[String]) {
     match count - kept.len() {
         0 => {}
@@ -141,7 +141,7 @@ fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Impor
         match profile_of(room, file) {
             Ok(profile) => {
                 let index = acts.len();
-                // Upward, so that nobody of a crowd stands among the elements either.
+                // Upwards, so that no agent of a large group is placed among the elements.
                 let beside = Vec2::new((index % 6) as f32 * 70.0, (index / 6) as f32 * 80.0);
                 let position = tenths(first + beside);
                 let add = AgentCommand::Add { id: None, profile, position, behaviour: None, exactly: true };

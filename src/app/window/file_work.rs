@@ -15,9 +15,9 @@ use crate::workspace::archive::{self, ArchiveError};
 use crate::workspace::undo;
 use crate::workspace::vfs::{FileHistory, FileServiceError, NewFile};
 
-/// So many of an agent's pieces of work are shown, the newest first.
+/// How many of an agent's pieces of work are shown, newest first.
 const POINTS_AT_MOST: usize = 100;
-/// Of what an archive leaves out so much is named; the rest is counted.
+/// How many of the files that an archive leaves out are named; the rest is counted.
 const NAMED_AT_MOST: usize = 10;
 
 /// Does a job. Takes as long as it takes.
@@ -113,7 +113,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
     }
 }
 
-/// The pieces of work in which an agent changed files, and what undoing from one on comes to.
+/// The pieces of work in which an agent changed files, and the result of undoing from one of them on.
 fn looked_back(workspace: &Path, agent: &Id, since_ms: Option<u64>) -> Result<UndoQuestion, FileServiceError> {
     let pasts = undo::AgentHistories::read(workspace, &state_folder(workspace))?;
     let points = pasts.points(agent).into_iter().take(POINTS_AT_MOST).collect();

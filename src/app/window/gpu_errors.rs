@@ -45,7 +45,7 @@ impl WindowError {
     }
 }
 
-/// Whether a frame has been drawn: from then on a panic is a fault of ours and is told in full.
+/// Whether a frame has been drawn: from then on a panic is our own fault and is reported in full.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// Why the graphics driver failed, if it did. Shared by the window's world and the code that shows the window.
@@ -77,7 +77,7 @@ pub(super) fn guarded(show: impl FnOnce(&GaveUp) -> AppExit) -> Result<AppExit, 
     let before = Arc::new(std::panic::take_hook());
     let (is_known, usual) = (gave_up.clone(), Arc::clone(&before));
     std::panic::set_hook(Box::new(move |info| {
-        // What is left of a lost device panics as it is taken down; the reason for that is told already.
+        // The rest of a lost device panics during teardown; the reason has been reported already.
         if SHOWN.load(Ordering::Relaxed) && is_known.why().is_none() {
             usual(info);
         }
@@ -142,7 +142,7 @@ mod tests {
     use crate::app::room::OpenOptions;
     use crate::workspace::starter;
 
-    /// What comes to an end where the driver gives up in the third frame.
+    /// What happens if the driver fails in the third frame.
     fn driver_gives_up(room: OpenRoom, gave_up: &GaveUp) -> AppExit {
         let mut app = App::new();
         app.insert_non_send(room).insert_non_send(Screen::new(None));

@@ -197,7 +197,7 @@ impl<'w> PendingRoom<'w> {
         Ok((RoomAct::Element(command), back))
     }
 
-    /// A board that showed no channel before gets the text back that stood on it.
+    /// A board that showed no channel before gets its previous text back.
     fn text_before_channel(&self, back: &[RoomAct]) -> Option<RoomAct> {
         let [RoomAct::Element(ElementCommand::SetChannel { element, channel: None })] = back else { return None };
         let text = match self.contents.get(element) {
@@ -290,7 +290,7 @@ fn apply(world: &World, content: &mut dyn Content, edit: &ElementEdit) -> Result
         by: &edit.by,
         now_secs: world.resource::<SimClock>().secs(),
         limits: world.resource::<ElementSettings>(),
-        // Only what comes of it is looked at: the room names the message when it is sent.
+        // Only the result is checked: the room names the message when it is sent.
         message: MessageKey::new(0, RunTag::default()),
     };
     content.apply(&edit.act, &context)
@@ -306,7 +306,7 @@ fn with_id(act: ElementAct, changes: &[ElementChange]) -> ElementAct {
     }
 }
 
-/// A copy stands so far beside what it is a copy of.
+/// The offset of a copy from its original.
 const BESIDE: Vec2 = Vec2::new(90.0, -50.0);
 
 type Acts = Vec<(RoomAct, Option<RoomAct>)>;
@@ -396,7 +396,7 @@ fn agent_entry<'a>(world: &'a World, id: &str) -> Option<&'a AgentEntry> {
     world.resource::<SceneState>().doc.agents.iter().find(|entry| &*entry.id == id)
 }
 
-/// The entry of an element as the scene has it, with what became of the element since it was written.
+/// The entry of an element as in the scene, with what has changed in the element since it was written.
 fn entry_keys(world: &World, model: &RoomModel, id: &str) -> Option<Map<String, Value>> {
     let element = model.element(id)?;
     let scene = world.resource::<SceneState>();

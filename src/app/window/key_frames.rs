@@ -70,7 +70,7 @@ mod tests {
         seen: MessageCursor<KeyboardInput>,
     }
 
-    /// Hears keys as `bevy_egui` does.
+    /// Reads keys as `bevy_egui` does.
     fn hear(messages: Res<Messages<KeyboardInput>>, held: Res<ModifierKeysState>, mut heard: ResMut<Heard>) {
         let Heard { keys, seen } = &mut *heard;
         for key in seen.read(&messages).filter(|key| key.state.is_pressed()) {

@@ -28,7 +28,7 @@ impl RunningTrial {
         self.control.cancel();
     }
 
-    /// What became of it, once it is over: nothing where it was stopped before it was begun.
+    /// Its result, once it has ended; `None` if it was stopped before it began.
     pub(super) fn poll(&self) -> Option<Option<Tried>> {
         match self.done.try_recv() {
             Ok(tried) => Some(Some(tried)),
@@ -75,7 +75,7 @@ pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &Tried) {
     let outcome = outcome_of(tried);
     let is_watched = state.texts.is_wanted(&Want::Providers);
     if !is_watched {
-        // Whoever asked looks elsewhere by now.
+        // The person has switched to something else by now.
         state.notify_at(format!("{} {}", outcome.text, outcome.remedy).trim(), outcome.good, None);
     }
     let since_secs = state.providers.trial.as_ref().map_or(state.time.now_secs, |trial| trial.since_secs);
@@ -83,7 +83,7 @@ pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &Tried) {
     state.providers.trial = Some(TrialView { of, since_secs, outcome: Some(outcome) });
 }
 
-/// What came of a trial, in words.
+/// The result of a test, in words.
 fn outcome_of(tried: &Tried) -> TrialOutcome {
     let who = named(&tried.choice.provider, &tried.choice.model);
     let took = match tried.duration.as_millis() {

@@ -53,8 +53,7 @@ pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomA
     push_all(room, done);
 }
 
-/// What the settings say once a person has allowed something for good, and what they say before. The answer itself
-/// cannot be taken back.
+/// The settings after a person has allowed something permanently, and those before. The answer itself cannot be undone.
 fn permission(world: &World, act: &RoomAct) -> Option<(SettingsEdit, SettingsEdit)> {
     let RoomAct::Work(command @ KernelCommand::Decide { allow: true, scope: AllowScope::Always, .. }) = act else {
         return None;

@@ -8,7 +8,7 @@ use bevy::window::{
 
 /// What the frame of a window and the bars of a desktop take of a screen, in points: no system says how much it is.
 const BARS: Vec2 = Vec2::new(16.0, 80.0);
-/// After so many frames a window is taken to be on the main screen, where no system says which it is on.
+/// After this many frames a window is assumed to be on the main screen if the system does not say which one it is on.
 const PATIENCE_FRAMES: u32 = 10;
 
 /// Makes a window that has just opened smaller where its screen is, and puts it into the middle then. A person may make
@@ -28,7 +28,7 @@ pub(super) fn fit_to_screen(
     let is_guessed = *frames > PATIENCE_FRAMES;
     let guessed = || monitors.iter().find(|(_, is_primary)| *is_primary).or_else(|| monitors.single().ok());
     let Some((monitor, _)) = told.or_else(|| is_guessed.then(guessed).flatten()) else {
-        // Where there is no word of any screen, the window stays as it is.
+        // Without information on any screen, the window stays as it is.
         *is_done = is_guessed;
         return;
     };
@@ -66,8 +66,8 @@ mod tests {
         }
     }
 
-    /// How large a window of the usual size is after some frames beside these screens; on the first of them, if that
-    /// is told.
+    /// The size of a window of the default size after some frames with these screens, on the first of them if that is
+    /// known.
     fn size_beside(screens: &[(u32, u32)], is_told: bool, scale: f32) -> (f32, f32) {
         let mut app = App::new();
         app.add_systems(Update, fit_to_screen);

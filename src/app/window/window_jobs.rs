@@ -101,13 +101,13 @@ pub(super) enum ServerConsent {
 pub(super) enum WindowJobDone {
     /// Which providers are set up.
     Providers(Vec<ProviderStatus>),
-    /// A key was kept in this file, or could not be.
+    /// A key was stored in this file, or could not be.
     Key(&'static str, Result<PathBuf, Problem>),
     /// What the person said of MCP servers, by their keys.
     ServerConsents(BTreeMap<Id, Consent>),
     /// Coding agents that can be chosen.
     CodingAgents(CodingAgents),
-    /// What the person said now is kept in this file, or could not be.
+    /// The person's permission was stored in this file, or could not be.
     Consent(ServerConsent, Result<PathBuf, Problem>),
     /// Fonts that were found.
     Fonts(Found),

@@ -32,11 +32,11 @@ use crate::view::text::system_fonts::{Found, Wanted};
 
 /// How long nothing must have changed before it is written down, in seconds.
 const SETTLED_SECS: f64 = 1.0;
-/// What goes on changing is written down all the same after so long.
+/// Continuously changing state is written after this many seconds nevertheless.
 const AT_MOST_SECS: f64 = 10.0;
 /// How often providers are looked at while somebody looks at them, in seconds.
 const LOOK_SECS: f64 = 3.0;
-/// So many notices of the window's own are kept.
+/// The maximum number of the window's own notices.
 const NOTICES_KEPT: usize = 200;
 
 /// Running services of the window besides the room.
@@ -101,8 +101,8 @@ impl WindowServices {
         services
     }
 
-    /// Tabs of files that are gone are not opened again, as after a folder of the same path was made anew; what was
-    /// written and not saved keeps its tab.
+    /// Tabs of deleted files are not opened again, for instance after a folder with the same path was created; unsaved
+    /// text keeps its tab.
     fn forget_gone_files(&mut self, workspace: &Path) {
         let drafts = self.drafts.kept();
         let is_kept = |path: &str| workspace.join(path).is_file() || drafts.iter().any(|draft| draft.path == path);
@@ -443,7 +443,7 @@ fn serve_panes(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates)
     }
 }
 
-/// Tells what was refused; what a cap forbids is told once for each agent.
+/// Reports what was refused; a refusal by a budget is reported once per agent.
 fn report_refused(refused: Refused, model: &RoomModel, state: &mut UiState) {
     if let Some(cap) = &refused.cap {
         // A cap of the run has a card of its own.

@@ -9,7 +9,7 @@ use crate::store::new_run_id;
 
 /// The one hidden folder that is copied; others (git's, an editor's) are of no use to a room.
 const STATE_FOLDER: &str = ".workshop";
-/// Names which process has the workspace open, not what stands in it.
+/// Names the process that has the workspace open, and has no content of its own.
 const LOCK: &str = "lock";
 /// Folders further down than this are left out.
 const DEPTH_AT_MOST: usize = 16;

@@ -15,7 +15,7 @@ use crate::base::text::{one_line, truncate};
 
 /// What the file is called that says what an agent was at last.
 const STATE_FILE: &str = "agent-state.json";
-/// Lines of the log are cut at so many characters.
+/// The maximum length of a log line, in characters.
 const LINE_CHARS: usize = 400;
 
 /// The files of the journal.

@@ -125,7 +125,7 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
         return Err(complaint);
     }
     if as_json && !is_ended && !(is_command && said.is_ok()) {
-        // Whoever reads along learns how it ended, also where it never began.
+        // Readers of the events learn how it ended, even if it never began.
         let end = said.as_ref().map_or_else(end_because, |verdict| AgentEvent::AgentEnd {
             ended: verdict.ending.word(),
             reason: verdict.reason.clone(),
@@ -145,7 +145,7 @@ fn end_because(complaint: &Complaint) -> AgentEvent {
     AgentEvent::AgentEnd { ended: complaint.ending.word(), reason, result: None }
 }
 
-/// What comes of a command that stands in the place of a prompt.
+/// Runs a command that was given instead of a prompt.
 fn run_command(talk: &mut Talk, command: &str, rest: &str, as_json: bool) -> Result<Verdict, Complaint> {
     match slash_commands::carry_out(talk, command, rest)? {
         After::Told(text) if as_json => output::json(&json!({ "type": "command", "command": command, "text": text }))?,
@@ -159,7 +159,7 @@ fn run_command(talk: &mut Talk, command: &str, rest: &str, as_json: bool) -> Res
     Ok(Verdict::done())
 }
 
-/// Prints what an answer came to, its words only where they are not shown yet.
+/// Prints the result of an answer; its words only if they are not shown yet.
 fn print(verdict: Verdict, are_words_shown: bool) -> Result<(), Complaint> {
     let nothing = Complaint { ending: Ending::Done, what: None, hint: None };
     Report { verdict, ..Report::on(&nothing) }.print(false, true, are_words_shown)
@@ -238,7 +238,7 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
         match said {
             Ok(None) => {}
             Ok(Some(verdict)) => {
-                // Whoever stopped an answer and stops once more wants to leave.
+                // A second interrupt during an answer ends the conversation.
                 stops = u32::from(verdict.ending == Ending::Interrupted);
                 print(verdict, true)?;
             }
@@ -252,7 +252,7 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
     shown.map(|()| None)
 }
 
-/// Says what is wrong; the talk goes on.
+/// Prints an error; the conversation continues.
 fn print_complaint(complaint: &Complaint) {
     if let Some(what) = &complaint.what {
         output::note(&format!("error: {what}"));

@@ -4,7 +4,7 @@ use super::super::Complaint;
 use crate::base::text::truncate;
 use crate::skills::{Skill, SkillIndex, expand};
 
-/// Descriptions are listed up to so many characters.
+/// The maximum length of a listed description, in characters.
 const DESCRIPTION_CHARS: usize = 160;
 
 /// What is asked where a person says this: a skill in place of `/skill:NAME`.

@@ -11,7 +11,7 @@ use crate::gateway::RequestQueue;
 use crate::gateway::settings::GatewaySettings;
 use crate::tools::Tools;
 
-/// Lines are cut at so many characters.
+/// The maximum length of a line, in characters.
 const LINE_CHARS: usize = 100;
 
 /// Every command, with what it does.
@@ -42,7 +42,7 @@ pub(super) enum PersonInput {
 pub(super) enum After {
     /// The conversation continues; show this text.
     Told(String),
-    /// The talk goes on in another session or with another model.
+    /// The conversation continues in another session or with another model.
     Reopen(Box<TalkOptions>),
     Leave,
 }
@@ -140,7 +140,7 @@ fn tools(talk: &Talk) -> String {
     let tools = registry.iter().filter(|tool| is_its(&tool.scope) && authority.tools.contains(&tool.name));
     let line =
         |name: &str, about: &str| truncate(&format!("{name}  {}", crate::base::text::one_line(about)), LINE_CHARS);
-    // By the names that its model is told.
+    // With the names that its model sees.
     let name = |tool: &str| authority.called.get(tool).map_or_else(|| tool.to_owned(), String::clone);
     let mut lines: Vec<String> = tools.map(|tool| line(&name(&tool.name), &tool.description)).collect();
     lines.extend(authority.mcp_servers.iter().map(|server| line(server, "tools of an MCP server")));

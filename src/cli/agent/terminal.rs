@@ -18,9 +18,9 @@ use crate::base::text::{one_line, truncate};
 
 /// Lines that are remembered.
 const LINES_REMEMBERED: usize = 1_000;
-/// Arguments of a call are shown up to so many characters, …
+/// The maximum length of a call's arguments as shown, in characters.
 const ARGUMENTS_CHARS: usize = 60;
-/// … and what it came to.
+/// The maximum length of a call's result as shown, in characters.
 const RESULT_CHARS: usize = 100;
 
 /// The result of waiting for a line.
@@ -122,14 +122,14 @@ fn read<H: Helper>(editor: &mut Editor<H, FileHistory>, question: &str) -> Resul
     }
 }
 
-/// Shows what happens: words as they come, on standard output, and each call with what it came to in one line beside it.
+/// Prints events: words on standard output as they arrive, and each call with its result in one line on standard error.
 #[derive(Default)]
 pub(super) struct Display {
-    /// Whether the cursor stands behind words.
+    /// Whether the cursor is behind words.
     is_in_line: bool,
     /// The words that are coming.
     words: MarkdownStream,
-    /// The arguments of the calls that go on, by their ids.
+    /// The arguments of the running calls, by their ids.
     arguments: Vec<(String, String)>,
 }
 
@@ -190,7 +190,7 @@ fn code_of(look: Look) -> &'static str {
     }
 }
 
-/// A call and what it came to, in one line.
+/// A call and its result in one line.
 fn folded(name: &str, arguments: &str, result: &str, is_error: bool) -> String {
     let mark = if is_error { "failed: " } else { "" };
     format!("  {name} {arguments} → {mark}{}", truncate(&one_line(result), RESULT_CHARS))

@@ -43,7 +43,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Whether nobody else can have opened the workspace, whatever became of what lies in `.workshop/`.
+    /// Whether no other process can have opened the workspace, whatever happened to `.workshop/`.
     pub(super) fn holds_workspace(&self) -> bool {
         self.workspace.is_some()
     }
@@ -61,7 +61,7 @@ impl Drop for Lock {
     }
 }
 
-/// A new database at a path where none is, with today's tables, for whoever fills it before anybody opens it.
+/// Creates a database with the current tables at a path where none exists, to be filled before anybody opens it.
 pub(super) fn open_new(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     // It counts only once it is whole and on the disk, so that nothing is to be rolled back or waited for.
@@ -99,7 +99,7 @@ pub(super) fn check_place(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A second connection that writes, for whoever holds the workspace already.
+/// A second writing connection, for the process that has the workspace locked already.
 pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
     check_place(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
@@ -160,8 +160,8 @@ fn escaped(path: &Path) -> String {
     text.chars().map(escape).collect()
 }
 
-/// Locks a workspace for writing. Its folder comes first: whoever is refused there has left nothing behind that the
-/// process that holds it would find in the place of its own.
+/// Locks a workspace for writing. Its folder is locked first: a process that is refused there has left nothing behind
+/// that could replace the owner's own files.
 pub(super) fn lock(dir: &Path) -> Result<Lock, StoreError> {
     make_parent(dir)?;
     let workspace = lock_workspace(dir)?;
@@ -169,7 +169,7 @@ pub(super) fn lock(dir: &Path) -> Result<Lock, StoreError> {
     Ok(Lock { held: lock_file(dir)?, workspace })
 }
 
-/// The lock file anew, after it was deleted or replaced under an open history.
+/// Creates the lock file again after it was deleted or replaced under an open history.
 pub(super) fn lock_again(dir: &Path, lock: &mut Lock) -> Result<(), StoreError> {
     make_folder(dir)?;
     lock.held = lock_file(dir)?;
@@ -227,7 +227,7 @@ pub fn runs(process: u32) -> bool {
 #[cfg(target_os = "linux")]
 fn has_ended(process: u32) -> bool {
     let told = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The state stands behind the name, which is in brackets and may hold brackets of its own.
+    // The state follows the name, which is in parentheses and may contain parentheses itself.
     told.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 
@@ -383,7 +383,7 @@ fn definitions(connection: &Connection) -> rusqlite::Result<BTreeMap<String, (St
     connection.prepare(sql)?.query_map([], row)?.collect()
 }
 
-/// A row with a number that no workspace comes to: nothing could be added after it.
+/// A row with a number that no workspace reaches: nothing could be added after it.
 fn far_number(connection: &Connection, last_seq: Seq) -> rusqlite::Result<Option<String>> {
     if i64::try_from(last_seq.0).is_ok_and(|last| last <= NUMBER_AT_MOST) {
         for table in ["runs", "snapshots", "inputs", "files", "file_versions", "file_orders", "file_steps"] {

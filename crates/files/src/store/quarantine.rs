@@ -20,7 +20,7 @@ const FINISHED: &str = "workshop.db.salvaged";
 pub struct QuarantinedDatabase {
     path: PathBuf,
     why: String,
-    /// What the one in its place has of it; nothing where it was begun anew.
+    /// What the new one has of it; `None` if it started empty.
     kept: Option<Salvaged>,
 }
 
@@ -63,7 +63,7 @@ pub fn put_away_whole(dir: &Path, why: &str) -> Result<QuarantinedDatabase, Stor
     Ok(QuarantinedDatabase { path: dir.join(quarantine_database(dir)?), why: why.to_owned(), kept: None })
 }
 
-/// For whoever holds the lock.
+/// For the holder of the lock.
 pub(super) fn replace(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
     let kept = copy_beside(dir)?;
     let path = dir.join(quarantine_database(dir)?);

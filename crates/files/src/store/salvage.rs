@@ -23,8 +23,8 @@ const TABLES: [&str; 11] = [
 ];
 /// A table with more damaged places than this is not read any further.
 const GAPS_AT_MOST: usize = 10_000;
-/// What stands in the place of inputs that are lost. It is no JSON, so that whoever reads the inputs of a run stops
-/// there as at any other input that cannot be read.
+/// Replaces lost inputs. It is not JSON, so that a reader of the run's inputs stops there as at any other unreadable
+/// input.
 const LOST_INPUT: &str = "lost";
 
 /// What was salvaged from a damaged database.
@@ -266,7 +266,7 @@ impl Copier<'_> {
             let Some(Value::Integer(number)) = values.as_ref().and_then(|values| values.first()) else {
                 return Ok(stretch);
             };
-            // Pages that point at each other would go on for ever.
+            // Pages that point at each other would loop for ever.
             let (number, before) = (*number, stretch.last.unwrap_or(if way == RowOrder::Up { above } else { below }));
             let moves_on =
                 if way == RowOrder::Up { number > before && number < below } else { number < before && number > above };

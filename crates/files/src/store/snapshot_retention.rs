@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use super::error::StoreError;
 use super::retention::HistoryLimits;
 
-/// So many of the newest are kept in any case: where one cannot be read, the other can.
+/// How many of the newest are kept in any case: if one cannot be read, the other can.
 const NEWEST_KEPT: usize = 2;
 
 /// A snapshot as thinning sees it.
@@ -81,7 +81,7 @@ mod tests {
         HistoryLimits { snapshots_kept, snapshots_mb_at_most, ..HistoryLimits::default() }
     }
 
-    /// What is there after so many were taken, each thinned at once.
+    /// What is left after this many were taken, thinned after each.
     fn taken(count: i64, bytes: u64, limits: &HistoryLimits) -> Vec<i64> {
         let mut kept: Vec<StoredSnapshot> = Vec::new();
         for number in 1..=count {

@@ -18,7 +18,7 @@ use crate::base::AllowScope;
 
 /// The folder in `.workshop/`.
 const FOLDER: &str = "answers";
-/// So many answers may lie there.
+/// The maximum number of waiting answers.
 const FILES_AT_MOST: usize = 1_000;
 /// No answer is longer.
 const BYTES_AT_MOST: u64 = 16_384;

@@ -20,7 +20,7 @@ use crate::store::{FileVersions, HISTORY_FILE, Reader, StoreError};
 const DEPTH_AT_MOST: usize = 32;
 /// The folder of archives and exported logs.
 pub const EXPORTS: &str = "exports";
-/// Names of what was left out that are told.
+/// How many left-out files are named.
 const NAMED_AT_MOST: usize = 200;
 /// What the name of the folder ends in in which an archive is made.
 const WORK_ENDING: &str = ".exporting";
@@ -102,7 +102,7 @@ pub fn write_zip(root: &Path, dir: &Path, file: &Path, control: &JobControl) -> 
             _ => ArchiveError::File { path: file.to_owned(), source: error },
         })
     });
-    // What was only needed on the way goes, whatever came of it.
+    // Temporary files are deleted, whatever the result.
     let _ = fs::remove_dir_all(&beside);
     written
 }
@@ -257,7 +257,7 @@ impl Packing<'_> {
     }
 }
 
-/// A path on one line, with nothing in it that a terminal would obey.
+/// A path on one line, without anything that a terminal would execute.
 fn shown(path: &str) -> String {
     path.chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect()
 }

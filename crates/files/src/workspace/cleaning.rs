@@ -41,7 +41,7 @@ pub enum CleaningError {
     /// The files cannot be read.
     #[error(transparent)]
     Files(#[from] FileServiceError),
-    /// A file cannot be put aside or back.
+    /// A file cannot be set aside or put back.
     #[error("{path}: {source}; the files moved so far are in {aside}")]
     Move {
         /// Which.
@@ -79,7 +79,7 @@ impl Cleaning {
         Ok(plan)
     }
 
-    /// A file that agents wrote is to stand as it was before the first of them did.
+    /// A file that agents wrote is to be restored to its state before the first of them did.
     fn take_back(&mut self, history: &FileHistory, path: &str) -> Result<(), StoreError> {
         let mut versions = history.versions(path)?;
         versions.reverse();

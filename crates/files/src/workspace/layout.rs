@@ -251,7 +251,7 @@ impl Walk<'_> {
         }
         let Ok(kind) = entry.file_type() else { return };
         if kind.is_dir() {
-            // Scenes stand in one folder, not below it.
+            // Scenes are in one folder, not below it.
             if !place.starts_with("scenes/") {
                 self.folder(&path, depth + 1);
             } else if matters(&place) {

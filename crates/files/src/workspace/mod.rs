@@ -82,7 +82,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<write_failures::FailedWrites>()
         .add_settings::<vfs::FileLimits>()
         .add_settings::<HistoryLimits>()
-        // What was saved is told before what changed since.
+        // Saves are reported before later changes.
         .add_input::<SaveReport>()
         .add_input::<FileChanged>()
         .add_input::<SettingsEdit>()

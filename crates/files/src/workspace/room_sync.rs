@@ -72,7 +72,7 @@ pub fn begin(world: &mut World, start: RoomStart) {
     let mut scene = world.resource_mut::<SceneState>();
     scene.path = start.scene;
     scene.readable = doc.is_some();
-    // A carried room whose scene cannot be read goes on with what the saved one knew.
+    // A restored room whose scene cannot be read continues with what the saved one knew.
     if let Some(doc) = doc {
         scene.doc = doc;
     }
@@ -228,7 +228,7 @@ fn join_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
     }
 }
 
-/// What a scene's new text would throw away by a slip, as problems.
+/// What a scene's new text would lose by mistake, as problems.
 fn slips_in(world: &World, path: &str, text: &str, found: &SceneDoc) -> Vec<Problem> {
     let slips = slips(&world.resource::<SceneState>().doc.root, &found.root).into_iter();
     slips

@@ -318,7 +318,7 @@ impl Reader<'_> {
             }
             entry.line = self.entry_line("elements", index);
             self.check_position("elements", index, keys, true);
-            // Kinds bring keys of their own: only what looks like a slip is named.
+            // Kinds have keys of their own: only what looks like a mistake is named.
             for key in keys.keys().filter(|key| !ELEMENT_KEYS.contains(&key.as_str())) {
                 if nearest(key, ELEMENT_KEYS).is_some() {
                     let line = self.key_line("elements", index, key);

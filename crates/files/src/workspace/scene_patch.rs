@@ -47,8 +47,8 @@ pub fn apply(root: &mut Value, writes: &[SceneWrite]) {
     }
 }
 
-/// The entries of a list of relationships. What stands there of one stays as it is written, with keys that this
-/// program does not know; what is no relationship stays too, at the end.
+/// The entries of a list of relationships. The text of an existing one stays as it is written, with keys that this
+/// program does not know; entries that are not relationships stay too, at the end.
 fn relationships(mut written: Vec<Value>, wanted: &[Relationship]) -> Vec<Value> {
     let mut take = |fits: &dyn Fn(&Relationship) -> bool| {
         let index = written.iter().position(|entry| relationship(entry).is_some_and(|known| fits(&known)))?;
@@ -195,7 +195,7 @@ fn end_line(text: &mut String) {
 struct Patcher<'a> {
     text: &'a str,
     splices: Vec<Splice>,
-    /// Write an entry of a list anew instead of changing it within.
+    /// Rewrite an entry of a list instead of changing it within.
     whole_entries: bool,
 }
 
@@ -377,8 +377,8 @@ impl Patcher<'_> {
         Some(())
     }
 
-    /// Takes every entry out of a list by dashes; what is new, or `[]`, stands where the last one did, so that
-    /// comments between them stay.
+    /// Removes every entry of a list with dashes; new ones, or `[]`, go to the place of the last one, so that comments
+    /// between them stay.
     fn replace_all(&mut self, items: &[YamlItem], new: &[Value]) {
         let spans: Vec<_> = items.iter().map(|item| (item.start, item.value.end.max(item.start + 1))).collect();
         let last = items.len() - 1;
@@ -390,7 +390,7 @@ impl Patcher<'_> {
         self.splice(spans[last].0..spans[last].1, written);
     }
 
-    /// Writes the whole value anew, in the style of the place where it stands.
+    /// Rewrites the whole value in the style of its place.
     fn replace(&mut self, node: &YamlNode, new: &Value, in_flow: bool) {
         let was_flow = matches!(node.shape, YamlShape::Map { flow: true, .. } | YamlShape::Seq { flow: true, .. });
         let first_entries =
@@ -441,8 +441,8 @@ fn pair_end(pair: &super::yaml_syntax::YamlPair) -> usize {
     pair.value.end.max(pair.start + pair.key.len())
 }
 
-/// For each old entry the new one that it became, in order: by id where entries have one, by place otherwise.
-/// New entries may only stand behind all old ones.
+/// For each old entry the new one that it became, in order: by id if entries have one, otherwise by place. New entries
+/// must be behind all old ones.
 fn align(old: &[Value], new: &[Value]) -> Option<Vec<Option<usize>>> {
     let has_ids = |list: &[Value]| list.iter().all(|entry| entry.get("id").is_some());
     let key = |entry: &Value| id_of(entry.get("id")).map_or_else(|| entry.clone(), |id| Value::String(id.to_string()));

@@ -22,7 +22,7 @@ const DATA_ENDINGS: [&str; 14] =
     ["", "cfg", "conf", "config", "csv", "ini", "json", "properties", "text", "toml", "txt", "xml", "yaml", "yml"];
 /// What editors and people put behind a name when they keep the file as it was.
 const COPY_ENDINGS: [&str; 9] = [".bak", ".backup", ".copy", ".old", ".orig", ".save", ".swp", ".tmp", "~"];
-/// Words that tell of secrets, alone in a name or one of its words.
+/// Words that indicate secrets, as a name or as one of its words.
 const TELLING_WORDS: [&str; 16] = [
     "apikey",
     "apikeys",
@@ -41,7 +41,7 @@ const TELLING_WORDS: [&str; 16] = [
     "secrets",
     "serviceaccount",
 ];
-/// Two words that tell of secrets together.
+/// Pairs of words that indicate secrets together.
 const TELLING_PAIRS: [(&str, &str); 9] = [
     ("access", "key"),
     ("access", "keys"),
@@ -53,7 +53,7 @@ const TELLING_PAIRS: [(&str, &str); 9] = [
     ("private", "key"),
     ("service", "account"),
 ];
-/// Whole names, without ending, that tell of secrets.
+/// Whole names, without extension, that indicate secrets.
 const TELLING_NAMES: [&str; 7] = ["auth", "keyring", "keys", "secring", "token", "tokens", "vault-token"];
 /// The kinds of private key that ssh writes, behind `id_`.
 const SSH_KEYS: [&str; 6] = ["id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_rsa"];
@@ -134,7 +134,7 @@ static KEY_SHAPES: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Longer than anything that the shapes match.
 const SHAPE_BYTES_AT_MOST: usize = 128;
-/// So much of a file is looked at in one piece.
+/// How much of a file is examined in one piece.
 const PIECE_BYTES: usize = 256 * 1024;
 
 /// Whether a text holds what looks like a private key, or like the key of a well-known service.
@@ -153,7 +153,7 @@ pub fn reads_key(from: &mut impl Read) -> io::Result<bool> {
         if read == 0 {
             return Ok(false);
         }
-        // What a key began with may stand at the end.
+        // The beginning of a key may be at the end.
         let kept = piece.len().saturating_sub(SHAPE_BYTES_AT_MOST);
         piece.drain(..kept);
     }

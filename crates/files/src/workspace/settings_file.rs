@@ -23,13 +23,13 @@ pub(super) struct Known {
     pub(super) keys: Vec<String>,
 }
 
-/// Keys that no section has, each with the section in which it stands, or that is meant by one that there is not.
+/// Keys that no section has, each with its section, or with the section that an unknown one is assumed to mean.
 type Unknown = Vec<(&'static str, String, Value)>;
 
 /// Keys by section.
 pub(super) type Chosen = BTreeMap<&'static str, Map<String, Value>>;
 
-/// One place in which settings stand.
+/// One source of settings.
 struct Source<'a> {
     place: &'a str,
     text: &'a str,

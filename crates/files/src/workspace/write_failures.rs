@@ -13,13 +13,13 @@ use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::{Section, SimClock, TICKS_PER_SEC};
 
-/// The first time, it is tried again after so many seconds of the room's time.
+/// The delay of the first retry, in seconds of the room's time.
 const RETRY_SECS: u64 = 5;
-/// It is tried again at least so often.
+/// The longest delay between retries.
 const RETRY_SECS_AT_MOST: u64 = 60;
-/// So many files wait to be written again.
+/// How many files may wait to be written again.
 const WAITING_AT_MOST: usize = 200;
-/// Their texts have so many bytes together.
+/// How many bytes their texts may have together.
 const BYTES_AT_MOST: usize = 16 * 1024 * 1024;
 /// What a person can do about it.
 const REMEDY: &str = "check that the folder is writable and that the disk is not full; saving is retried";
@@ -31,7 +31,7 @@ const REMEDY_LOST: &str = "check that the folder is writable and that the disk i
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Waiting {
     order: FileOrder,
-    /// So often it was tried.
+    /// How often it was tried.
     tries: u32,
     /// The tick in which it is tried again.
     due: u64,
@@ -42,11 +42,11 @@ struct Waiting {
 #[serde(default)]
 pub(super) struct FailedWrites {
     waiting: BTreeMap<String, Waiting>,
-    /// What the person was told of each folder.
+    /// What the person was told about each folder.
     told: BTreeMap<String, Problem>,
 }
 
-/// What a person is to be told.
+/// A message to the person.
 #[derive(Clone, PartialEq, Debug)]
 enum FolderNotice {
     /// Something in this folder cannot be written.
@@ -104,7 +104,7 @@ impl FailedWrites {
     }
 }
 
-/// What stands between the key of an order and how often it was tried.
+/// Separates the key of an operation from the number of attempts.
 const AGAIN: &str = "~again-";
 
 /// The file that the room writes of its own accord with this order, if it is such an order.
@@ -128,7 +128,7 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Takes up how a write of the room's own went, and tells the person where that is news.
+/// Records the result of one of the room's own writes, and tells the person if that is news.
 pub(super) fn note_outcome(world: &mut World, order: &FileOrder, failure: Option<&FileFailure>) {
     let now = world.resource::<SimClock>().tick();
     let mut failed = world.resource_mut::<FailedWrites>();

@@ -12,7 +12,7 @@ use super::text_normalization::{folded, is_unseen, nfc};
 
 /// No glob that a person means is longer, in characters.
 const MAX_CHARS: usize = 512;
-/// One glob with braces stands for at most so many.
+/// The maximum number of alternatives that the braces of one glob may expand to.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// Why a text is not a valid glob.
@@ -49,7 +49,7 @@ pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
     }
     let mut globs = Vec::new();
     for alternative in alternatives(&text)? {
-        // A brace may stand between a letter and its accent.
+        // A brace may be between a letter and its accent.
         let glob = plain_path(&nfc(&alternative))?;
         if !globs.contains(&glob) {
             globs.push(glob);
@@ -103,7 +103,8 @@ pub fn widest(text: &str) -> Vec<String> {
     }
 }
 
-/// Where the last letter begins that an accent after this text could still change. A letter below 128 begins anew.
+/// The position of the last letter that a following accent could still change. A character below 128 begins a new
+/// letter.
 fn before_last_letter(text: &str) -> usize {
     match text.rfind(|c: char| c.is_ascii()) {
         Some(at) if text[at..].starts_with('/') => at + 1,

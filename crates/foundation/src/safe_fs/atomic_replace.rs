@@ -92,8 +92,8 @@ pub(super) fn atomic_replace_watched(
     };
     folder.move_new(beside, folder, &placing)?;
     let ours = see(folder, &placing)?;
-    // Most saves come while the new text is written. Nobody who reads the file right then is shown the new text and
-    // writes it over what was saved: the two change places only where nothing is known to stand in between.
+    // Most saves happen while the new text is written. A reader at that moment must not see the new text and then
+    // overwrite what was saved: the two are exchanged only if no other save is known to be in between.
     if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
         return crossed(folder, &placing);
     }
@@ -158,11 +158,11 @@ fn crossed(folder: &Folder, beside: &str) -> io::Result<Placing> {
     Ok(Placing::Crossed)
 }
 
-/// A file as it was seen: which, and what stood in it.
+/// A file as it was seen: its identity and its content.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SeenFile {
     number: u64,
-    /// None for what is no text of a bearable size.
+    /// `None` if it is not a text of a reasonable size.
     hash: Option<u64>,
 }
 

@@ -10,7 +10,7 @@ use super::memory::{Edge, Memory, Relation};
 use crate::base::calendar::stamp;
 use crate::base::text::{one_line, truncate};
 
-/// So many characters of a memory stand in its box.
+/// How many characters of a memory its box shows.
 const LABEL_CHARS: usize = 60;
 
 /// The memories that a viewer knows of, and the relations between them.

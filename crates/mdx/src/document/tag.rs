@@ -155,7 +155,7 @@ impl Scanner<'_> {
         self.fault("a quote in the tag is not closed", "quote each value: name=\"value\"")
     }
 
-    /// What stands between braces, which may hold texts and more braces.
+    /// The text between braces, which may contain string literals and more braces.
     fn braced(&mut self) -> Result<&str, TagFault> {
         let start = self.at + 1;
         let (mut depth, mut quote) = (0usize, None);

@@ -135,7 +135,7 @@ impl Reader<'_> {
         }
     }
 
-    /// In a tool there is no indented code: parameters may stand as deep as one likes.
+    /// A tool has no indented code: parameters may be indented in any way.
     fn indented(&mut self, candidate: &Candidate) {
         if self.open.is_some() {
             return self.candidate(candidate);

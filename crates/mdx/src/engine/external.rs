@@ -152,9 +152,9 @@ impl ToolCall {
 struct Running {
     child: Child,
     end: fn(u32),
-    /// What it is told next.
+    /// The lines that are sent to it.
     told: Sender<String>,
-    /// Whether it takes what it is told no more.
+    /// Whether it no longer reads its input.
     is_deaf: bool,
     said: Receiver<String>,
     last_words: Receiver<String>,
@@ -265,7 +265,7 @@ impl Running {
                 self.ask(id, request, call.limits.host_requests, link);
                 None
             }
-            // What code writes on standard output by itself is no word of the runtime's.
+            // Standard output of the code itself is not a message of the runtime.
             Err(_) => None,
         }
     }
@@ -302,7 +302,7 @@ impl Running {
 fn to_program(mut input: impl Write + Send + 'static) -> io::Result<Sender<String>> {
     let (told, lines) = bounded::<String>(REQUESTS_AT_ONCE + 1);
     thread::Builder::new().name("tool input".to_owned()).spawn(move || {
-        // One that does not listen any more has ended, which its output tells.
+        // A program that no longer reads its input has ended, as its output shows.
         let _ = lines.iter().try_for_each(|line| input.write_all(line.as_bytes()).and_then(|()| input.flush()));
     })?;
     Ok(told)

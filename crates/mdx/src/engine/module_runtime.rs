@@ -27,7 +27,7 @@ use super::strip::Program;
 /// What the engine's own stack does not hold.
 const THREAD_STACK_BYTES: usize = 1 << 20;
 
-/// So many orders wait at most.
+/// The maximum number of waiting orders.
 const ORDERS_AT_ONCE: usize = 16;
 
 /// A module, ready to be loaded.
@@ -96,7 +96,7 @@ pub enum ModuleMessage {
     Done {
         /// The number that the order was given.
         order: u64,
-        /// What it came to.
+        /// Its result.
         result: Result<String, ToolFailure>,
     },
     /// It asks for something and waits for the answer.
@@ -133,7 +133,7 @@ impl ModuleFiles {
         let (requests_in, requests) = bounded(REQUESTS_AT_ONCE);
         let (answers, incoming) = bounded(REQUESTS_AT_ONCE + 1);
         let (orders, ordered) = bounded(ORDERS_AT_ONCE);
-        // What is said waits for whoever listens: a module that logs without end is slowed down, not heaped up.
+        // Output waits for its reader: a module that logs without end is slowed down instead of filling memory.
         let (said, news) = bounded(REQUESTS_AT_ONCE);
         let (pulse, limits) = (Arc::new(Pulse::default()), self.limits);
         let link = Link { requests: requests_in, incoming, pulse: pulse.clone() };
@@ -222,7 +222,7 @@ impl ModuleFiles {
         self.call(session, "load", (exported, context))
     }
 
-    /// Carries out orders until nobody gives any, and lets the module's timers and answers go on meanwhile.
+    /// Performs orders until there are none, and runs the module's timers and answers meanwhile.
     fn serve(&self, session: &Session<'_, '_>, ordered: &Receiver<(u64, ModuleCommand)>, said: &Sender<ModuleMessage>) {
         loop {
             if !send_log(session, said) {
@@ -253,7 +253,7 @@ impl ModuleFiles {
             match order {
                 Some((number, order)) => {
                     let result = self.carry_out(session, order);
-                    // What it logged on the way comes before what it came to.
+                    // Its log lines come before its result.
                     if !send_log(session, said) || said.send(ModuleMessage::Done { order: number, result }).is_err() {
                         return;
                     }

@@ -33,7 +33,7 @@ pub struct Routine {
     pub line: usize,
 }
 
-/// What stands before an interval in the section Schedule.
+/// The text before an interval in the section Schedule.
 const EVERY: &str = "@every";
 
 /// Reads the file. It is never an error: see [`Heartbeat::problems`].

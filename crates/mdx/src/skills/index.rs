@@ -193,7 +193,7 @@ impl Reader<'_> {
     }
 }
 
-/// A list, or a text with blanks or commas between its entries. What stands in brackets belongs to its entry, as in
+/// A list, or a text with spaces or commas between its entries. Text in parentheses belongs to its entry, as in
 /// `Bash(git add:*)`.
 fn tools(value: &Value) -> Vec<String> {
     match value {

@@ -28,7 +28,7 @@ pub struct AgentFile {
     pub problems: Vec<Problem>,
 }
 
-/// What a file is called in every collection that only tells of the others; such a file is no agent.
+/// The usual names of files that only describe a collection; such a file is not an agent.
 const DOCUMENTS: &[&str] =
     &["readme", "changelog", "changes", "contributing", "contributors", "license", "licence", "code_of_conduct"];
 

@@ -36,7 +36,7 @@ impl Keys<'_> {
         self.problems.push(problem);
     }
 
-    /// What stands behind a key, if anything does.
+    /// The value of a key, if it has one.
     fn value(&self, key: &str) -> Option<&Value> {
         self.known.get(key).map(|entry| &entry.value).filter(|value| !value.is_null())
     }

@@ -48,14 +48,14 @@ pub(super) struct Waiting {
     pub(super) pending: BTreeMap<Id, WantedAgent>,
     /// How far ids and names of one stem were counted.
     counters: BTreeMap<String, u32>,
-    /// Ids about which a refusal stands among the problems.
+    /// Ids with a refusal among the problems.
     refused: BTreeSet<Id>,
     /// How many agents were given a place because they had none.
     placed: u32,
-    /// Names of agents that left, by id: whoever comes back under its id has its name again, and nobody else gets
+    /// Names of agents that left, by id: an agent that returns under its id gets its name back, and nobody else gets
     /// it, so that a name in an old record means one agent.
     left: BTreeMap<Id, LeftName>,
-    /// Counts those who left, to tell which name was left first.
+    /// Counts the agents that left, to know which name was left first.
     leavings: u64,
     /// Names that nobody else may have; follows from the agents and from those who left.
     #[serde(skip)]
@@ -70,7 +70,7 @@ struct LeftName {
     order: u64,
 }
 
-/// So many names of agents that left are kept for them; those left first are free again first.
+/// How many names of agents that left are kept; the oldest become free first.
 const LEFT_NAMES_KEPT: usize = 1_000;
 
 impl Waiting {
@@ -149,7 +149,7 @@ pub(super) fn apply_scene_edits(world: &mut World, mut cursor: Local<MessageCurs
     if edits.is_empty() {
         return;
     }
-    // The elements of a scene come in after its agents; those without a place stand above them all the same.
+    // The elements of a scene are added after its agents; agents without a position are placed above them nevertheless.
     let heights = edits.iter().filter_map(|edit| match edit {
         SceneEdit::Element { now, .. } => Some(now.position.y),
         _ => None,
@@ -390,8 +390,8 @@ fn spawn(world: &mut World, wanted: &WantedAgent) {
     world.write_message(AgentAdded { agent: key, cause: added });
 }
 
-/// Puts the entity into the world and on the roster, in one step: the roster first, so that whoever sees
-/// the entity appear can look it up.
+/// Adds the entity to the world and to the roster in one step: to the roster first, so that every observer of the new
+/// entity can look it up.
 pub(super) fn insert_entity(world: &mut World, agent: Agent, random: AgentRandom) {
     let entity = world.spawn_empty().id();
     world.resource_mut::<Roster>().insert(agent.key, agent.id.clone(), entity);

@@ -149,7 +149,7 @@ pub(super) const ASKING: &[&str] = &[
 /// Whole keys that hold limits of any kind.
 pub(super) const CONTAINERS: &[&str] = &["guardrails", "limits", "policy", "policies", "security"];
 
-/// Whole keys that are what they are and no slip of another.
+/// Complete keys that are correct and not misspellings of others.
 pub(super) const WHOLE: &[&str] =
     &["permission", "permissions", "permissionmode", "defaultmode", "readonly", "sandbox", "sandboxmode", "safety"];
 

@@ -70,7 +70,7 @@ pub fn meaning(key: &str, value: &Value) -> Meaning {
     }
 }
 
-/// Whether a key so near to a known one is that one with a slip, and no word of its own.
+/// Whether a key that is similar to a known one is a misspelling of it, and not a word of its own.
 fn is_slip(meant: &str, distance: usize, words: &[String], whole: &str) -> bool {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     // Keys of ours that are spelt as they should be never come here.
@@ -379,8 +379,8 @@ fn only_paths(value: &Value, reads: bool, writes: bool) -> Option<Vec<Limit>> {
     Some(limits)
 }
 
-/// Names in a list, or in a text with commas or blanks between them; what stands in round brackets belongs to the name
-/// before it. None where it is something else.
+/// Names in a list, or in a text with commas or spaces between them; text in parentheses belongs to the name before it.
+/// `None` if it is something else.
 fn names(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::Null => Some(Vec::new()),

@@ -221,7 +221,7 @@ pub(super) fn read_entries(
     AgentFile { profile, has_explicit_id, reserved_id, malformed: false, problems }
 }
 
-/// A key of ours that stands there once more: what limits the agent counts both times, the rest is ignored.
+/// A known key that occurs twice: restrictions count both times, the rest is ignored.
 fn twice(path: &str, entry: &Entry, ours: &str, limits: &mut Vec<Limit>) -> Problem {
     let key = &entry.key;
     let remedy = if LIMITING_KEYS.contains(&ours) || ours == "share_workspace_info" {

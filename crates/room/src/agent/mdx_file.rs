@@ -16,7 +16,7 @@ pub static FORMAT: AgentFormat = AgentFormat {
     read,
 };
 
-/// Of its purpose so many characters describe an agent that says no more.
+/// How many characters of its purpose describe an agent without a description.
 const DESCRIPTION_CHARS: usize = 300;
 
 /// Reads the file; see [`AgentFile`]. Its front matter has the keys of every agent's; its sections are its instructions
@@ -41,13 +41,13 @@ pub fn read(path: &str, text: &str) -> AgentFile {
         profile.description = purpose(&document);
     }
     if !file.malformed {
-        // Whoever lists tools has its own besides.
+        // An agent that lists tools has its own in addition.
         if let Some(listed) = &mut profile.tools {
             listed.extend(document.tools.iter().map(|tool| tool.name.clone()));
         }
         profile.own_tools = document.tools;
     }
-    // Of front matter everything was told already, with the keys of this program.
+    // Problems of the front matter were reported already, with this program's keys.
     let of_front_matter = |problem: &SourceProblem| problem.what.starts_with("the front matter");
     let told = document.problems.iter().filter(|problem| !of_front_matter(problem));
     file.problems.extend(told.map(|problem| problem_of(path, problem)));

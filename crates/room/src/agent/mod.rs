@@ -100,7 +100,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<BehaviourFollows>()
         .add_tick_message::<ProfileRenamed>()
         .add_tick_message::<ElementsReach>()
-        // Owned by the floor below, which registers them too.
+        // Owned by the layer below, which registers them too.
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>()

@@ -44,9 +44,9 @@ struct Withdrawn {
     profile: AgentProfile,
 }
 
-/// So many profiles whose files went are remembered; beyond that it is only remembered that there were more.
+/// How many profiles of deleted files are remembered; beyond that it is only remembered that there were more.
 const FORMER_AT_MOST: usize = 1_000;
-/// Unknown keys of a profile whose file went are remembered up to so many bytes.
+/// How many bytes of unknown keys are remembered of a profile whose file was deleted.
 const FORMER_KEYS_BYTES_AT_MOST: usize = 4 * 1024;
 
 /// The permissions of an id whose file was deleted and that nobody runs.
@@ -74,7 +74,7 @@ pub struct Profiles {
     /// Files that came, with when, remembered for a while in case the one that each was before goes.
     #[serde(default)]
     came: BTreeMap<String, u64>,
-    /// What bounded profiles whose file went, also when nobody runs them any more: whoever writes such a file again
+    /// The restrictions of profiles whose file was deleted, even if nobody runs them any more: a new file of that name
     /// must not give the agent more than it had.
     former: BTreeMap<Id, AgentProfile>,
     /// Whether there were more of those than are remembered.
@@ -191,7 +191,7 @@ impl Profiles {
         self.came.values().any(|tick| *tick < oldest)
     }
 
-    /// Takes those for copies; gives back the ones about which there is something to tell now.
+    /// Treats those as copies. Returns the paths about which there is something to report now.
     pub(super) fn copies_to_report(&mut self, oldest: u64) -> Vec<String> {
         let over: Vec<String> =
             self.came.iter().filter(|(_, tick)| **tick < oldest).map(|(path, _)| path.clone()).collect();
@@ -264,7 +264,7 @@ impl Profiles {
         outcome
     }
 
-    /// Says anew which file goes by which id, and which files are told something else because of it.
+    /// Assigns files to ids again, and reports which files get another message because of it.
     fn assign(&mut self, before: &BTreeMap<Id, String>, outcome: &mut Outcome) {
         let claims = self.sources.iter().map(|(path, source)| {
             let id = &source.profile.id;
@@ -286,7 +286,7 @@ impl Profiles {
             let Some(source) = self.sources.get_mut(path).filter(|source| source.profile.id != *id) else { continue };
             let old = std::mem::replace(&mut source.profile.id, id.clone());
             if before.get(&old).is_some_and(|holder| holder == path) {
-                // Another file has its id now: whoever runs it goes on with the same file.
+                // Another file has its id now: agents that run it continue with the same file.
                 outcome.renamed.push((old, id.clone()));
             }
         }
@@ -339,7 +339,7 @@ impl Profiles {
                 replaced.entry(path.to_owned()).or_insert(source.profile);
             }
             FileContent::Unusable { what, remedy } => {
-                // Without a good version there is nothing to register, only something to tell.
+                // Without a valid version there is nothing to register, only something to report.
                 let problem = Problem::error(path, what.clone(), remedy.clone());
                 let source = self.sources.entry(path.to_owned()).or_insert_with(|| {
                     let AgentFile { profile, .. } = (format.read)(path, "---");
@@ -384,9 +384,9 @@ impl Profiles {
         outcome.touched.insert(path.to_owned());
     }
 
-    /// Finds the files that came in place of one that went; in which order the two were seen is chance. What came asks
-    /// for its id anew, now that the other does not have it any more. Gives back the ids of those that went, each with
-    /// the path of what came.
+    /// Finds the files that replaced a deleted one; the order in which the two were seen is random. The new file
+    /// requests its id again, now that the other does not have it any more. Returns the ids of the deleted files, each
+    /// with the path of the new one.
     fn follow_renames(&mut self, since: u64, outcome: &mut Outcome) -> Vec<(Id, String)> {
         self.gone.retain(|gone| gone.tick >= since);
         self.came.retain(|_, tick| *tick >= since);

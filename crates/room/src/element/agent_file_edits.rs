@@ -62,7 +62,7 @@ fn text_of(item: &Map<String, Value>) -> String {
     item.get("text").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// A pin that a file holds and the board does not: the agent's own, whoever the file says.
+/// A pin that a file has and the board does not: it belongs to the editing agent, whatever author the file names.
 fn new_pin(item: &Map<String, Value>, by: &Author) -> Result<ElementAct, String> {
     in_own_name(item, by, "pins")?;
     let is_others = item.get("author").and_then(Value::as_str) != Some(&*by.0);

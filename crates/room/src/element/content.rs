@@ -68,12 +68,12 @@ pub trait Content: Any + Send + Sync + Debug {
         self.acts_to(before)
     }
 
-    /// Does something to it, or says why not in words for whoever tried. No change in the answer means that it was so
-    /// already.
+    /// Applies an act to it, or returns why not, in words for the author of the act. An answer without a change means
+    /// that nothing changed.
     fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String>;
 
-    /// As [`Content::to_scene`], with what only the room needs to go on (the numbers it counts up). The kind's
-    /// `from_scene` reads it back.
+    /// As [`Content::to_scene`], plus what only the room needs to continue (such as counters). The kind's `from_scene`
+    /// reads it back.
     fn to_saved(&self) -> serde_json::Map<String, serde_json::Value> {
         self.to_scene()
     }
@@ -109,7 +109,7 @@ pub trait Content: Any + Send + Sync + Debug {
         None
     }
 
-    /// At most `max_chars` of what stands there, for what a reader remembers.
+    /// At most `max_chars` of the content, for the reader's memory.
     fn summary(&self, reader: &Reader, max_chars: usize) -> String;
 
     /// Itself, for the code that knows the kind.

@@ -94,7 +94,7 @@ impl Elements {
         self.keys.insert(id, key);
     }
 
-    /// Gives no key below this one again, whoever had it.
+    /// Never issues a key below this one again.
     pub(crate) fn count_on_from(&mut self, next: ElementKey) {
         let length = self.entities.len().max(next.0 as usize);
         self.entities.resize(length, None);

@@ -309,7 +309,7 @@ fn written(mail: &Mail, word: &str) -> ListItem {
     }
     let Mail { subject, text, .. } = mail;
     let text = match (subject.is_empty(), text.is_empty()) {
-        // What would be taken for a subject stands below an empty one.
+        // A first line that would be taken for a subject is preceded by an empty one.
         (true, false) if subject_and_text(text).is_none() => text.clone(),
         (_, false) => format!("**{subject}**\n{text}"),
         (_, true) => format!("**{subject}**"),

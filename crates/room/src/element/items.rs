@@ -250,7 +250,7 @@ pub(super) fn acts_between<T: Item>(
             acts.push(ListAct::Put { list, item, at }.into());
         }
     }
-    // What is put in stands where it is to stand; only the order of the others may still be wrong.
+    // Inserted items are at their final position; only the order of the others may still be wrong.
     let wanted = newer.iter().filter(|(item, fresh)| !fresh && there.contains(item.id()));
     if !wanted.map(|(item, _)| item.id()).eq(&kept) {
         let named = newer.iter().filter(|(_, fresh)| !fresh).map(|(item, _)| item.id().clone());

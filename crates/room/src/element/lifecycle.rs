@@ -108,7 +108,7 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
     // An entry that is new to the scene but not to the room is our own writing, come back.
     let (Some(before), Some(mut element)) = (before, world.get::<Element>(entity).cloned()) else { return };
     let Some(kind) = kind(&now.kind) else {
-        // What stood there last stays until the word is right.
+        // The last valid state stays until the word is corrected.
         report(world, &now.id, vec![unknown_kind(world, &now)]);
         return;
     };
@@ -182,7 +182,7 @@ fn spawn(world: &mut World, entry: &ElementEntry, by: &Author, cause: Option<Seq
     };
     let (content, problems) = kind_from_entry(world, kind, entry);
     report(world, &entry.id, problems);
-    // What comes back is what went, and whoever had read it knows it.
+    // It returns unchanged, and agents that had read it still know it.
     let back = world.resource_mut::<Departed>().take(&entry.id, kind.word, &content.to_scene());
     let (key, version) = back.unwrap_or_else(|| (world.resource::<Elements>().next_key(), 0));
     let element = Element {
@@ -276,7 +276,7 @@ pub(super) fn apply_commands(world: &mut World, mut cursor: Local<MessageCursor<
                     Ok(Some(kind)) if *kind != *messageboard::KIND.word => {
                         Err("only a message board can show a channel".to_owned())
                     }
-                    // Whoever knows the channels reads it in the scene.
+                    // Agents that know the channels read it in the scene.
                     _ => set(world, &element, json!({ "channel": channel }), |_| {}),
                 };
                 (element, done)

@@ -19,7 +19,7 @@ use crate::workspace::files::FileContent;
 use crate::workspace::layout::{APPROVALS_FILE, ELEMENT_FILE_REMEDY};
 use crate::workspace::{ElementEntry, FileChanged, FileWritten, KnownFiles};
 
-/// More reasons than this are not told of one change of a file.
+/// The maximum number of reported reasons per change of a file.
 const REASONS_AT_MOST: usize = 8;
 
 /// The author and the file of merged content.
@@ -103,8 +103,8 @@ pub(super) fn hold_back_faulty(world: &mut World, kind: &Kind, entity: Entity) -
     is_faulty
 }
 
-/// Applies what was changed between `base` and `written` to what the element holds now (to which `written` is
-/// compared where there is no base), as acts of the writer. Where the two then differ, the element is written anew.
+/// Applies the changes between `base` and `written` to the present content of the element (or between the content and
+/// `written` if there is no base), as acts of the author. If the two then differ, the element is written again.
 pub(super) fn merge(
     world: &mut World,
     entity: Entity,
@@ -224,7 +224,7 @@ fn follow_file(world: &mut World, entity: Entity, change: &FileChanged) {
         }
         FileContent::Removed => {
             world.resource_mut::<HeldBack>().0.remove(&element.key);
-            // What the room had changed meanwhile is written anew.
+            // Changes that the room made meanwhile are written again.
             if change.base.is_some() {
                 world.resource_mut::<Unwritten>().0.insert(element.key);
             }

@@ -151,7 +151,7 @@ impl Pinboard {
         Ok(changes)
     }
 
-    /// Refuses an agent what stands on another pin already, whoever wrote it. What a person says twice is meant so.
+    /// Refuses an agent's text that is on another pin already, whoever wrote it. A person may repeat a text.
     fn refuse_again(&self, text: &str, by: &Author, but: Option<&Id>) -> Result<(), String> {
         if by.is_user() {
             return Ok(());
@@ -392,7 +392,7 @@ impl Content for Pinboard {
         let mut lines = String::new();
         for pin in &self.pins {
             let Pin { id, text, author, up, down, comments, .. } = pin;
-            // What goes on in another line is indented deeper than a comment, so that no pin holds a comment of its own.
+            // Continuation lines are indented deeper than a comment, so that no pin contains a comment of its own.
             let text = text.replace('\n', "\n    ");
             // A model that does not see its own vote votes again.
             let own = match pin.vote_of(reader.id) {

@@ -18,7 +18,7 @@ use crate::workspace::vfs::FileRights;
 use crate::workspace::vfs::records::records_of;
 use crate::workspace::{ElementEntry, FileChanged, KnownFiles, SceneState, SceneWrite, yaml};
 
-/// Keys of an entry that say nothing of what its element holds, and nothing of whom it belongs to.
+/// Keys of an entry that reveal neither the content of its element nor its owner.
 const PLACE_KEYS: [&str; 4] = ["id", "kind", "label", "position"];
 
 /// Where a scene keeps what an element holds.

@@ -9,7 +9,7 @@ use super::change::ElementChange;
 use super::content::Element;
 use crate::base::{Author, ElementKey};
 
-/// Changes that are kept of one element. Whoever missed more than that reads all of it anew.
+/// How many changes of one element are kept. An agent that missed more reads all of it again.
 const CHANGES_KEPT: usize = 200;
 
 /// One change of an element's content.

@@ -104,14 +104,14 @@ pub static KIND: Kind = Kind {
 
 /// What a new task file begins with.
 pub const BEGINNING: &str = "## TODO\n";
-/// More changes are not told one by one.
+/// The maximum number of changes that are described one by one.
 const CHANGES_AT_MOST: usize = 40;
-/// So many tasks are told to whoever reads.
+/// How many tasks are described to a reader.
 const TASKS_TOLD: usize = 40;
-/// A title is told up to so many characters.
+/// How many characters of a title are shown.
 const TITLE_CHARS: usize = 160;
 
-/// What a file makes of a board: acts of whoever wrote it.
+/// Acts that result from changes of a board's file, by their author.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 enum FollowAct {
@@ -325,7 +325,7 @@ impl Content for TaskBoard {
     }
 }
 
-/// A task as a line: its id, where it stands and who has it, what it waits for, and its title.
+/// A task as a line: its id, its status and assignees, its dependencies, and its title.
 fn task_line(file: &TaskFile, task: &Task, column: Column, reader: &Reader) -> String {
     let mut about = vec![
         match column {
@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(changes, Ok(vec![changed::EDITED.to_owned()]));
         assert_eq!(board.to_markdown(), theirs.to_markdown().replace("[ ] A @ada", "[x] A @ada"));
         assert!(board.acts_to(&board.clone()).is_empty());
-        // What was done here to a task that is gone from the file is told.
+        // Actions on a task that is gone from the file are reported.
         let gone = TaskBoard::new(PLAN.replace("- [ ] A @ada \"Count\"\r\n  id: count\r\n", "- new\r\n"));
         let mut board = TaskBoard::new(PLAN);
         let done = TaskAct::MoveTask { id: "count".into(), column: Some(Column::Done), place: None };

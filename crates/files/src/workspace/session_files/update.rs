@@ -113,7 +113,7 @@ fn messages(there: &str, ours: &str) -> Option<String> {
 }
 
 fn identity(entry: &str) -> Option<String> {
-    // An entry stands on its own once it stands at the left edge.
+    // A piece is an entry of its own if it begins at the left edge.
     let depth = entry.len() - entry.trim_start_matches(' ').len();
     parse_message(&moved(&entry.replace('\r', ""), depth, 0)).map(|message| message.identity())
 }

@@ -91,7 +91,7 @@ impl CarriedOver {
     }
 }
 
-/// Where the task of each id stands in the list; of those that share one, the first.
+/// The position of each id's task in the list; the first if several share one.
 fn by_id(file: &TaskFile) -> BTreeMap<&str, usize> {
     let mut places = BTreeMap::new();
     for (place, task) in file.tasks.iter().enumerate() {

@@ -18,9 +18,9 @@ pub const QUESTION_KEY: &str = "approval_type";
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Column {
-    /// It is to be done, and nobody is at it.
+    /// It is to be done, and nobody works on it.
     Open,
-    /// Somebody is at it.
+    /// Somebody works on it.
     InWork,
     /// A person must do it, answer it, or let it begin.
     NeedsPerson,

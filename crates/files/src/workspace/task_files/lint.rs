@@ -41,7 +41,7 @@ pub fn problems(path: &str, file: &TaskFile, known: &Known) -> Vec<Problem> {
     lint(file, known).into_iter().map(problem).collect()
 }
 
-/// More problems than these are not told of one file.
+/// The maximum number of reported problems per file.
 const PROBLEMS_AT_MOST: usize = 50;
 
 /// What is wrong with each of these files where these agents are, for the files with which something is. What agents ask

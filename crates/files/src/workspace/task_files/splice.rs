@@ -22,7 +22,7 @@ impl Splices {
         self.0.len()
     }
 
-    /// Whether one of the pieces after the first so many says something else than the text does.
+    /// Whether one of the pieces after the first `count` has another content than the text.
     pub(super) fn are_others_since(&self, first: usize, text: &str) -> bool {
         self.0[first..].iter().any(|(span, piece)| text[span.clone()] != *piece)
     }

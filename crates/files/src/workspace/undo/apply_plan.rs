@@ -19,7 +19,7 @@ use crate::store::{StoreError, while_closed};
 
 /// The folder of what was undone, in the folder of the workspace's state.
 const FOLDER: &str = "undone";
-/// So many are kept.
+/// How many are kept.
 const KEPT: usize = 50;
 /// No such record is larger, in bytes.
 const RECORD_BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
@@ -215,7 +215,7 @@ fn turn_file(hands: &FileAccess, file: &UndoneFile, is_redone: bool) -> Result<(
     }
     let now = hands.read(places.0)?;
     if now.is_none() && places.0 != places.1 && hands.read(places.1)?.as_deref() == texts.1 {
-        // It never came so far.
+        // It did not get that far.
         return Ok(());
     }
     match reverted(texts.0, texts.1, now.as_deref()) {

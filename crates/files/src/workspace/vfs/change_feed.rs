@@ -8,7 +8,7 @@ use super::index::Entry;
 use super::path::{FileKind, kind_of};
 use crate::store::FileHead;
 
-/// Changed files that wait to be taken; beyond that, only that everything may have changed is told.
+/// The maximum number of waiting files; beyond that, it is only reported that everything may have changed.
 const FILES_AT_MOST: usize = 4096;
 
 /// A file as it is listed.

@@ -32,7 +32,7 @@ use crate::store::{FileHead, FileVersions, StoreError};
 
 /// A prefix or a text to search for is not longer, in bytes.
 const WANTED_BYTES_AT_MOST: usize = 4096;
-/// So many of the files that a search did not look into are named.
+/// How many of the files that a search did not look into are named.
 const UNSEARCHED_NAMED: usize = 5;
 /// Work for idle moments that waits; beyond that, the oldest is left out.
 const LATER_AT_MOST: usize = 20_000;
@@ -100,7 +100,7 @@ pub(super) struct Executor {
     pub(super) news: ServiceEventQueue,
     /// What changed, for a window.
     pub(super) feed: ChangeFeed,
-    /// Paths that changed and are still to be told of, once all of the change is known.
+    /// Paths that changed and are to be reported, once the whole change is known.
     changed: BTreeSet<String>,
     /// Since when a file has been empty or gone.
     pub(super) doubts: BTreeMap<String, Instant>,
@@ -109,7 +109,7 @@ pub(super) struct Executor {
     pub(super) changes_beside_room: u64,
     /// Problems found with the files, to be shown to a person.
     pub(super) problems: Vec<Problem>,
-    /// Files that are nobody's edits.
+    /// Files whose changes are not edits by anybody.
     pub(super) ignored: BTreeSet<String>,
     /// What is known of session files.
     pub(super) sessions: SessionRecords,
@@ -258,7 +258,7 @@ impl Executor {
                 let may_know = rights.may_read(path.as_str());
                 let bytes = content.len() as u64;
                 self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(unfit)?;
-                // Why it failed may tell what is there.
+                // The reason of a failure may reveal what is there.
                 let put = self.put(order, what, &path, |_, _| Ok(content.clone()));
                 put.map_err(|why| if may_know { why } else { unfit(format!("'{path}' could not be written.")) })
             }
@@ -498,7 +498,7 @@ impl Executor {
         }
     }
 
-    /// Takes out of an answer what whoever ordered may not know.
+    /// Removes from an answer what the caller may not know.
     fn masked(&mut self, order: &FileOrder, answer: FileAnswer) -> FileAnswer {
         let FileOperation::Write { content, .. } = &order.operation else { return answer };
         let (path, known) = match &answer {
@@ -609,13 +609,13 @@ fn note_unsearched(unsearched: &mut Unsearched, path: String, trouble: &Trouble)
     if unsearched.named.len() < UNSEARCHED_NAMED {
         unsearched.named.push(path);
     } else if matches!(trouble, Trouble::TooLarge { .. }) && unsearched.too_large <= UNSEARCHED_NAMED {
-        // Those can be read in parts: they are what whoever searches wants to know of.
+        // These can be read in parts: the searching agent needs to know about them.
         unsearched.named.insert(unsearched.too_large - 1, path);
         unsearched.named.truncate(UNSEARCHED_NAMED);
     }
 }
 
-/// Adds the lines that match, at most so many; says how many more there are.
+/// Adds the matching lines up to a limit. Returns how many more there are.
 fn find_lines(
     path: &str,
     text: &str,

@@ -64,11 +64,11 @@ impl Executor {
             return Ok(newest);
         }
         let version = self.record_seen(path, text, found)?;
-        // A room is told otherwise of files that matter to it, unless the text is written over before that.
+        // A room is told in another way about files that matter to it, unless the text is overwritten before that.
         let is_told = layout::matters(path.as_str()) && (!must_keep || is_known);
         let is_saved_over = displaced_by.is_some_and(FileOrder::is_save_of_room);
         if !is_first_sight && !is_told && !is_saved_over {
-            // What is made of the text as it stands loses nothing of it.
+            // A change that is based on the present text loses nothing of it.
             let loses = |order: &&FileOrder| {
                 use FileOperation::{Append, Edit, Rename};
                 !matches!(order.operation, Edit { .. } | Append { .. } | Rename { .. })
@@ -183,7 +183,7 @@ impl Executor {
             self.doubts.iter().filter(|(_, since)| is_settled(since)).map(|(path, _)| path.clone()).collect();
         for path in settled {
             self.look(&path);
-            // What changed again while it was looked at is in doubt anew.
+            // Files that changed again meanwhile have to be examined again.
             if self.doubts.get(&path).is_some_and(is_settled) {
                 self.doubts.remove(&path);
             }

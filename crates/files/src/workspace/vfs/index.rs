@@ -73,7 +73,7 @@ impl Index {
         Self::look_with(root, ScanDepth::Clearing)
     }
 
-    /// The same, leaving everything as it is: for whoever does not have the files.
+    /// The same without any change, for processes that do not own the files.
     pub(super) fn look(root: &Root) -> Self {
         Self::look_with(root, ScanDepth::Sizes)
     }
@@ -198,13 +198,13 @@ impl Index {
         self.texts.put(path, CachedText { text, found, is_settled, used: 0 });
     }
 
-    /// The most bytes that texts take in memory.
+    /// The memory limit of cached texts, in bytes.
     pub(super) fn limit_memory(&mut self, bytes: usize) {
         self.texts.most = bytes;
         self.texts.make_room();
     }
 
-    /// Bytes that texts take in memory.
+    /// The memory used by cached texts, in bytes.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         self.texts.bytes

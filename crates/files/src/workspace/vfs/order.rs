@@ -49,7 +49,7 @@ pub enum FileOperation {
     Edit {
         /// In which text.
         path: String,
-        /// The passage as it stands.
+        /// The passage in its present form.
         old: String,
         /// What takes its place.
         new: String,
@@ -245,7 +245,7 @@ pub enum FileAnswer {
         path: String,
         /// The lines, as far as they are shown at once; empty where the file ends before them.
         content: String,
-        /// The line to go on with; absent where the file ends.
+        /// The line to continue with; absent at the end of the file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next_line: Option<usize>,
         /// How many lines the file has, where its end was reached.
@@ -273,7 +273,7 @@ pub enum FileAnswer {
     },
     /// A file changed.
     Changed {
-        /// What became of which file.
+        /// What happened to which file.
         done: FileDone,
         /// Agents that have read it since its writer last did: they know an older text.
         conflict_with: Vec<Id>,
@@ -289,7 +289,7 @@ pub enum FileAnswer {
     Committed,
     /// What the copy had of its own came into the workspace, as far as that could be.
     Merged {
-        /// What became of which file of the workspace.
+        /// What happened to which file of the workspace.
         done: Vec<FileDone>,
         /// Files that stay as they are, each with why: others changed the same lines meanwhile.
         crossed: Vec<String>,

@@ -17,9 +17,9 @@ use crate::base::text::slug;
 
 /// Where the records lie.
 pub(super) const RECORDS: &str = "sessions/";
-/// So much of a record is looked at first: it says at its head whether its work is over.
+/// How much of a record is read first: its head says whether its work has ended.
 const STATUS_BYTES: u64 = 4 * 1024;
-/// So much where its work is not over: the task stands there, too.
+/// How much is read of unfinished work: it contains the task, too.
 const HEAD_BYTES: u64 = 192 * 1024;
 /// No record is longer when it is read whole.
 const RECORD_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;

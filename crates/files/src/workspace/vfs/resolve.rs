@@ -37,7 +37,7 @@ pub(super) enum Trouble {
 }
 
 impl Trouble {
-    /// In words for whoever asked.
+    /// In words for the caller.
     pub(super) fn words(&self, path: &str) -> String {
         let path = quoted(path);
         match self {
@@ -312,8 +312,8 @@ impl Root {
         }
     }
 
-    /// Takes a file away for good if its text still has this hash, and waits until that is on disk. It is moved aside
-    /// first, under a hidden name: what was moved is what goes.
+    /// Deletes a file permanently if its text still has this hash, and waits until that is on disk. The file is first
+    /// moved aside under a hidden name: exactly what was moved is deleted.
     pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Placing, Trouble> {
         self.beside(path, |folder| {
             let placing = safe_fs::placing_name(beside);

@@ -28,11 +28,11 @@ use crate::base::{Author, Problem};
 pub(super) const ORDERS_WAITING: usize = 256;
 /// Events of the system that wait; beyond that, everything is looked at.
 const EVENTS_WAITING: usize = 256;
-/// So many records that could not be written while the room was closed are told one by one.
+/// How many records that could not be written while the room was closed are reported one by one.
 const UNHEARD_AT_MOST: usize = 20;
-/// How often the room's files are looked at, as a net under what the system tells, in wall-clock time.
+/// How often the room's files are polled in addition to the system's events, in wall-clock time.
 const POLL: Duration = Duration::from_secs(2);
-/// The same where the system does not tell of everything.
+/// The same if the system does not report everything.
 const POLL_ALONE: Duration = Duration::from_millis(500);
 /// Every so manieth time, all files are looked at.
 const POLLS_PER_FULL_LOOK: u32 = 10;
@@ -136,7 +136,7 @@ impl FileHandle {
     /// Waits until everything that the room ordered is on disk, or says what is not and why.
     pub fn flush(&self) -> Vec<Problem> {
         let (reply, replied) = bounded(1);
-        // Where the room was closed meanwhile, everything was saved, or told of.
+        // If the room was closed meanwhile, everything was saved, or reported.
         if self.0.send(Command::Flush(reply)).is_err() { Vec::new() } else { replied.recv().unwrap_or_default() }
     }
 }
@@ -277,7 +277,7 @@ impl FileService {
         self.answers.recv_timeout(timeout).ok()
     }
 
-    /// Takes at most so many of the things that the world has not heard of, oldest first.
+    /// Takes a limited number of events that the world has not received, oldest first.
     pub(in crate::workspace) fn take_news(&self, most: usize) -> Vec<ServiceEvent> {
         self.news.take(most)
     }

@@ -34,7 +34,7 @@ pub struct NewFile {
 }
 
 impl Executor {
-    /// Writes a file that is not there yet for the person, and has the world told of it.
+    /// Creates a new file for the person, and reports it to the world.
     pub(super) fn create(&mut self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
         let path = WorkspacePath::new(path).map_err(|why| io::Error::new(ErrorKind::InvalidInput, why.to_string()))?;
         match self.root.look(&path) {
@@ -79,7 +79,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Carries out an order of the person's that does not come from the room, and has the world told of it.
+    /// Performs a person's operation that does not come from the room, and reports it to the world.
     pub(super) fn change_for_user(&mut self, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
         self.change_beside_room(Author::user(), operation)
     }

@@ -28,7 +28,7 @@ use crate::log::now_ms;
 use crate::safe_fs::{EntryMetadata, Placing};
 use crate::store::{Durability, FileChanges, FileHead, StoreError, VersionDraft};
 
-/// How often a change begins anew because someone else changed the file under it.
+/// How often a change starts over because someone else changed the file meanwhile.
 const TRIES: usize = 5;
 
 /// What a change still has to do on disk, as it is recorded. A stored format.
@@ -462,8 +462,8 @@ impl Executor {
         let _ = step;
     }
 
-    /// What an order made of a file is told with its answer, and not as news. The room's saves do not go over it: it
-    /// is not theirs.
+    /// An operation's own change of a file is reported with its result, and not as an event. The room's saves do not
+    /// overwrite it, because it is not theirs.
     fn answered(&mut self, path: &WorkspacePath, hash: Option<u64>) {
         if let Some(room) = self.room.as_mut().filter(|_| layout::matters(path.as_str())) {
             room.know(path.as_str(), hash);

@@ -91,7 +91,7 @@ pub enum Memory {
         pin: Id,
         dropped: Option<Id>,
     },
-    /// A kept pin was let go.
+    /// A kept pin was released.
     PinReleased { pin: Id },
     /// The summary was replaced.
     Summed { summary: String },

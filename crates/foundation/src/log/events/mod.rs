@@ -202,11 +202,11 @@ events! {
     Activation = "activation",
     /// An agent started another.
     Spawn = "spawn",
-    /// An agent told its parent.
+    /// An agent sent its parent a message.
     Signal = "signal",
     /// An agent handed a task over to another.
     HandOver = "hand_over",
-    /// An agent gave back what it was handed over, or could not.
+    /// An agent returned the result of a task that was handed over to it, or could not.
     HandBack = "hand_back",
     /// Something was said in a channel.
     Publish = "publish",
@@ -234,7 +234,7 @@ events! {
     ModelCall = "model_call",
     /// A provider began to fail, fails otherwise, works again, or is given another chance: `state`, `kind`, `what`.
     Provider = "provider",
-    /// Something is off and the room goes on.
+    /// Something is wrong, and the room continues.
     Warning = "warning",
     /// Something failed: a piece of work, a request to a model, or the reading of a file.
     Error = "error",

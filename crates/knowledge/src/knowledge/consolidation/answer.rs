@@ -7,9 +7,9 @@ use crate::base::Id;
 use crate::base::text_normalization::folded_text;
 use crate::knowledge::memory::{Edge, MemoryKind, Relation, hundredths, tidy};
 
-/// So many candidates are taken of one answer.
+/// How many candidates of one answer are used.
 const CANDIDATES_AT_MOST: usize = 20;
-/// So many tags are kept of a candidate.
+/// How many tags of a candidate are kept.
 const TAGS_AT_MOST: usize = 8;
 
 /// Why an answer cannot be used.

@@ -8,7 +8,7 @@ use crate::knowledge::memory::{
 
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
-/// A line that is indented further is a part of what stands above it.
+/// A line with deeper indentation is a part of the line above it.
 const INDENT_AT_MOST: usize = 3;
 
 /// A line that holds a memory.
@@ -66,7 +66,7 @@ fn broken(what: &str, remedy: &'static str) -> Parsed {
     Parsed::Broken(what.to_owned(), remedy)
 }
 
-/// How many bytes stand before the text of a list line; none for any other line.
+/// The number of bytes before the text of a list line; none for any other line.
 fn head_of(line: &str) -> Option<usize> {
     let bare = line.trim_start_matches('\u{feff}').trim_start_matches(' ');
     let indent = line.trim_start_matches('\u{feff}').len() - bare.len();

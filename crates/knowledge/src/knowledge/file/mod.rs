@@ -17,7 +17,7 @@ pub use owner::{KNOWLEDGE_FOLDER, Owner, SHARED_FILE};
 use super::memory::{CONTENT_BYTES_AT_MOST, Memory, Tidied, made_id, tidy};
 use crate::base::{Id, Problem};
 
-/// So many problems of one file are told; of more only how many.
+/// How many problems of one file are reported; the others are counted.
 const PROBLEMS_AT_MOST: usize = 20;
 
 /// A parsed file of `memory/knowledge/`. Writing it back gives the same bytes; a change only touches its own line.
@@ -219,7 +219,7 @@ impl KnowledgeFile {
         self.lines.remove(index).memory.map(|line| line.memory).ok_or_else(unknown)
     }
 
-    /// A memory as it stands in this file.
+    /// The memory in the form that it has in this file.
     fn tidied(&self, memory: &Memory) -> Result<(Memory, Tidied), FileError> {
         let tidied = tidy(&memory.content);
         if tidied.text.is_empty() {
@@ -253,7 +253,7 @@ fn without_end(raw: &str) -> &str {
     bare.strip_suffix('\r').unwrap_or(bare)
 }
 
-/// What lines stand in that are not read: a block of code, a comment of its own.
+/// A place in which lines are not read: a code block, or a comment of its own.
 enum Block {
     None,
     Code { fence: &'static str, since: usize },

@@ -7,7 +7,7 @@ use super::words::words_of;
 /// How fast more of the same word counts less, and how much long texts are held back: the usual values.
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
-/// Among so many memories a word that every fourth has is not looked for where others are.
+/// From this many memories on, a word that every fourth of them has is ignored if there are other words.
 const COMMON_FROM: usize = 64;
 
 /// The words of one collection.

@@ -201,7 +201,7 @@ impl Index {
     }
 }
 
-/// The best so many, ties by id: which order they were offered in has no part in it.
+/// The best few, ties by id, independent of the order in which they are offered.
 struct Best<'a> {
     limit: usize,
     found: Vec<Found<'a>>,

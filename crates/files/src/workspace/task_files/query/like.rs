@@ -31,7 +31,7 @@ impl Pattern {
     pub fn matches(&self, text: &str) -> bool {
         let letters: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
         let (mut piece, mut letter) = (0, 0);
-        // Where to go on if what follows the last `%` does not fit.
+        // Where to continue if the part after the last `%` does not match.
         let mut retry: Option<(usize, usize)> = None;
         while letter < letters.len() {
             match self.0.get(piece) {

@@ -129,7 +129,7 @@ pub fn markdown(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> 
 
 fn reduced(task: &Task, chosen: Option<&[Column]>) -> NewTask {
     let mut new = NewTask::like(task);
-    // They stand in a list without levels.
+    // They are in a list without levels.
     new.fields.retain(|(key, _)| !key.eq_ignore_ascii_case("parent"));
     let Some(chosen) = chosen else { return new };
     let has = |column: &Column| chosen.contains(column);

@@ -82,7 +82,7 @@ impl Worktrees {
             }
         };
         let result = match order.operation {
-            // What a person was shown is merged, and nothing that came to it since.
+            // What a person was shown is merged, and nothing that was added since.
             FileOperation::MergeWorktree { hash } => merging::merge(worktree, hash, order, workspace)?,
             _ => {
                 worktree.begin(order, workspace)?;

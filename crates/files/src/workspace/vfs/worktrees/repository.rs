@@ -56,7 +56,7 @@ impl Repository {
     /// Opens the history at a place; makes it where there is none. `files` is the folder whose `.gitignore` files count.
     pub(super) fn open(place: &Path, files: &Path) -> Result<Self, GitError> {
         for lock in LOCKS {
-            // Only whoever holds the workspace comes here: what is locked was left behind.
+            // Only the owner of the workspace gets here: a lock was left behind by a killed process.
             let _ = std::fs::remove_file(place.join(lock));
         }
         let git = match git2::Repository::open_bare(place) {
@@ -133,7 +133,7 @@ impl Repository {
             }
         }
         let tree = self.0.find_tree(update.create_updated(&self.0, &before)?)?;
-        // Signs that separate names from addresses cannot stand in a name.
+        // Characters that separate names from addresses are not allowed in a name.
         let name: String = author.chars().map(|c| if "<>\n\r".contains(c) { ' ' } else { c }).collect();
         let author = Signature::now(&name, &format!("{}@agents.invalid", name.replace(' ', "-")))?;
         let parents: Vec<&git2::Commit<'_>> = parent.iter().collect();

@@ -58,9 +58,9 @@ pub(super) struct Worktree {
     workspace_stamps: Stamps,
     /// The work for which the workspace was taken over last.
     activation: Option<Id>,
-    /// Files that changed in the workspace and here so that no merge is possible; told once.
+    /// Files with changes in the workspace and here that cannot be merged; reported once.
     crossed: Vec<String>,
-    /// What was said last of what the copy has of its own.
+    /// The last reported state of the copy's own changes.
     told: Option<u64>,
     #[cfg(test)]
     pub(super) is_killed_before_commit: bool,
@@ -146,7 +146,7 @@ impl Worktree {
         is_news.then_some(changes)
     }
 
-    /// Commits what became of some files.
+    /// Commits the present state of some files.
     fn commit_paths(&mut self, paths: &[&str], author: &Author, message: &str) -> Result<(), WorktreeError> {
         let mut changed = Vec::new();
         for path in paths {
