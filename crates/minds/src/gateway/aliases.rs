@@ -26,7 +26,7 @@ pub const USUAL_NAMES: [(&str, &str); 3] = [
     ("sonnet", "anthropic:claude-sonnet-4-5"),
 ];
 
-/// So many names, agents or models are named in one note.
+/// How many names, agents or models one note lists.
 const NAMED_AT_MOST: usize = 5;
 
 /// What a model name in an agent's file means.

@@ -25,7 +25,7 @@ use crate::log::now_ms;
 use crate::mind::{Effort, FailureKind, ModelFailure, ModelReply};
 use crate::schedule::{TICKS_PER_SEC, ticks};
 
-/// Events that are taken in one tick.
+/// How many events are processed per tick.
 const TAKE: usize = 256;
 
 /// A question that the worker has.
@@ -185,7 +185,7 @@ impl WorkerBridge {
         }
     }
 
-    /// Waits for the worker's next word, at most so long, and not beyond the next tick where only that is waited for;
+    /// Waits for the worker's next event, up to this long, and not beyond the next tick if only that is waited for;
     /// `false` if none came.
     pub(super) fn wait(&mut self, timeout: Duration, live: &mut LiveText) -> bool {
         let until_tick = self.until_next_tick();

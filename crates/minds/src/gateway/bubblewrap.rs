@@ -82,7 +82,7 @@ pub(super) struct Sandbox<'a> {
     pub(super) workspace: &'a Path,
     /// What is in it.
     pub(super) entries: &'a [WorkspaceEntry],
-    /// The folder that stands in for the workspace's own folder, so that the program can create new entries in it.
+    /// The folder that replaces the workspace's own folder, so that the program can create new entries in it.
     pub(super) stage: Option<&'a Path>,
     /// A worktree in which the program works, although it lies where programs do not see.
     pub(super) worktree: Option<&'a Path>,

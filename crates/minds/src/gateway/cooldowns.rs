@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(rests.left("openai", now), Duration::from_secs(40));
         assert_eq!(rests.left("openai", now + Duration::from_secs(41)), Duration::ZERO);
         assert_eq!(rests.left("gemini", now), Duration::ZERO);
-        // A shorter time that another question was told, and an answer to a third one, shorten nothing.
+        // A shorter time for another request, or an answer to a third one, shortens nothing.
         rests.note_refusal("openai", refused(429, Some(2.0)), &POLICY, now);
         rests.note_answer("openai");
         assert_eq!(rests.clone().left("openai", now), Duration::from_secs(40));

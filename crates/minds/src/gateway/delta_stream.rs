@@ -13,8 +13,8 @@ use super::provider::{DeltaSink, LivePiece};
 use super::redaction::{RedactedStream, Redactor};
 use crate::base::RequestId;
 
-/// Pieces of text are joined for so long before they are handed on: with the frame that draws them, a piece is seen within
-/// two frames of sixty a second.
+/// How long pieces of text are collected before they are passed on: together with the drawing frame, a piece is visible
+/// within two frames at sixty per second.
 const COALESCE: Duration = Duration::from_millis(15);
 
 /// The sink of one answer's streamed pieces.
@@ -79,7 +79,7 @@ impl DeltaStream {
 
     fn take(&self, piece: LivePiece<'_>) {
         let mut pending = self.pending();
-        // That a tool is called is told at once: it may be all that comes for a long time.
+        // A tool call is announced at once: nothing else may come for a long time.
         let begins_call = pending.take(piece);
         let is_due = begins_call || pending.sent.is_none_or(|sent| sent.elapsed() >= COALESCE);
         drop(pending);
@@ -109,14 +109,14 @@ impl DeltaStream {
     }
 }
 
-/// What waits to be told.
+/// Text that waits to be passed on.
 #[derive(Default)]
 struct Pending {
     text: String,
     thought: String,
-    /// Every call as it is known, and whether that was told.
+    /// Every known call, and whether it was announced.
     calls: Vec<(LiveCall, bool)>,
-    /// When something was told last.
+    /// When something was passed on last.
     sent: Option<Instant>,
 }
 

@@ -80,7 +80,7 @@ pub(super) struct OnBridge<'w> {
     live: ResMut<'w, LiveText>,
 }
 
-/// Lets answers in that are due, and tells agents what the last tick decided. Runs before the door opens.
+/// Admits answers that are due, and tells agents what the last tick decided. Runs before inputs are admitted.
 pub(super) fn collect(
     mut on: OnBridge,
     mut questions: ResMut<RequestQueue>,
@@ -204,7 +204,7 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
     record(log, &question.request, reply, &used, tally);
 }
 
-/// Writes down what a coding agent told of itself.
+/// Records what a coding agent reported about itself.
 fn record_report(log: &mut EventLog, request: &ModelRequest, told: &AgentReport) {
     if let Some(lost) = &told.lost {
         log.write(about(request, &Warning::new(lost.clone())));
@@ -251,7 +251,7 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: 
         ..ModelCall::default()
     };
     let draft = about(request, &call);
-    // What was asked, for whoever wants to see why this came of it.
+    // The request, for readers who want to see the cause of its result.
     log.write(match serde_json::to_string(&request.prompt.recorded()) {
         Ok(prompt) => draft.enclose(prompt),
         Err(error) => {
@@ -261,7 +261,7 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: 
     });
 }
 
-/// A record of what became of a question.
+/// A record of the result of a request.
 fn about(request: &ModelRequest, event: &impl EventData) -> EventDraft {
     let draft = EventDraft::of(event).agent(&request.agent_id).cause(request.cause);
     match &request.activation {
@@ -428,8 +428,8 @@ fn refuse(
     questions.refuse(request, choice.clone(), failure);
 }
 
-/// Hands to the worker what is under way and was not handed to it yet: what was let out just now, what a
-/// restart found under way, and what found no room before. On replay nothing is sent.
+/// Sends the running requests to the worker that were not sent yet: those that were started just now, those that a
+/// restart found running, and those for which there was no room before. On replay nothing is sent.
 pub(super) fn send(
     questions: Res<RequestQueue>,
     mut on: OnBridge,

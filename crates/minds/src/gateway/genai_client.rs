@@ -198,14 +198,14 @@ async fn ask(
         .with_capture_usage(true)
         .with_capture_content(false)
         .with_capture_tool_calls(false)
-        // Anthropic wants to see again what it thought before it called tools; nobody else is asked to tell it.
+        // Anthropic requires its thinking before tool calls to be sent back; nobody else gets it.
         .with_capture_reasoning_content(wire == Wire::Anthropic)
         .with_stream_header_timeout(patience.stall)
         .with_stream_read_timeout(patience.stall);
     if !request.stops.is_empty() && takes_stops(wire, &request.model) {
         options = options.with_stop_sequences(request.stops.clone());
     }
-    // What is said in the room is short; whoever works may think as hard as its vendor lets it.
+    // Messages in the room are short; an agent at work may think as hard as its vendor allows.
     if request.kind != CallKind::Task && takes_effort(wire, &request.model) {
         options = options.with_reasoning_effort(ReasoningEffort::Low);
     }
@@ -261,7 +261,7 @@ fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> V
                     ContentPart::ThoughtSignature(signature) => {
                         blocks.push(ReasoningBlock::Signed { text: Some(String::new()), signature });
                     }
-                    // It stands right behind its signature.
+                    // It directly follows its signature.
                     ContentPart::ReasoningContent(words) => {
                         if let Some(ReasoningBlock::Signed { text, .. }) = blocks.last_mut() {
                             *text = Some(words);
@@ -273,15 +273,15 @@ fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> V
             }
             blocks
         }
-        // Some who imitate OpenAI (DeepSeek, Kimi) demand it; OpenAI itself never tells it here.
+        // Some OpenAI-compatible vendors (DeepSeek, Kimi) require it; OpenAI itself never returns it here.
         Wire::OpenAi if !thought.is_empty() => vec![ReasoningBlock::Plain { text: thought }],
         // Gemini signs each call by itself, and Ollama demands nothing.
         Wire::OpenAi | Wire::Gemini | Wire::Ollama => Vec::new(),
     }
 }
 
-/// The question in genai's words. Anthropic keeps at hand what it is told to keep: everything before a mark. The others
-/// keep whatever begins as it began before.
+/// The request in genai's types. Anthropic caches everything before a mark; the others cache any prefix that stays the
+/// same.
 fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     let is_marked = wire == Wire::Anthropic;
     let (system_text, stable) = (request.prompt.system_text(), request.prompt.stable_text().len());
@@ -296,7 +296,7 @@ fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     };
     let has_system = !system.is_empty();
     let mut tools: Vec<Tool> = request.tools.into_iter().map(tool).collect();
-    // Tools stand before the system text: its mark holds for them too.
+    // Tools come before the system text, so its mark covers them too.
     if let Some(last) = tools.last_mut().filter(|_| is_marked && !has_system) {
         last.cache_control = Some(CacheControl::Ephemeral);
     }
@@ -402,7 +402,7 @@ fn completion(
         return Err(ProviderError::new(ErrorCause::Cut, "the connection was closed before the end"));
     }
     let tool_calls = calls.finish(wire, blocks);
-    // Whether tools are called is decided by the calls that are there; the reason only tells of lost ones.
+    // Whether tools are called is decided by the calls themselves; the reason only indicates lost ones.
     if tool_calls.is_empty() && matches!(reason, Some(StopReason::ToolCall(_))) {
         return Err(ProviderError::new(ErrorCause::Garbage, "none of its tool calls could be read"));
     }

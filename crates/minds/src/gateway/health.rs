@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::mind::{FailureKind, ModelFailure};
 use crate::schedule::{Section, TICKS_PER_SEC};
 
-/// A model that failed and was not asked again for so long says nothing about its provider any more, once another
-/// model of it works: ten minutes.
+/// After ten minutes without a request, a failed model says nothing about its provider any more, once another of its
+/// models works.
 const STALE_TICKS: u64 = 600 * TICKS_PER_SEC;
 /// No more models of a provider are remembered; the one that was asked longest ago is forgotten first.
 const MODELS_AT_MOST: usize = 64;
-/// A refusal that may be the fault of the one question counts as the model's from so many in a row on.
+/// From how many consecutive refusals on they count as the model's fault, even if a single one may be the request's.
 const REFUSALS_TOLD_FROM: u64 = 2;
 
 /// The health of a provider or of one of its models.
@@ -93,7 +93,7 @@ pub enum HealthChange {
     Ended {
         /// The fault as it was.
         fault: ProviderFault,
-        /// How it stands now.
+        /// The present state.
         state: HealthState,
     },
 }
@@ -123,7 +123,7 @@ struct Failing {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     since_ms: Option<u64>,
     failures: u64,
-    /// Ways of failing that were told already since it worked last.
+    /// The kinds of failure that were reported since it worked last.
     told: Vec<FailureKind>,
 }
 
@@ -138,7 +138,7 @@ impl Failing {
 #[serde(default)]
 pub struct ProviderHealth {
     providers: BTreeMap<String, BTreeMap<String, ModelHealth>>,
-    /// How often something was to be told: whoever shows it looks whether this number is another.
+    /// Counts the reports, so that views notice a new one.
     changes: u64,
     /// The settings and the caps under which all this was found, by their hashes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -272,7 +272,7 @@ impl ProviderHealth {
         changes
     }
 
-    /// What of this is no fault any more. Should it come again, it is told again, whichever model it comes with.
+    /// The failures that have ended. If one happens again, it is reported again, with whichever model.
     fn ended(
         &mut self,
         before: Vec<ProviderFault>,

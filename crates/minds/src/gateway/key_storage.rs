@@ -44,7 +44,7 @@ fn with(text: &str, name: &str, key: &str) -> String {
     };
     let line = format!("{name}={key}");
     let mut lines: Vec<&str> = text.lines().collect();
-    // Where a name stands twice, the last one counts.
+    // If a name occurs twice, the last one counts.
     match lines.iter().rposition(is_its_line) {
         Some(at) => lines[at] = &line,
         None => lines.push(&line),

@@ -22,8 +22,8 @@ const ANSWER_BYTES_AT_MOST: usize = 16 << 20;
 const ERROR_BYTES_AT_MOST: usize = 64 << 10;
 /// No head of a request is longer, in bytes.
 const HEAD_BYTES_AT_MOST: usize = 64 << 10;
-/// Bytes that the system takes in from a server before they are read: enough for any vendor's pace, and nothing to what
-/// it would make of them by itself, which is megabytes.
+/// How many bytes the system buffers from a server before they are read: enough for any vendor's speed, but far less
+/// than the system's default of megabytes.
 const RECEIVE_BUFFER_BYTES: u32 = 256 << 10;
 /// Bytes that are passed on at once.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -163,7 +163,7 @@ async fn pass(mut client: TcpStream, rules: &Rules, gauge: &Gauge) -> io::Result
     }
 }
 
-/// A connection that takes in little more than what is read of it, however fast a server talks.
+/// A connection that buffers little more than what is read from it, however fast a server sends.
 async fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
     let mut refused = io::Error::new(io::ErrorKind::AddrNotAvailable, "it has no address");
     for address in tokio::net::lookup_host((host, port)).await? {
@@ -190,7 +190,7 @@ async fn pass_back(
         if count == 0 {
             return to.shutdown().await;
         }
-        // The status stands in the first words; whoever reads the answer tells of it too late for what comes at once.
+        // The status is in the first words; the reader of the answer notices it too late for what arrives at once.
         if came == 0 && is_refusal(&block[..count]) {
             gauge.note_error();
         }
@@ -203,8 +203,8 @@ async fn pass_back(
     }
 }
 
-/// Whether an answer begins with a status that is neither a success nor only news of one: `HTTP/1.1 401`. What is
-/// encrypted tells nothing.
+/// Whether an answer begins with a status that is neither a success nor informational: `HTTP/1.1 401`. Encrypted
+/// answers reveal nothing.
 fn is_refusal(begins: &[u8]) -> bool {
     begins.starts_with(b"HTTP/1.") && begins.get(8) == Some(&b' ') && matches!(begins.get(9), Some(b'3'..=b'5'))
 }

@@ -12,7 +12,7 @@ pub const RELAY_WORD: &str = "__relay-tools";
 /// The variable with the secret that admits a client to the room. It is not an argument, because everyone can see
 /// arguments.
 pub const WORD_VARIABLE: &str = "WORKSHOP_TOOLS_WORD";
-/// How long the room may take to answer at its door.
+/// How long the room may take to accept the connection.
 const CONNECT: Duration = Duration::from_secs(10);
 /// Bytes that are passed on at once.
 const BLOCK_BYTES: usize = 16 << 10;

@@ -28,7 +28,7 @@ pub struct Price {
 pub enum Rate {
     /// Nothing: it runs here.
     Free,
-    /// So much.
+    /// This price.
     Priced(Price),
     /// Nobody said: its tokens are counted, and capped by tokens.
     Unknown,
@@ -82,9 +82,9 @@ impl TryFrom<WrittenPrice> for OwnPrice {
     }
 }
 
-/// Who says that something was put into the cache (Anthropic, for five minutes) takes so much of the price more for it.
+/// The surcharge of vendors that report cache writes (Anthropic, for five minutes), as a share of the price.
 const MORE_TO_WRITE: f64 = 0.25;
-/// No million tokens costs more: an absurd number is a slip.
+/// The highest accepted price per million tokens: an absurd number is a mistake.
 const MOST_USD_A_MILLION: f64 = 100_000.0;
 
 /// The embedded list.

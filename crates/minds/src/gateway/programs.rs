@@ -236,7 +236,7 @@ impl RunningProgram {
     }
 }
 
-/// Starts a program in a folder of the workspace, kept in and within its limits. The error says why that cannot be.
+/// Starts a program in a folder of the workspace, sandboxed and with its limits. The error says why that is impossible.
 pub(super) fn start(
     words: Vec<String>,
     (root, folder): (Option<String>, &str),
@@ -323,7 +323,7 @@ struct CappedOutput {
 }
 
 impl CappedOutput {
-    /// So many characters, half of them from each end.
+    /// A buffer of this many characters, half of them from each end.
     fn new(chars: usize) -> Self {
         Self { each: chars / 2, head: Vec::new(), tail: VecDeque::new(), total: 0 }
     }
@@ -339,7 +339,7 @@ impl CappedOutput {
         self.tail.drain(..more);
     }
 
-    /// As an agent is told; what is left out in between is counted.
+    /// The text for an agent, with a count of what is left out in between.
     fn text(&self) -> String {
         let left_out = self.total - (self.head.len() + self.tail.len()) as u64;
         let tail: Vec<u8> = self.tail.iter().copied().collect();

@@ -24,7 +24,7 @@ use crate::log::now_ms;
 use crate::mind::{CallKind, Completion, Effort, FailureKind, ModelFailure, Prompt, PromptMessage, Role};
 use crate::schedule::InputQueue;
 
-/// An answer must be there after so long, in real time.
+/// The time limit of an answer, in real time.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
 /// The next byte must come within this.
 const SILENCE_AT_MOST: Duration = Duration::from_secs(20);
@@ -159,7 +159,7 @@ fn reservation(choice: &Choice, request: &ProviderRequest, (site, rate): (Site, 
     }
 }
 
-/// Impatient ones: a person waits, and wants to hear of the first thing that goes wrong.
+/// Short time limits: a person waits, and wants to know the first fault.
 fn terms(choice: &Choice, settings: &GatewaySettings, coding_agents: &AcpSettings) -> Terms {
     let mut patience = settings.patience();
     patience.stall = patience.stall.min(SILENCE_AT_MOST);
@@ -178,7 +178,7 @@ fn terms(choice: &Choice, settings: &GatewaySettings, coding_agents: &AcpSetting
     terms.of_agent(AcpTerms { silence, turn: agent.turn.min(ANSWER_AT_MOST), ..agent })
 }
 
-/// Asks through a worker of its own, so that nothing of it touches what the room has under way.
+/// Sends a request through a worker of its own, so that it does not affect the room's requests.
 fn ask_worker(
     trial: &ProviderTrial,
     control: &JobControl,

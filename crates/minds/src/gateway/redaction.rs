@@ -19,7 +19,7 @@ const KEY_PREFIXES: [&str; 7] = ["sk-", "AIza", "sk_", "gsk_", "ghp_", "gho_", "
 const KEY_NAMES: [&str; 7] = ["key", "api_key", "api-key", "apikey", "authorization", "x-api-key", "x-goog-api-key"];
 /// Characters of what a server said that are quoted.
 const QUOTE_CHARS: usize = 300;
-/// Where one of so many characters is no text, all of it is none.
+/// If one in this many characters is not text, none of it counts as text.
 const ONE_IN: usize = 10;
 
 /// Removes known keys from text.
@@ -61,7 +61,7 @@ impl Redactor {
         text::hide_user_info(&redact_lookalikes(&self.known(text)))
     }
 
-    /// How much of a text is sure to hold no beginning of a key, in bytes: the rest may go on as one.
+    /// The length of the prefix that surely contains no beginning of a key, in bytes: the rest may continue as one.
     fn keyless_len(&self, text: &str) -> usize {
         let begins = |secret: &String| {
             let longest = text.floor_char_boundary(text.len().min(secret.len() - 1));

@@ -16,8 +16,8 @@ use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ModelReply, Mod
 use crate::schedule::TICKS_PER_SEC;
 use crate::simulation::ActivityId;
 
-/// So much sooner must have come who goes before somebody one step more urgent: ten minutes of the room. So nothing
-/// urgent waits long for what is not, and nothing waits for ever.
+/// How much earlier a request must have come to precede one that is a step more urgent: ten minutes of the room. So
+/// nothing urgent waits long for what is not, and nothing waits for ever.
 const TICKS_PER_STEP: u64 = 600 * TICKS_PER_SEC;
 /// Places further back than this are not counted out: telling everyone of every step would be work for nothing.
 const PLACES_TOLD: usize = 20;
@@ -86,7 +86,7 @@ pub struct ReachedCap {
 pub struct RequestQueue {
     /// Those that wait, by provider, in the order in which they get slots.
     pub(super) waiting: BTreeMap<String, VecDeque<Waiting>>,
-    /// Those under way.
+    /// The running requests.
     pub(super) in_flight: BTreeMap<RequestId, InFlight>,
     /// Answers that were made here, for the next tick.
     pub(super) refused: Vec<ModelReply>,
@@ -164,7 +164,7 @@ impl RequestQueue {
         self.in_flight.values().filter(|question| question.choice.provider == provider).count()
     }
 
-    /// Forgets a question, wherever it is, and says whether it was under way.
+    /// Forgets a request, wherever it is, and returns whether it was running.
     pub(super) fn forget(&mut self, id: RequestId) -> Option<InFlight> {
         for queue in self.waiting.values_mut() {
             queue.retain(|waiting| waiting.request.id != id);
@@ -264,14 +264,14 @@ pub(super) fn tally(rate: Rate, usage: Usage, calls: u64) -> Tally {
 pub(super) struct Used {
     /// How often it was sent.
     pub(super) calls: u64,
-    /// The tokens, told and estimated ones.
+    /// The tokens, reported and estimated.
     pub(super) usage: Usage,
     /// Whether some of them are estimated.
     pub(super) is_estimate: bool,
 }
 
 impl Used {
-    /// What it comes to.
+    /// The cost.
     pub(super) fn tally(&self, rate: Rate) -> Tally {
         tally(rate, self.usage, self.calls)
     }

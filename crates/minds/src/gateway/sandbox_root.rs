@@ -16,9 +16,9 @@ use super::program_access::{WorkspaceEntry, refused};
 const STATE_FOLDER: &str = ".workshop";
 /// Where the folders of running programs lie, below the workspace.
 const FOLDER: &str = ".workshop/programs";
-/// A name is tried so many times with a number behind it.
+/// How many numbered names are tried.
 const NAMES_AT_MOST: usize = 1_000;
-/// So many notes are told; the rest is counted.
+/// How many notes are reported; the rest is counted.
 const NOTES_AT_MOST: usize = 20;
 
 /// The top level of a workspace for one program.
@@ -30,14 +30,14 @@ pub(super) struct SandboxRoot {
 }
 
 impl SandboxRoot {
-    /// Makes one for a program that sees these entries. What programs left that were killed together with whoever
-    /// watched over them is moved into the workspace first.
+    /// Creates one for a program that sees these entries. Files of programs that were killed together with their
+    /// supervisor are moved into the workspace first.
     pub(super) fn make(workspace: &Path, entries: &[WorkspaceEntry]) -> io::Result<Self> {
         static NEWEST: AtomicU64 = AtomicU64::new(0);
         let all = workspace.join(FOLDER);
         fs::create_dir_all(&all)?;
         for left in fs::read_dir(&all)?.flatten().filter(|entry| is_left(&entry.file_name())) {
-            // Nobody is there any more to be told.
+            // Nobody is left to be told.
             drop(Self { workspace: workspace.to_owned(), folder: left.path(), mounted: None }.finish());
         }
         // The folder goes with the last program in it, which may be at this moment.

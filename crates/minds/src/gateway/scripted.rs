@@ -26,7 +26,7 @@ use crate::workspace::yaml;
 
 /// Simulated seconds that a reply takes unless the script says otherwise.
 const DEFAULT_LATENCY_SECS: f32 = 0.4;
-/// A script asks for at most so many simulated seconds.
+/// The longest latency that a script may ask for, in simulated seconds.
 const LONGEST_LATENCY_SECS: f32 = 3_600.0;
 
 const SCRIPT_KEYS: [&str; 3] = ["latency", "agents", "default"];
@@ -82,7 +82,7 @@ pub struct ScriptedProvider {
     default: Vec<Turn>,
     /// The script by its hash.
     script: u64,
-    /// Where each agent is of whom nobody says where it is.
+    /// The positions of agents for which the script gives none.
     places: BTreeMap<String, ScriptPlace>,
 }
 
@@ -148,8 +148,8 @@ impl ScriptedProvider {
     }
 }
 
-/// What is asked in the last message, and in those of the same role right before it, in lower case: not what the room
-/// tells along with it.
+/// The request in the last message, and in those of the same role directly before it, in lower case, without the room's
+/// further context.
 fn moment_of(prompt: &Prompt) -> String {
     let moment = Some(&prompt.moment).filter(|moment| !moment.is_empty());
     let moment = moment.map(|moment| PromptMessage::words(Role::User, moment));

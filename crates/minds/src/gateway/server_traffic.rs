@@ -13,7 +13,7 @@ pub(super) struct ServerTraffic {
     connected: BTreeSet<Id>,
     /// Of these, those that have not said yet whether they are there.
     awaited: BTreeSet<Id>,
-    /// Calls under way.
+    /// Running calls.
     calls: BTreeSet<Id>,
     /// Of these, those that wait for a person or a model.
     asking: BTreeSet<Id>,

@@ -149,7 +149,7 @@ impl GatewaySettings {
         let (provider, model) = match stand_in.map(split) {
             Some((provider, model)) => {
                 let provider = provider.map(str::to_owned).or(model.map(str::to_owned)).unwrap_or_default();
-                // The agent's model belongs to the provider that it names, not to the stand-in.
+                // The agent's model belongs to the provider that it names, not to the substitute.
                 let model = stand_in.and_then(|name| split(name).0.and(model));
                 let own = wanted_model.filter(|_| wanted_provider == Some(provider.as_str()));
                 (provider, model.or(own))
@@ -198,7 +198,7 @@ impl GatewaySettings {
 
     /// Whose place a provider is asked at: where the person named one, that one, else as these settings say.
     pub fn site(&self, provider: &str, of_person: &Sites) -> Site {
-        // Where a coding agent asks its model, and what that costs, it tells or nobody knows.
+        // A coding agent that calls its own model reports where and at what cost, or nobody knows.
         if provider == acp::PROVIDER {
             return Site::Elsewhere;
         }

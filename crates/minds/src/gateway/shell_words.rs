@@ -10,7 +10,7 @@ pub enum Command {
     NeedsShell(&'static str),
 }
 
-/// Words that mean something to a shell where a program would stand.
+/// Words with a meaning to a shell in the position of a program.
 const RESERVED: [&str; 22] = [
     "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "{", "}", "!",
     "[[", "function", "select", "time", "coproc", "cd",

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-/// What the watcher is told.
+/// The arguments of the supervisor.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SupervisorArguments {
     /// The workspace, in which alone the program may write; anywhere where absent.
@@ -21,7 +21,7 @@ struct SupervisorArguments {
     hidden: Vec<String>,
     /// The memory of all processes together, in bytes.
     memory: Option<u64>,
-    /// So many processes at once.
+    /// The limit of simultaneous processes.
     processes: Option<usize>,
     /// The bytes of each file that it writes.
     file_size: Option<u64>,
@@ -110,7 +110,8 @@ mod system {
     pub(super) fn watch(told: &SupervisorArguments, say: fn(&str)) -> ExitCode {
         let say = move |what: &str| say(&format!("workshop: {what}"));
         let parent = getppid();
-        // Whatever the program leaves behind becomes this process's child, and this one is told when its parent ends.
+        // Processes that the program leaves behind become children of this process, and this one is notified when its
+        // parent ends.
         let is_ready = set_child_subreaper(Some(getpid())).is_ok()
             && set_parent_process_death_signal(Some(Signal::TERM)).is_ok()
             && ctrlc::set_handler(move || {
@@ -173,7 +174,7 @@ mod system {
         ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
     }
 
-    /// Moves what the program made new into the workspace, once. Whoever comes second waits until that is done.
+    /// Moves the program's new files into the workspace, once. A second caller waits until that is done.
     fn finish_stage(say: impl Fn(&str)) {
         let mut stage = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
         for note in stage.take().map(SandboxRoot::finish).unwrap_or_default() {
@@ -317,7 +318,7 @@ mod system {
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
             let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
             let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-            // The name in brackets may hold anything; behind it stand the state and the parent.
+            // The name in parentheses may contain anything; it is followed by the state and the parent.
             let mut behind = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
             let (state, parent) = (behind.next(), behind.next().and_then(|parent| parent.parse().ok()));
             if let (Some(parent), false) = (parent, state == Some("Z")) {

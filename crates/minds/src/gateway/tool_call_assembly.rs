@@ -113,14 +113,14 @@ impl Assembly {
         }
     }
 
-    /// The call that a piece goes on with, if it does not begin one.
+    /// The call that a piece continues, if it does not begin one.
     fn find(&self, id: &str, name: &str) -> Option<usize> {
         match self.style {
             ArgumentStyle::Whole => None,
             ArgumentStyle::Cumulative => self.calls.iter().position(|call| call.id == id),
             ArgumentStyle::Pieces => {
-                // A name begins a call, even under an index that another call has: two calls both sent
-                // with index 0 are two calls. A server that repeats the id with the name goes on with it.
+                // A name begins a call, even with an index that another call has: two calls both sent with index 0 are
+                // two calls. If a server repeats the id with the name, the call continues.
                 if !name.is_empty() {
                     return self.calls.iter().position(|call| call.id == id && !is_counted(id));
                 }

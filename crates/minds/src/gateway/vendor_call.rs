@@ -41,13 +41,13 @@ pub(super) struct Call {
 #[derive(Default)]
 struct AttemptState {
     tries: Tries,
-    /// Whether a try is under way.
+    /// Whether an attempt is running.
     is_trying: bool,
     /// Characters that came in it.
     said: Arc<AtomicUsize>,
     /// Whether anything ever came.
     has_output: bool,
-    /// What tries used of which no provider told.
+    /// The usage of attempts for which no provider reported any.
     estimated: Usage,
 }
 
@@ -57,7 +57,7 @@ impl AttemptState {
         self.said.store(0, Ordering::Relaxed);
     }
 
-    /// The try that is under way failed: what it may have used is counted. Whether anything had come.
+    /// The running attempt failed: its possible usage is counted. Returns whether anything had arrived.
     fn lose(&mut self, request: &ProviderRequest, cause: ErrorCause) -> bool {
         if !std::mem::take(&mut self.is_trying) {
             return self.has_output;
@@ -93,7 +93,7 @@ fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usag
     }
 }
 
-/// What a whole answer used of which its provider did not tell.
+/// The usage of a complete answer whose provider reported none.
 pub(super) fn untold(request: &ProviderRequest, completion: &Completion) -> Usage {
     let told = completion.usage;
     // A coding agent keeps what it was sent before.
@@ -126,8 +126,8 @@ pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Eff
         }
         let has_output = course.lose(&call.request, error.cause);
         let failure = model_failure(&error, &call, course.tries.made);
-        // Every try that makes sense was made, but where the server wants to be left alone for longer than a question
-        // waits: the next one is held back until then, whoever asks it.
+        // Every reasonable attempt was made, unless the server asks for a longer pause than a request waits: the next
+        // one is held back until then, whoever makes it.
         let may_try = course.tries.made < call.terms.retry.attempts && !has_output;
         let waits = may_try && wait_asked(error.cause).is_some();
         ModelFailure { is_final: !waits, waits_in_real_time: true, ..failure }
@@ -234,7 +234,8 @@ async fn attempt(call: &Call, provider: &dyn AiProvider, said: Arc<AtomicUsize>)
     let _stop = cancel.clone().drop_guard();
     let redactor = call.keys.redactor();
     let pieces = DeltaStream::of(call.id, call.events.clone());
-    // What a coding agent tells of its thoughts it tells for people; what other models think is for their providers alone.
+    // The thoughts that a coding agent reports are meant for people; those of other models are for their providers
+    // alone.
     let with_thoughts = call.choice.provider == acp::PROVIDER;
     let sink = pieces.sink(redactor.clone(), with_thoughts, move |chars| {
         said.fetch_add(chars, Ordering::Relaxed);

@@ -450,7 +450,7 @@ impl WorkerState {
     }
 }
 
-/// What came of asking a simulated provider.
+/// The result of calling a simulated provider.
 struct Simulated {
     outcome: Result<Completion, ModelFailure>,
     latency_secs: f32,
@@ -494,7 +494,7 @@ fn simulate(
         };
         let SimulatedError { status, retry_after_secs, message } = error;
         let cause = ErrorCause::Status { status, retry_after_secs: retry_after_secs.map(f64::from) };
-        // The seed stands in for chance: the same question waits equally long each time.
+        // The seed replaces randomness: the same request waits equally long each time.
         let jitter = (request.seed.wrapping_add(u64::from(tries.made)) % 1000) as f64 / 1000.0;
         match terms.retry.after(cause, false, &mut tries, (0.0, jitter)) {
             Some(wait_secs) => latency_secs += wait_secs as f32,

@@ -9,7 +9,7 @@ use crate::base::Id;
 
 /// What the world tells the worker of one kind of call.
 pub trait WorkerCall: Clone + Send + Sync + 'static {
-    /// What came of a call.
+    /// The result of a call.
     type Answer: Send + Sync + 'static;
 
     /// The call that this begins; `None` where it stops one.
@@ -33,7 +33,7 @@ pub(super) struct CallTraffic {
 }
 
 impl CallTraffic {
-    /// The worker is gone with all that went on.
+    /// The worker is gone, and everything that was running with it.
     pub(super) fn lost(&mut self) {
         self.programs.lost();
         self.web.lost();

@@ -55,7 +55,7 @@ pub(super) struct Parted(Vec<(ElementKey, BTreeMap<Id, Knowledge>)>);
 /// Elements of which that is kept; of the one that left first it is forgotten where there are more.
 const PARTED_AT_MOST: usize = 100;
 
-/// The version of each element after its last change, to tell an agent's own changes from news.
+/// The version of each element after its last change, to distinguish an agent's own changes from news.
 #[derive(Resource, Default, Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct KnownVersions(BTreeMap<ElementKey, u32>);

@@ -27,7 +27,7 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
     let mut mail_shown = Vec::new();
     // What must be there has shares that add up to less than the whole; what is known takes what they leave.
     let headings = parts.headings();
-    // What looks back has hardly anything beside it.
+    // Reflections have hardly any other content.
     let for_moment = if context.moment.is_standalone() { max / 2 } else { max / 4 };
     let moment = current_request::moment(context, for_moment, &mut mail_shown);
     let moment = headings.harmless(&moment).into_owned();
@@ -49,7 +49,7 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
         let slot = match provider.slot {
             Slot::System => &mut prompt.system,
             Slot::Known => &mut prompt.known,
-            // Work is told once what is known.
+            // A task is given after the memories.
             Slot::Changing if matches!(context.moment, CurrentRequest::Work) => &mut prompt.known,
             Slot::Changing | Slot::Now => &mut prompt.now,
         };

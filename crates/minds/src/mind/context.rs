@@ -252,7 +252,7 @@ pub enum CurrentRequest {
         label: Id,
         /// How a person would say its kind: "message board".
         kind: String,
-        /// What stands there.
+        /// Its text.
         text: String,
         /// What of it is new since this agent read it last; all of it where it never did.
         #[serde(default)]

@@ -26,7 +26,7 @@ const CAPS: [usize; 8] = [16_000, 8_000, 4_000, 2_000, 1_000, 500, 200, 60];
 pub struct Fitted {
     /// The messages.
     pub messages: Vec<PromptMessage>,
-    /// Which of the session's messages are among them as they stand, by their place.
+    /// The positions of the session's messages that are included in full.
     whole: Vec<usize>,
 }
 
@@ -79,7 +79,7 @@ struct Session<'a> {
     chars: usize,
     goal: usize,
     place: &'a str,
-    /// Where the last step begins: the last thing that the agent said, with all that came of it.
+    /// The beginning of the last step: the agent's last message, with all of its results.
     newest: usize,
     dropped: usize,
 }
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
         self.chars <= self.goal
     }
 
-    /// Shortens messages, oldest first, up to so many results of tools from the end and never in the last step.
+    /// Shortens messages, oldest first, keeping this many tool results from the end, and never in the last step.
     fn leave_out(&mut self, results_kept: usize, shorten: impl Fn(&Self, usize) -> Option<PromptMessage>) {
         let results: Vec<usize> =
             self.messages.iter().filter(|(_, message)| message.role == Role::Tool).map(|(at, _)| *at).collect();
@@ -264,14 +264,14 @@ mod tests {
         PromptMessage::words(Role::User, "x".repeat(chars))
     }
 
-    /// A call that writes so much, and its answer.
+    /// A call that writes this much, and its answer.
     fn writes(at: usize, chars: usize) -> [PromptMessage; 2] {
         let arguments = json!({ "path": format!("artifacts/{at}.md"), "content": "y".repeat(chars) });
         let call = ToolCall::new(format!("c{at}"), "vfs_write", arguments);
         [PromptMessage::calls("I write.", vec![call.clone()]), PromptMessage::result(&call, "Written.")]
     }
 
-    /// A call that reads so much.
+    /// A call that reads this much.
     fn reads(at: usize, chars: usize) -> [PromptMessage; 2] {
         let call = ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": format!("artifacts/{at}.md") }));
         [PromptMessage::calls("", vec![call.clone()]), PromptMessage::result(&call, "z".repeat(chars))]

@@ -48,7 +48,7 @@ pub(super) enum Subject {
     Thought(Think),
     /// A step of work.
     Work { think: WorkWord, activation: ActivationKey },
-    /// Something that no activity of the agent waits for, by the name that whoever asks gave it, and the piece of work
+    /// A request that no activity of the agent waits for, by the name that the requester gave it, and the piece of work
     /// that it ends with, if any.
     Aside {
         think: AsideWord,

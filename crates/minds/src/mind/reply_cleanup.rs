@@ -26,7 +26,7 @@ const SHORT_CHARS: usize = 20;
 pub(super) struct CleanReply<'r> {
     /// What is left.
     pub(super) text: Cow<'r, str>,
-    /// For whom, or as what, the reply went on, where that was cut off.
+    /// For whom, or as what, the reply continued, if that was cut off.
     pub(super) cut_at: Option<String>,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn without_thought(reply: &str) -> Cow<'_, str> {
     }
     match reply[open..].split_once(THOUGHT.1) {
         Some((_, said)) => said.trim_start().into(),
-        // It never came to speak.
+        // It never spoke.
         None => "".into(),
     }
 }
@@ -111,7 +111,7 @@ fn is_frame(line: &str) -> bool {
     headings::ALL.into_iter().chain(frames).chain(asked).any(begins)
 }
 
-/// The same text where no sentence or line stands twice in a row.
+/// The same text without a sentence or line that directly repeats the one before.
 fn without_repeats(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.contains("```") {
         return text;
@@ -121,7 +121,7 @@ fn without_repeats(text: Cow<'_, str>) -> Cow<'_, str> {
     for sentence in text.split_inclusive(['.', '!', '?', '\n']) {
         let bare = folded(&one_line(sentence));
         if bare.is_empty() {
-            // Where what stood on a line was left out, its end goes along.
+            // If the content of a line was left out, its end is left out, too.
             if times <= REPEATS_AT_MOST {
                 kept.push_str(sentence);
             }
@@ -146,7 +146,7 @@ pub(super) fn was_said<'m>(text: &str, before: impl IntoIterator<Item = &'m str>
     }
     before.into_iter().any(|message| {
         let message = folded(&one_line(message));
-        // Replies to the same question stand in one message.
+        // Replies to the same question are in one message.
         message == wanted
             || message.strip_prefix(&wanted).is_some_and(|rest| rest.starts_with(' '))
             || message.strip_suffix(&wanted).is_some_and(|rest| rest.ends_with(' '))

@@ -35,13 +35,13 @@ pub struct SideRequestDue {
 /// What is asked.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SideQuestion {
-    /// A moment that stands alone, after who the agent is and what it knows.
+    /// An independent request, after who the agent is and what it knows.
     OfAgent(Box<CurrentRequest>),
-    /// This and nothing else: whoever reads the answer is to learn nothing of the agent and the room by it.
+    /// Only this: the answer must reveal nothing about the agent and the room.
     Alone {
         /// All that is sent.
         prompt: Box<Prompt>,
-        /// So many tokens are wanted back at most; never more than work may have.
+        /// The maximum number of output tokens; never more than work may have.
         max_output_tokens: u32,
         /// Where the answer is to end.
         stops: Vec<String>,
@@ -115,7 +115,7 @@ pub(super) fn withdraw(
 impl Asking<'_, '_> {
     fn aside(&mut self, due: &SideRequestDue) {
         let Self { room, minds, pending, .. } = self;
-        // Whoever asks hears by itself of agents that leave.
+        // The requester learns by itself of agents that leave.
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
         let Some(((agent, _), entity)) = found else { return };
         let Ok((session, feedback, _, random)) = minds.get_mut(entity) else { return };

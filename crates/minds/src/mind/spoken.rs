@@ -20,7 +20,7 @@ const SENTENCES_COUNTED: usize = 600;
 const SENTENCES_KEPT: usize = 800;
 /// A sentence with fewer pairs of words ("Good, Ada.") may be said again.
 const PAIRS_AT_LEAST: usize = 3;
-/// Of so many pairs of words in a hundred that were in one earlier sentence, it is that sentence again.
+/// A sentence counts as repeated if this percentage of its pairs of words occurred in one earlier sentence.
 const ALIKE_PERCENT: usize = 60;
 
 /// A sentence that was said.

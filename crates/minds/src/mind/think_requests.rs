@@ -114,7 +114,7 @@ pub(super) fn ask_gathered(mut asking: Asking) {
     }
 }
 
-/// Hears what agents are to think about, and asks their models, or first for what their prompts tell.
+/// Receives what agents are to think about, and calls their models, or first requests what their prompts need.
 pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut asking: Asking) {
     for due in due.read() {
         asking.think(due, None);
@@ -130,7 +130,7 @@ impl Asking<'_, '_> {
         }
     }
 
-    /// Asks a model, or first for what its prompt tells; or says why there is nothing to ask.
+    /// Calls a model, or first requests what its prompt needs; or returns why there is nothing to ask.
     fn try_think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) -> Result<(), &'static str> {
         let Self { room, minds, pending, .. } = self;
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));

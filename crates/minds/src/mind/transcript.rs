@@ -12,7 +12,7 @@ const LINES_AT_MOST: usize = 80;
 const LINE_CHARS: usize = 800;
 /// Whose words are what a conversation is about.
 pub const TOPIC: &str = "topic";
-/// Who asked for a piece of work, whoever that was.
+/// The author of a piece of work's task, whoever that was.
 const TASK: &str = "task";
 
 /// A line of what was said and done; none where nothing was.

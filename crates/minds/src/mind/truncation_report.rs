@@ -22,7 +22,7 @@ use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 #[serde(transparent)]
 pub(super) struct UnseenTold(BTreeMap<String, Vec<Problem>>);
 
-/// A rulebook as it stands in prompts.
+/// A rulebook as it is shown in prompts.
 struct ShownRulebook {
     source: String,
     place: String,
@@ -41,14 +41,14 @@ struct Unseen {
     chars: usize,
 }
 
-/// The end of a text that has room for so many characters.
+/// The part of a text that does not fit into this many characters.
 fn unseen(text: &str, seen_chars: usize) -> Option<Unseen> {
     let seen = seen_bytes(text, seen_chars);
     let lines_before = text[..seen].matches('\n').count();
     (seen < text.len()).then(|| Unseen { lines_before, chars: text[seen..].chars().count() })
 }
 
-/// Tells anew what is not seen, whenever rules, agent files or settings changed.
+/// Reports again what is not shown, whenever rules, agent files or settings changed.
 pub(super) fn report(
     mut elements: MessageReader<ElementChanged>,
     mut changed: MessageReader<ProfileChanged>,

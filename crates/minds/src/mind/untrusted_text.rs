@@ -91,7 +91,7 @@ fn push_between_fences(out: &mut String, text: &str) -> Range<usize> {
     body
 }
 
-/// How many backticks stand in a row at most.
+/// The longest run of backticks.
 fn longest_run(text: &str) -> usize {
     if !text.as_bytes().contains(&b'`') {
         return 0;
@@ -169,7 +169,7 @@ pub fn line(text: &str, max_chars: usize) -> String {
     let mut line = String::with_capacity(text.len());
     let mut is_escaped = false;
     for letter in text.chars() {
-        // With what stands before and behind it in the prompt, any bracket could make a marker.
+        // With the text around it in the prompt, any bracket could become a marker.
         if letter == '[' && !is_escaped {
             line.push('\\');
         }

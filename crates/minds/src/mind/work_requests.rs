@@ -21,7 +21,7 @@ use super::work_messages::{CHARS_PER_TOKEN_AT_LEAST, WorkDue, WorkOver};
 use crate::base::RequestId;
 use crate::simulation::{CompactionWanted, Urgency};
 
-/// Asks the models of those who are at work, or first for what their prompts tell.
+/// Calls the models of agents at work, or first requests what their prompts need.
 pub(super) fn ask(mut due: MessageReader<WorkDue>, mut asking: Asking) {
     for due in due.read() {
         asking.work(due, None);
@@ -33,7 +33,7 @@ impl Asking<'_, '_> {
     pub(super) fn work(&mut self, due: &WorkDue, gathered: Option<(RequestId, Gathered)>) {
         let Self { room, minds, pending, .. } = self;
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
-        // The kernel hears of agents that leave by itself.
+        // The kernel learns by itself of agents that leave.
         let Some(((agent, _), entity)) = found else { return };
         let Ok((session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else { return };
         let mut context = room.context(agent, &session, feedback, CurrentRequest::Work);
@@ -44,7 +44,7 @@ impl Asking<'_, '_> {
         let is_whole = gathered.is_some();
         let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
         if !is_whole {
-            // What is known is told once.
+            // Memories are added once.
             let is_told =
                 |slot| matches!(slot, Slot::Known | Slot::Changing) && pending.told.contains_key(&due.activation);
             if let Some(gathering) = Gathering::of(room, &context, Due::Work(Box::new(due.clone())), is_told) {
@@ -57,7 +57,7 @@ impl Asking<'_, '_> {
         context.gathered = gathered.texts;
         let (prompt, mut mail_shown) = compose::compose(&room.parts, &context);
         let mut prompt = Prompt { left_out, ..prompt };
-        // Were it told anew with each step, no provider would find the session in its cache.
+        // If they were added again with each step, no provider would find the session in its cache.
         match pending.told.get(&due.activation) {
             Some(told) => {
                 prompt.known.clone_from(told);

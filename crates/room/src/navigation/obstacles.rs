@@ -10,7 +10,7 @@ const CELL_UNITS: f32 = 128.0;
 const CELLS_AT_MOST: f32 = 65_536.0;
 /// The distance of a point beside an obstacle from its edge.
 pub(super) const BESIDE: f32 = 0.5;
-/// Of so many obstacles that overlap the way out is looked for.
+/// How many overlapping obstacles are considered when looking for the way out.
 const CLUSTER_AT_MOST: usize = 24;
 
 /// The obstacles, each enlarged by [`CLEARANCE_UNITS`], so that an agent can be treated as a point.

@@ -109,7 +109,7 @@ impl Interest {
         self
     }
 
-    /// The same, short enough to be kept in a queue.
+    /// The same, shortened for a queue.
     pub(super) fn bounded(mut self) -> Self {
         self.why.sentence = truncate(&one_line(&self.why.sentence), SENTENCE_CHARS_AT_MOST);
         self.moment.ask = truncate(&self.moment.ask, ASK_CHARS_AT_MOST);

@@ -27,7 +27,7 @@ use crate::log::events::{self};
 use crate::schedule::ticks;
 use crate::workspace::layout::APPROVALS_FILE;
 
-/// Takes in why agents wait, and what became of their thinking.
+/// Processes why agents wait, and the results of their requests.
 pub(super) fn apply_think_results(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -53,7 +53,7 @@ pub(super) fn apply_think_results(
         let Some(Ok(mut body)) = sim.roster.entity(thought.agent).map(|entity| bodies.get_mut(entity)) else {
             continue;
         };
-        // Too late: the agent has gone on to something else.
+        // Too late: the agent is doing something else now.
         if body.activity.awaited != Some(thought.activity) {
             continue;
         }
@@ -209,7 +209,7 @@ fn wake_readers(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, change: &C
     for entity in everyone {
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
         if changed.by.0 == body.agent.id {
-            // Whoever changed it knows what it did, if it knew what stood there before.
+            // The author of a change knows the result if it knew the content before.
             if let Some(read) = body.activity.read.get_mut(&element.key)
                 && read.version + 1 == element.version
             {
@@ -242,7 +242,7 @@ fn stop_walking_to(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, changed
     }
 }
 
-/// Sends those who walk to an element to where it stands now.
+/// Redirects agents that walk to an element to its present position.
 fn redirect_walkers(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, element: &Element) {
     let everyone: Vec<_> = sim.roster.iter().map(|(_, entity)| entity).collect();
     for entity in everyone {
@@ -266,7 +266,7 @@ fn redirect_walkers(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, elemen
     }
 }
 
-/// Sends an agent that goes to take its work up at an element to where that stands now.
+/// Redirects an agent that walks to its work at an element to the element's present position.
 fn follow_to_work(sim: &mut SimContext, body: &mut AgentQueryItem, element: &Element) {
     let is_its = matches!(&body.activity.doing, ActivityKind::Working { at: Some(at), .. } if *at == element.id);
     if is_its && body.walk.course.moves() {
@@ -274,7 +274,7 @@ fn follow_to_work(sim: &mut SimContext, body: &mut AgentQueryItem, element: &Ele
     }
 }
 
-/// Takes in who has something to tell, and whose session is to be summed up.
+/// Processes which agents have something to tell, and which sessions are to be summarized.
 pub(super) fn apply_news_and_compactions(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -316,7 +316,7 @@ pub(super) fn apply_news_and_compactions(
     }
 }
 
-/// The nearest agent that may hear it, has not read it, is not about to and was not told.
+/// The nearest agent that may know it, has not read it, is not about to read it and was not told.
 fn news_recipient(sim: &SimContext, bodies: &Query<AgentQuery>, heard: &NewsHeard) -> Option<AgentKey> {
     let sight = sim.space.sight(heard.element)?;
     let from = sim.space.position(heard.agent)?;

@@ -87,7 +87,7 @@ pub(super) fn apply_relationship_commands(
         }
     }
     for command in removals.read() {
-        // Whoever has an agent of that id again already was not taken out.
+        // If an agent with that id exists again already, it was not removed.
         if let AgentCommand::Remove { agent } = command
             && roster.key(agent).is_none()
         {

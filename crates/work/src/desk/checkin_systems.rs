@@ -19,9 +19,9 @@ use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
 
 /// Who asks, as the log says it; also what the names of its orders begin with.
 const BY: &str = "check-in";
-/// Work that was refused is ordered again after so many seconds.
+/// The delay in seconds before refused work is requested again.
 const AGAIN_SECS: u64 = 10;
-/// Whose problems are told under this name.
+/// The source of the problems that are reported.
 const SOURCE: &str = "planner check-in";
 
 /// The state of check-ins. Part of the saved world. Written by this module only.

@@ -20,7 +20,7 @@ use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 const BY: &str = "heartbeat";
 /// The file that says when.
 const FILE: &str = "heartbeat.md";
-/// Work that was refused is ordered again after so many seconds.
+/// The delay in seconds before refused work is requested again.
 const AGAIN_SECS: u64 = 10;
 
 /// The system parameters of heartbeats.

@@ -20,13 +20,13 @@ pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
 use crate::workspace::task_files::permission::waits_for_person;
 use crate::workspace::task_files::{Status, Task, TaskFile};
 
-/// The file of questions to a person; what stands there is nobody's work.
+/// The file of questions to a person; its tasks are nobody's work.
 const APPROVALS: &str = "tasks/approvals.task.md";
 /// The number of characters of a conclusion that are written to the file.
 pub const CONCLUSION_CHARS: usize = 2_000;
-/// Of what came before so many characters are told of each task.
+/// How many characters of each earlier result a task quotes.
 const BEFORE_CHARS: usize = 1_500;
-/// So many tasks are watched for those who asked for them.
+/// How many tasks are watched for the agents that asked for them.
 const WATCHED_AT_MOST: usize = 10_000;
 
 /// The stage of a task that is assigned to an agent.

@@ -122,7 +122,7 @@ fn priority(letter: Option<&str>) -> Result<Option<Priority>, String> {
     found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; use A to D"))
 }
 
-/// A text as it can stand in a block: lines end alike, none has blanks at its end, none is empty at the edges.
+/// The text in the form of a block: uniform line ends, no trailing spaces, no empty lines at its edges.
 fn block(text: &str) -> String {
     let lines = text.lines().map(|line| line.trim_end().replace('\t', "  "));
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()

@@ -34,7 +34,7 @@ use crate::workspace::vfs::FileRights;
 const DESK_NAME: &str = "tasks";
 /// What the names of its orders of work begin with.
 const ORDERS: &str = "task/";
-/// Work that was refused is ordered again after so many seconds.
+/// The delay in seconds before refused work is requested again.
 const AGAIN_SECS: u64 = 10;
 
 /// What is touched by it.
@@ -69,7 +69,7 @@ pub(super) fn start_and_close_tasks(
         desk.report_problems(&mut told);
     }
     if standstill.is_some_and(|standstill| standstill.holds()) {
-        // What changed is looked at when it goes on.
+        // Changes are looked at when it continues.
         desk.duties.is_looked_at &= !desk.tasks.is_changed();
         return;
     }
@@ -102,7 +102,7 @@ pub(super) fn apply_started_sessions(mut hops: ResMut<Hops>, mut news: MessageRe
     }
 }
 
-/// Hears what became of the work of tasks.
+/// Receives the results of tasks' work.
 pub(super) fn apply_work_answers(
     mut duties: ResMut<TaskAssignments>,
     kernel: Res<Kernel>,
@@ -272,7 +272,7 @@ impl TaskContext<'_, '_> {
             let lost = || Outcome { status: "stopped".to_owned(), text: "its work is no longer known".to_owned() };
             let outcome = match self.kernel.thread(*thread) {
                 None => Some(last.clone().map_or_else(lost, |(_, outcome)| outcome)),
-                // What ended in this tick is told later in it.
+                // What ended in this tick is reported later in it.
                 Some(known) => last
                     .clone()
                     .filter(|(ended, _)| known.earlier.last() == Some(ended) && self.kernel.is_over(*thread))
@@ -323,7 +323,7 @@ impl TaskContext<'_, '_> {
         here.into_iter().find(|one| slug(&one.id) == agent).map(|one| one.id.clone())
     }
 
-    /// Tells whoever asked for a task what it came to: in that session, or, where that is over, in a new one.
+    /// Reports the result of a task to the agent that asked for it: in that session, or, if it has ended, in a new one.
     fn send_notice(&mut self, told: &TaskNotice) {
         let cause = Seq(0);
         if let Some(thread) = self.kernel.session_named(&told.session) {
@@ -345,7 +345,7 @@ impl TaskContext<'_, '_> {
         }
     }
 
-    /// Keeps the sessions in which somebody waits for a task, and lets go those in which nobody does any more.
+    /// Keeps the sessions in which an agent waits for a task, and releases those in which none does any more.
     fn keep_sessions(&mut self) {
         let threads = self.duties.awaited_in().into_iter().filter_map(|session| self.kernel.session_named(session));
         let wanted: BTreeSet<ActivationKey> = threads.collect();

@@ -16,9 +16,9 @@ use crate::workspace::{KnownFiles, SaveReport, Unsaved};
 
 /// What the names of its orders to files begin with.
 const ORDERS: &str = "desk/";
-/// A file that others keep changing is given up after so many tries.
+/// How often a file that others keep changing is tried.
 const TRIES: u32 = 8;
-/// So many changes wait at the same time.
+/// How many changes may wait at the same time.
 const WAITING_AT_MOST: usize = 10_000;
 
 /// Whom a change is made for.
@@ -129,7 +129,7 @@ impl Queued {
         key == self.order_key(what)
     }
 
-    /// What comes of an answer: an order that goes on with it, nothing for now, or how it ended.
+    /// The effect of an answer: a follow-up operation, nothing for now, or its end.
     fn answered(
         &mut self,
         outcome: &FileOutcome,
@@ -232,7 +232,7 @@ pub(super) fn advance_writes(
 /// A change that is over, how it ended, and the hash of what the disk said then.
 type Ended = (TaskWrite, Result<Edited, String>, u64);
 
-/// What comes of an answer.
+/// The effect of an answer.
 enum AnswerEffect {
     Nothing,
     GoesOn(Box<FileOrder>),
@@ -280,8 +280,8 @@ fn due(queue: &mut VecDeque<Queued>, unsaved: &Unsaved) -> Vec<FileOrder> {
     orders
 }
 
-/// Ends the calls that wait for a change of the room's own to be on disk, where that cannot be saved: an agent is told
-/// why. What the room itself has to write goes on waiting, as that change does.
+/// Ends the calls that wait for one of the room's own changes to be on disk, if it cannot be saved: the agent is told
+/// why. The room's own change keeps waiting.
 fn not_on_disk(queue: &mut VecDeque<Queued>, path: &str, problem: &Problem) -> Vec<Ended> {
     let is_its = |queued: &Queued| {
         queued.stage == Stage::AwaitingDisk
@@ -295,7 +295,7 @@ fn not_on_disk(queue: &mut VecDeque<Queued>, path: &str, problem: &Problem) -> V
     ended
 }
 
-/// What an agent is told of its change.
+/// The message for an agent about its change.
 fn answer(key: OrderKey, write: &TaskWrite, result: Result<Edited, String>) -> ToolOutcome {
     let news = match result {
         Ok(edited) => {

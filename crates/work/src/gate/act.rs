@@ -105,9 +105,9 @@ pub enum Touch {
         /// What is touched.
         target: String,
     },
-    /// Something that is no path of the workspace, and why.
+    /// Something that is not a path of the workspace, and why.
     NoPath {
-        /// The refusal of the files' own door.
+        /// The file service's reason for refusing it.
         why: String,
     },
     /// Something that is for nobody who acts through tools.
@@ -240,7 +240,7 @@ impl Act {
 /// What an order to files touches; nothing, which is never allowed, where it is none for tools.
 pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
     let touch = |kind: TouchKind, path: &str| DeclaredTouch::new(kind, path);
-    // What would stand in a file counts only where it says what an agent is.
+    // The new content of a file counts only if it defines an agent.
     let says = |path: &str, becomes: &dyn Fn() -> Becomes| {
         let is_profile = WorkspacePath::new(path).is_ok_and(|path| paths::profile_place(&path).is_some());
         if is_profile { becomes() } else { Becomes::Unknown }
@@ -254,12 +254,12 @@ pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
         }
         FileOperation::Edit { path, old, new } => {
             let becomes = says(path, &|| Becomes::Passage { old: old.clone(), new: new.clone() });
-            // Replacing a passage tells whether it stands there.
+            // Replacing a passage reveals whether it exists.
             vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path).becoming(becomes)]
         }
         FileOperation::Append { path, .. } => {
-            // What stands there may be newer than what is known, and what comes behind it says what it means. How long
-            // it is now tells how long it was.
+            // The present content may be newer than the known one, and appended text can change its meaning. The new
+            // length reveals the old one.
             vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path)]
         }
         FileOperation::Delete { path } | FileOperation::DeleteUnchanged { path, .. } => {
@@ -269,7 +269,7 @@ pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
             vec![touch(TouchKind::FILE_RENAME, from).becoming(Becomes::Path { to: to.clone() })]
         }
         FileOperation::CreateFolder { path } => {
-            // Whether there is a file of this name is told.
+            // It reveals whether a file with this name exists.
             vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path)]
         }
         FileOperation::Restore { path, .. } => vec![touch(TouchKind::FILE_WRITE, path)],
@@ -292,7 +292,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// What a declared touch comes to, with what becomes of an agent by it.
+    /// The effect of a declared touch, including its effect on an agent.
     fn touches(&self, declared: &DeclaredTouch) -> Result<Vec<Touch>, Touch> {
         let DeclaredTouch { kind, target, becomes } = declared;
         let touches = match kind.as_str() {
@@ -346,12 +346,12 @@ impl Judge<'_> {
         Ok(touches)
     }
 
-    /// What would stand in a file, where that is known.
+    /// The resulting content of a file, if it is known.
     fn text_after(&self, path: &str, becomes: &Becomes) -> Option<String> {
         match becomes {
             Becomes::Text { content } => Some(content.clone()),
             Becomes::Passage { old, new } => {
-                // A passage that does not stand in the known text may stand in a newer one on disk.
+                // A passage that is not in the known text may be in a newer one on disk.
                 let text = self.there.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
                 Some(text.replacen(old.as_str(), new, 1))
             }
@@ -359,8 +359,8 @@ impl Judge<'_> {
         }
     }
 
-    /// What becomes of the agent that a file at this path defines, if it defines one. `text` gives what would stand
-    /// in the file; `from` is where it stood before.
+    /// The effect on the agent that a file at this path defines, if it defines one. `text` gives the new content;
+    /// `from` is the previous path.
     fn profile(
         &self,
         path: &WorkspacePath,

@@ -73,7 +73,7 @@ impl<'a> AllowRule<'a> {
 pub(super) fn server_of(address: &str) -> Option<&str> {
     let host = address.find("://")? + 3;
     let length = address[host..].find(['/', '?', '#', '\\']).unwrap_or(address.len() - host);
-    // Whose name stands before an @ is not where it leads.
+    // The user name before an @ is not the host.
     let server = &address[..host + length];
     (length > 0 && !server.contains('@')).then_some(server)
 }

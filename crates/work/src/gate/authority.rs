@@ -14,8 +14,8 @@ use crate::agent::agent_file::folder_of_agent;
 use crate::base::{ActivationKey, Id, Problem, globs, text};
 use crate::document::BUILTIN_TOOLS;
 
-/// Keys that in other programs, or in files of other kinds, let an agent run or reach something. They are none of
-/// a profile's known keys; what stands under them is compared as it stands.
+/// Keys that let an agent run or reach something in other programs, or in files of other kinds. They are not known keys
+/// of a profile; their values are compared literally.
 const COMMAND_KEYS: [&str; 11] = [
     "allowedcommands",
     "allowedtools",
@@ -199,7 +199,7 @@ impl ToolNames {
         missing.map(|name| names.describe(name)).collect()
     }
 
-    /// A name that no tool has, as it is told: a tool with conditions is none that there is here.
+    /// A name that no tool has, in words: a tool with conditions does not exist here.
     fn describe(&self, name: &str) -> String {
         let plain = name.split('(').next().unwrap_or(name).trim();
         let told = if self.meant(plain).is_some() { format!("{plain}(…)") } else { plain.to_owned() };
@@ -341,7 +341,7 @@ impl Authority {
                             unknown_tools.insert(name.clone());
                         }
                         None => {
-                            // A slip of the pen is told by its line, what other products have in one note for all.
+                            // A typo is reported with its line, keys of other products in one note for all.
                             if names.nearest(name).is_some() {
                                 let what = format!("there is no tool {name:?}; it is ignored");
                                 let problem = Problem::warning(place, what, names.remedy(name));
@@ -352,7 +352,7 @@ impl Authority {
                     }
                 }
                 if folder_of_agent(place).is_some() {
-                    // Whoever lists tools has its own besides.
+                    // An agent that lists tools has its own in addition.
                     tools.extend(names.own_of(&profile.id));
                 }
                 tools

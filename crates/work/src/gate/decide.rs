@@ -36,7 +36,7 @@ pub enum Decision {
     },
     /// It may not happen.
     Deny {
-        /// Why, for whoever wanted it: a sentence without a full stop.
+        /// Why, for the requester: a sentence without a full stop.
         why: String,
     },
 }
@@ -177,7 +177,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
     }
 }
 
-/// What the settings and the safety mode say of a kind of touch, unless a person allowed this for good.
+/// The rules of the settings and the safety mode for a kind of touch, unless a person allowed it permanently.
 fn class_rules(
     kind: &TouchKind,
     (doing, target): (&str, &str),
@@ -205,8 +205,8 @@ fn class_rules(
     add(judged.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
 }
 
-/// What is said of a command. A person's rule for it counts as what they allowed for good, but for agents that ask before
-/// anything; where nothing keeps programs in, each is asked about.
+/// The decision about a command. A person's rule for it counts as a permanent permission, except for agents that must
+/// always ask; without a sandbox, each command is asked about.
 fn judge_command(
     (line, judged, is_kept_in): (&str, &Judged, bool),
     act: &Act,
@@ -279,8 +279,8 @@ fn judge_call(
     }
 }
 
-/// Whoever is started does no more than those who start it, whatever its file says. What it is told in its prompts,
-/// and what it reaches beside the tools, is its own.
+/// A started agent has no more rights than the agents that start it, whatever its file says. Its prompts, and what it
+/// reaches beside the tools, are its own.
 fn judge_start(id: &str, (path, authority): (&WorkspacePath, &Authority), bounds: &Bounds, findings: &mut Findings) {
     let Err(excess) = bounds.allows(authority) else { return };
     let is_bounded = |excess: &Excess| match excess {

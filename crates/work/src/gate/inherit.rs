@@ -119,7 +119,7 @@ fn line_end(text: &str) -> &'static str {
     }
 }
 
-/// Where the value of a key would stand that the front matter names but leaves empty; it counts as left out.
+/// The position for the value of a key that the front matter names but leaves empty; it counts as left out.
 fn empty_key(text: &str, key: &str) -> Result<Option<(usize, usize)>, InheritError> {
     let other_form = || InheritError::OtherForm(key.to_owned());
     let normal = front_matter::normalise(text);

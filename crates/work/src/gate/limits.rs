@@ -187,7 +187,7 @@ impl Authority {
                 Limit::Nothing => self = Self { model: self.model, ..Self::least() },
             }
         }
-        // Where a limit is not understood, that was told with its line.
+        // A limit that is not understood was reported with its line.
         if had_tools && self.tools.is_empty() && !profile.limits.contains(&Limit::Nothing) && problems.is_empty() {
             let what = "its limits leave it without tools";
             problems.push(Problem::warning(place, what, "list existing tools, or write tools: []"));
@@ -284,7 +284,7 @@ mod tests {
             for limit in limits {
                 let (without, with) = (of(front), of(&format!("{front}\n{limit}")));
                 let is_more: Vec<_> = without.allows(&with).err().unwrap_or_default();
-                // What would be a power elsewhere is compared as it stands, and gives none here.
+                // What would be a power elsewhere is compared literally, and has no effect here.
                 let is_power = |excess: &super::super::Excess| matches!(excess, super::super::Excess::Command(_));
                 assert!(is_more.iter().all(is_power), "{front} {limit}: {is_more:?}");
             }

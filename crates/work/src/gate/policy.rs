@@ -117,7 +117,7 @@ enum Strictness {
     Unread,
     /// Nothing: they were read.
     Nothing,
-    /// So much.
+    /// This much.
     AtLeast(Verdict),
 }
 
@@ -177,12 +177,12 @@ impl SettingsSection for GatePolicy {
     }
 }
 
-/// How many letters two words differ.
+/// How many letters of two words differ.
 fn slips(word: &str, other: &str) -> usize {
     strsim::osa_distance(&word.trim().to_lowercase(), other)
 }
 
-/// What stands somewhere, as words.
+/// A value as words.
 fn words_of(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],

@@ -186,14 +186,14 @@ impl RoomAccess<'_, '_> {
         RoomGateContext { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.keeps_in.0 }
     }
 
-    /// Says what an agent is at, or why its work does not go on.
+    /// Reports what an agent is doing, or why its work does not continue.
     pub(super) fn explain(&mut self, activation: &Activation, why: String, for_person: bool, cause: Seq) {
         if let (Some(agent), Some(activity)) = (activation.agent_key, activation.activity) {
             self.explain.write(Explain { agent, activity, why: Cow::Owned(why), for_person, cause: Some(cause) });
         }
     }
 
-    /// Tells agents why their work does not go on.
+    /// Tells agents why their work does not continue.
     pub(super) fn explain_waits(&mut self, kernel: &mut Kernel) {
         for (key, why) in kernel.take_tellings() {
             if let Some(one) = kernel.activation(key) {

@@ -25,7 +25,7 @@ use crate::workspace::{SettingsEdit, SettingsSection};
 pub struct ApprovalId(String);
 
 impl ApprovalId {
-    /// `number` tells the questions apart that a server asks in the middle of a call; 0 is whether it may happen.
+    /// `number` distinguishes the questions that a server asks during a call; 0 is whether the call may happen.
     fn new(activation: ActivationKey, turn: u32, call: usize, asked: &ToolCall, number: u64) -> Self {
         let hash = call_hash(asked) ^ content_hash(activation.id().as_bytes());
         let hash = hash.wrapping_add(number.wrapping_mul(0x9e37_79b1));
@@ -224,7 +224,7 @@ impl Approval {
 pub enum Hold {
     /// Answer a question.
     Approval(Box<Approval>),
-    /// Let an agent go on that a person paused.
+    /// Resume an agent that a person paused.
     AgentPaused(Id),
 }
 

@@ -21,11 +21,11 @@ use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::mind::{AgentSession, CapScope, Ending, PromptMessage, Role, task_words};
 use crate::simulation::ActivityId;
 
-/// Pieces of work that are over and still known, for whoever shows them.
+/// How many ended pieces of work are remembered, for views.
 const FINISHED_KNOWN: usize = 200;
 /// Places further back than this are not counted out to those who wait.
 const PLACES_TOLD: usize = 20;
-/// A session of so many bytes is written half as often as a short one, one of twice as many a third as often.
+/// A session of this many bytes is written half as often as a short one, one of twice as many a third as often.
 const SESSION_BYTES_PER_WRITE: u64 = 64 * 1024;
 
 /// Something that the world is to do for the kernel.
@@ -67,7 +67,7 @@ pub enum KernelAction {
         /// The name of the question.
         key: Id,
     },
-    /// Something that a person should know of a piece of work that goes on.
+    /// Something that a person should know about running work.
     Warn {
         /// Of which.
         activation: ActivationKey,
@@ -89,15 +89,14 @@ pub enum KernelAction {
 /// Why a model did not answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum NoReply {
-    /// Too many requests: everything waits so many seconds, if it is said how many.
+    /// Too many requests: everything waits this many seconds, if the provider gives a number.
     RateLimited {
         /// As the provider says.
         retry_after_secs: Option<f32>,
         /// In words.
         why: String,
     },
-    /// The provider wants to be left alone, and whoever asks it sees to that: the question is asked again at once, and
-    /// waits there.
+    /// The provider asks for a pause, which the gateway ensures: the request is made again at once, and waits there.
     Held {
         /// In words.
         why: String,
@@ -155,7 +154,7 @@ pub struct Kernel {
     pub(super) timed_grants: BTreeSet<TimedGrant>,
     /// Whether a person paused all work.
     pub(super) is_paused: bool,
-    /// Where work goes on by one turn each: the pieces that had theirs.
+    /// If work proceeds by one turn each: the pieces that had theirs.
     #[serde(default)]
     pub(super) had_turn: Option<BTreeSet<ActivationKey>>,
     /// The cap that stopped all work, in words.
@@ -439,7 +438,7 @@ impl Kernel {
             let words = ending.report_words().filter(|_| thread.parent.is_some() && !activation.has_signalled);
             thread.report = match &mut thread.handed {
                 None => words.map(|words| Report { activation: key, words, given: None }),
-                // Whoever handed it over hears of it however it ended.
+                // The agent that handed it over is told however it ended.
                 Some(handed) => {
                     handed.turns = handed.turns.saturating_add(activation.turn);
                     Some(Report { activation: key, words: String::new(), given: Some(given(&ending)) })
@@ -505,7 +504,7 @@ impl Kernel {
         thread.unnoted = Some(thread.unnoted.take().map_or(reply.clone(), |earlier| earlier.plus(&reply)));
     }
 
-    /// Notes the session that a coding agent keeps of a piece of work; one that tells of none keeps what it had.
+    /// Records the session that a coding agent keeps for a piece of work; without one, the known one stays.
     pub(super) fn note_agent_session(&mut self, key: ActivationKey, session: Option<&AgentSession>) {
         let thread = self.activations.get(&key).map(|one| one.thread);
         if let (Some(session), Some(thread)) = (session, thread.and_then(|thread| self.threads.get_mut(&thread))) {

@@ -8,7 +8,7 @@ use super::core::Kernel;
 use crate::base::{ActivationKey, AllowScope, Id, TimeLimit};
 use crate::gate::{AskRule, ask_rules};
 
-/// So many things are allowed until a time at once.
+/// The maximum number of temporary permissions.
 const TIMED_GRANTS_AT_MOST: usize = 1_000;
 
 impl Kernel {

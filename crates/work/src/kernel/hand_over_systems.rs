@@ -14,7 +14,7 @@ use crate::log::events::Haste;
 use crate::tools::result_text::{self, HandedOver};
 use crate::tools::{Terms, started};
 
-/// So many agents are named where one is not there.
+/// How many agents are suggested if one does not exist.
 const AGENTS_NAMED: usize = 20;
 
 impl RoomAccess<'_, '_> {

@@ -10,22 +10,21 @@ use crate::base::{ActivationKey, Seq};
 use crate::mind::{CallEnd, ToolCall};
 use crate::tools::{CallAnswer, CallAnswered, OrderKey};
 
-/// What is kept of what a call came to, for a room that is opened again while the code goes on; in bytes.
+/// How many bytes of a call's result are kept for a room that is reopened while the code is running.
 const ANSWER_BYTES_KEPT: usize = 64 * 1024;
 
 /// What becomes of a call that code wants made.
 enum CallReuse {
     /// It is made.
     New,
-    /// It is under way already.
+    /// It is running already.
     UnderWay,
     /// It was made before the room was opened again.
     Before(CallAnswer),
 }
 
 impl Activation {
-    /// The record that a call of the turn that goes on comes from: that of the call whose code wants it made, or what
-    /// set the work going.
+    /// The cause of a call of the current turn: the call whose code requested it, or whatever started the work.
     pub(super) fn cause_of(&self, call: &Call) -> Seq {
         let Phase::Calling { calls } = &self.phase else { return self.cause };
         let whole = call.within.as_ref().and_then(|within| calls.get(within.call));
@@ -34,8 +33,8 @@ impl Activation {
 }
 
 impl Kernel {
-    /// Queues a call behind those of the turn. Code that begins anew in a room that was opened again wants the same calls
-    /// under the same numbers: none is made twice.
+    /// Queues a call after those of the turn. Code that starts over in a reopened room requests the same calls with the
+    /// same numbers: none is made twice.
     fn call_within(&mut self, (key, turn, index): CallAt, number: u64, wanted: &ToolCall) -> Option<CallReuse> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
@@ -74,7 +73,8 @@ impl Kernel {
         }
     }
 
-    /// Notes what a call came to that code wanted made, before it is answered: the order of that code, and its number.
+    /// Records the result of a call that code requested, before it is answered: the operation of that code, and its
+    /// number.
     fn note_within(&mut self, (key, turn, index): CallAt, answer: &CallAnswer) -> Option<(OrderKey, u64)> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
@@ -101,7 +101,7 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    /// Tells code what a call came to that it wanted made, if this is one.
+    /// Tells code the result of a call that it requested, if this is one.
     pub(super) fn answer_code(&mut self, kernel: &mut Kernel, at: CallAt, answer: CallAnswer) {
         if let Some((key, number)) = kernel.note_within(at, &answer) {
             self.call_answers.write(CallAnswered { key, number, answer });

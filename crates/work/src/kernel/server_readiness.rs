@@ -18,7 +18,7 @@ pub(super) struct ServersNeeded {
     wanted: BTreeSet<Id>,
     /// The work that waits, with the names of the servers for which it does.
     waiting: BTreeMap<ActivationKey, Vec<String>>,
-    /// The work of which it was said that it waits.
+    /// The work that was reported as waiting.
     told: BTreeSet<ActivationKey>,
 }
 

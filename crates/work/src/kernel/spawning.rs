@@ -19,7 +19,7 @@ use crate::workspace::vfs::FileFailure;
 const BESIDE_UNITS: f32 = 50.0;
 /// How far from its starter an agent has its place.
 const PLACE_UNITS: f32 = 150.0;
-/// So many agents are named where one is not there.
+/// How many agents are suggested if one does not exist.
 const AGENTS_NAMED: usize = 20;
 
 /// An agent to be started.

@@ -145,7 +145,7 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
         let most = room.settings.activations_at_most;
         let what = format!("the task for {} was rejected: {most} pieces of work are already waiting", task.agent);
         let remedy = "wait until one is done, or raise kernel.activations_at_most";
-        // About nobody, so that the person who gave it is told.
+        // Without an agent, so that the person who gave it is told.
         room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
         return;
     }
@@ -215,7 +215,7 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
     }
 }
 
-/// Lets work go on where the cap that stopped it is another now, or a new run has begun.
+/// Lets work continue if the budget that stopped it has changed, or a new run has begun.
 pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, questions: Res<RequestQueue>) {
     if budget.is_changed() {
         let caps = serde_json::to_string(&*budget).unwrap_or_default();
@@ -226,7 +226,7 @@ pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>
     }
 }
 
-/// Gives out work and carries out what it comes to.
+/// Starts work and carries out its results.
 pub(super) fn run_kernel(
     mut room: RoomAccess,
     (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),

@@ -30,7 +30,7 @@ const FILTERED: &str = "Your provider's filter blocked your last reply, so nobod
 /// The last words of work that only looked after the agents that it started, and said nothing.
 const WAITS: &str = "Waiting for the agents that were started.";
 
-/// So often a question is made shorter because its model refused it for its length, each time by half.
+/// How often a request is shortened because its model refused its length, each time by half.
 const SHORTER_AT_MOST: u32 = 3;
 /// No session is made shorter than this.
 const SESSION_CHARS_AT_LEAST: usize = 1_000;
@@ -92,8 +92,8 @@ impl Kernel {
         }
     }
 
-    /// The reply was cut off at the limit of its output: calls that are whole are carried out, half a one is answered
-    /// with that, and words go on where they ended.
+    /// The reply was cut off at its output limit: complete calls are executed, an incomplete one is answered with that,
+    /// and text continues where it ended.
     fn replied_in_part(&mut self, key: ActivationKey, reply: WorkReply, tokens: u32, settings: &KernelSettings) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         activation.phase = Phase::Due;
@@ -207,7 +207,7 @@ impl Kernel {
         self.is_unsettled = true;
     }
 
-    /// So many characters of a session might be sent with a question.
+    /// How many characters of a session might be sent with a request.
     pub(super) fn note_sent(&mut self, key: ActivationKey, turn: u32, chars_at_most: usize) {
         if let Some(activation) = self.asked_now(key, turn) {
             activation.sent_chars_at_most = chars_at_most;
@@ -229,15 +229,15 @@ impl Kernel {
         }
     }
 
-    /// A call that is being carried out was stopped by something outside of the work, such as the end of the program: that
-    /// is no fault of whoever asked for it.
+    /// A running call was stopped by something outside of the work, such as the end of the program: that is not the
+    /// fault of its agent.
     pub(super) fn note_interruption(&mut self, (key, turn, index): (ActivationKey, u32, usize)) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
             call.was_interrupted = true;
         }
     }
 
-    /// Keeps what a call that is being carried out comes to.
+    /// Stores the result of a running call.
     pub(super) fn keep_plan(&mut self, (key, turn, index): (ActivationKey, u32, usize), plan: &ToolPlan) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
             call.plan = Some(Box::new(plan.clone()));
@@ -367,7 +367,7 @@ impl Kernel {
         }
     }
 
-    /// A person answered what a server asks in the middle of a call: the call goes on. The question, if there was one.
+    /// A person answered a server's question during a call: the call continues. Returns the question, if there was one.
     pub(super) fn answered_for_server(
         &mut self,
         (key, turn, index): (ActivationKey, u32, usize),
@@ -410,7 +410,7 @@ fn first_sentence(words: &str) -> &str {
     words.split(". ").next().unwrap_or(words)
 }
 
-/// Whether a call that a reply ends with was cut off with it: its arguments never came to an end, or never came.
+/// Whether the last call of a reply was cut off with it: its arguments never ended, or never came.
 fn is_half(call: &ToolCall) -> bool {
     call.arguments.as_object().is_none_or(serde_json::Map::is_empty)
 }

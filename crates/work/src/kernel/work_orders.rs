@@ -63,9 +63,9 @@ pub enum WorkOrder {
         order: Id,
         /// Which session.
         thread: ActivationKey,
-        /// What it is told.
+        /// Its text.
         text: String,
-        /// Who tells it, as the log says it.
+        /// Its author, as in the log.
         by: Id,
         /// The record that it comes from.
         cause: Seq,

@@ -199,7 +199,7 @@ impl Connection {
             answer = sent.block_task() => match answer {
                 Ok(answer) => Ok(answer),
                 Err(error) => {
-                    // One that ends is told by what was asked of it before it is known to be gone.
+                    // An ended agent answers its outstanding requests before it is known to be gone.
                     let _ = timeout(LAST_WORDS, self.gone.cancelled()).await;
                     Err(self.broken(error))
                 }
@@ -267,7 +267,7 @@ impl Connection {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Whether nobody has needed it for so long.
+    /// Whether nobody has needed it for this long.
     pub(super) fn is_idle(&self, idle: Duration) -> bool {
         let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
         self.users.load(Ordering::Relaxed) == 0 && used.elapsed() >= idle
@@ -308,7 +308,7 @@ fn serve(
                 agent_client_protocol::on_receive_dispatch!(),
             )
             .connect_with(transport, async move |connection: ConnectionTo<Agent>| {
-                // Whoever wanted it may have given up.
+                // The requester may have given up.
                 let _ = ready.send(connection.clone());
                 tokio::select! {
                     () = end.cancelled() => {}
@@ -382,7 +382,7 @@ fn ended(agent: &McpServer, words: &Words, gauge: &Gauge) -> ProviderError {
     ProviderError { remedy: remedy.to_owned(), ..ProviderError::new(ErrorCause::Agent(AgentFault::Ended), what) }
 }
 
-/// Agents tell in many ways that nobody is logged in.
+/// Agents report in many ways that nobody is logged in.
 fn asks_for_login(words: &str) -> bool {
     let words = words.to_lowercase();
     ["authentication required", "auth_required", "please log in", "/login", "not logged in", "unauthenticated"]

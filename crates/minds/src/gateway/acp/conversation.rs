@@ -41,23 +41,23 @@ pub(super) struct Answered {
 pub(super) struct Conversation {
     pub(super) session: Session,
     pub(super) agent: Id,
-    /// What the rules were when it was told of them, by hash.
+    /// The hash of the rules that it was told last.
     rules: u64,
     /// What the agent wants and has been given to the room's work, by the ids of the calls.
     pub(super) wanted: Vec<(String, OpenRequest)>,
     /// Calls that were given to the room's work.
     pub(super) calls: u64,
-    /// What came in while the agent could not be told.
+    /// What arrived while the agent could not be told.
     untold: Vec<String>,
-    /// Tokens that were reckoned with in its turn so far, before it tells what it used.
+    /// Estimated tokens of its turn so far, until it reports what it used.
     reckoned: Usage,
-    /// What it has told that it paid, in dollars.
+    /// The cost that it has reported, in dollars.
     pub(super) paid_usd: f64,
     /// What its first prompt is, as long as it had none.
     pub(super) first: Option<First>,
     /// The call by which a person is asked about this mode of the agent, before its first prompt.
     pub(super) asks_mode: Option<(String, OwnValue)>,
-    /// What could not be gone on with, in words for a person who was not told yet.
+    /// Why something could not be continued, in words for a person who was not told yet.
     pub(super) lost: Option<String>,
 }
 
@@ -149,7 +149,7 @@ impl Conversation {
         told.sent_chars = sent_chars;
         told.cost_micro_usd = paid.map(|paid| {
             let before = std::mem::replace(&mut self.paid_usd, paid);
-            // One that was ended may count anew.
+            // An agent that was restarted may count from zero again.
             micro_usd(if paid < before { paid } else { paid - before })
         });
         (told.session, told.lost) = (Some(self.kept()), self.lost.take());

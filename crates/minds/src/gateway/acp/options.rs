@@ -134,7 +134,7 @@ impl Offer {
         }
     }
 
-    /// The agent says anew what its options are; its modes stay.
+    /// The agent reports its options again; its modes stay.
     pub(super) fn set_options(&mut self, options: Vec<SessionConfigOption>) {
         let modes = self.options.iter().find(|_| self.has_modes).cloned();
         let has_modes = self.has_modes;

@@ -31,8 +31,8 @@ use crate::agent::McpServer;
 use crate::base::Id;
 use crate::mind::{AgentReport, Completion};
 
-/// Where a person may be asked, they are asked at once about what comes at once: so long it is waited whether more is
-/// wanted. What needs nobody is never waited for.
+/// How long to wait for further requests before a person is asked, so that they are asked about simultaneous ones
+/// together. Requests that need nobody never wait.
 const TOGETHER: Duration = Duration::from_millis(15);
 
 /// The provider that calls coding agents.
@@ -114,7 +114,7 @@ impl AgentRequest {
             *kept = None;
         }
         let mut previous = self.request.agent_session.clone();
-        // One that went while the room was at what it wanted says so once, and goes on then if it can.
+        // An agent that ended while the room handled its request reports that once, and then continues if it can.
         if let Some(conversation) = kept.take_if(|conversation| conversation.session.connection.is_gone()) {
             previous = Some(conversation.kept());
             if !conversation.wanted.is_empty() {

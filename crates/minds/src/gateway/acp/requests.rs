@@ -170,7 +170,7 @@ impl Request {
         ToolCall::new(id, name, arguments)
     }
 
-    /// Answers with what came of the call. What of it the protocol has no place for: the words of whoever refused it.
+    /// Answers with the result of the call. The protocol has no place for the words of a person who refused it.
     fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         let is_done = result.end == Some(CallEnd::Done);
         let words = result.text.as_str();
@@ -254,7 +254,7 @@ fn folder_of(create: &CreateTerminalRequest, workspace: &Path) -> Option<String>
     Some(relative(folder, workspace))
 }
 
-/// Whether a request is about a terminal that is open: it needs nobody's leave.
+/// Whether a request is about an open terminal: it needs no permission.
 pub(super) fn is_of_terminal(method: &str) -> bool {
     let names = &CLIENT_METHOD_NAMES;
     [names.terminal_output, names.terminal_wait_for_exit, names.terminal_kill, names.terminal_release].contains(&method)

@@ -101,7 +101,7 @@ impl RoomToolCall {
 
     /// Answers that it cannot be had, and why.
     pub(super) fn refuse(self, why: &str) {
-        // Whoever asked may have stopped waiting.
+        // The caller may have stopped waiting.
         let _ = self.answer.send(Err(format!("Error: {why}")));
     }
 
@@ -111,7 +111,7 @@ impl RoomToolCall {
     }
 }
 
-/// What a call came to, with its images where the agent takes some, else with word of where they are kept.
+/// The result of a call, with its images if the agent accepts some, otherwise with a note on where they are stored.
 fn with_images(result: &PromptMessage, context: &AnswerContext<'_>) -> (String, Vec<AgentImage>) {
     let all = result.answers.as_ref().and_then(|call| context.images.of_calls.get(call)).map_or(&[][..], Vec::as_slice);
     if all.is_empty() || context.takes_images {

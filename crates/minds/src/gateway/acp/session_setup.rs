@@ -23,7 +23,7 @@ impl AgentRequest {
             let previous = previous.filter(|session| session.agent == self.program.key());
             let (session, first, lost) = self.session_of(&connection, previous.as_ref()).await?;
             self.choose_options(&session).await?;
-            // Where it goes on, it goes on counting, too.
+            // A continued session also continues its counts.
             let paid = previous.filter(|_| first == First::Resumed).map_or(0, |session| session.paid_micro_usd);
             Ok(Conversation::new(session, (&self.program, &self.request), first, lost, paid as f64 / 1e6))
         };

@@ -18,7 +18,7 @@ use crate::mind::RanInTerminal;
 
 /// Terminals that an agent may have at once and has not released.
 const TERMINALS_AT_MOST: usize = 16;
-/// Characters of what a program said that stand in the log.
+/// How many characters of a program's output are logged.
 const LOGGED_CHARS: usize = 2_000;
 
 /// The terminals of one session with an agent.
@@ -189,7 +189,7 @@ impl Terminals {
         self.state().open.values().any(|terminal| terminal.ended.borrow().is_none())
     }
 
-    /// Those that have ended and were not told yet; with all that are left where this is the end.
+    /// Those that have ended and were not reported yet; together with all remaining ones if this is the end.
     pub(super) fn take_ended(&self, is_end: bool) -> Vec<RanInTerminal> {
         let mut state = self.state();
         let mut told: Vec<RanInTerminal> = state.ended.drain(..).map(|terminal| terminal.report()).collect();

@@ -39,7 +39,7 @@ use crate::mind::ToolDeclaration;
 const CONNECTIONS_AT_MOST: usize = 8;
 /// How long one may take to say the word, and then hello.
 const KNOCK: Duration = Duration::from_secs(10);
-/// How often it is told that a call is still under way: a person may be asked about it.
+/// How often the caller is told that a call is still running: a person may be asked about it.
 const PROGRESS: Duration = Duration::from_secs(5);
 
 /// An open tool server. Dropping it closes it and its connections.
@@ -76,7 +76,7 @@ impl ToolServer {
     }
 }
 
-/// Whoever comes in.
+/// A client of the tool server.
 #[derive(Clone)]
 struct ToolServerClient {
     word: String,
@@ -135,7 +135,7 @@ impl ToolServerClient {
         let peer = served.peer().clone();
         let tell = async move {
             while changes.changed().await.is_ok() {
-                // Who is gone needs not be told.
+                // A client that is gone need not be told.
                 let _ = peer.notify_tool_list_changed().await;
             }
         };
@@ -202,12 +202,12 @@ impl ServerHandler for RoomTools {
         let said = loop {
             tokio::select! {
                 said = &mut comes => break said,
-                // Where it does not wait any longer, it hears of it with the next words.
+                // If it does not wait any longer, it is told with the next prompt.
                 () = context.ct.cancelled() => break Ok(Err("Error: you stopped waiting for this.".to_owned())),
                 _ = beat.tick() => {
                     if let Some(token) = context.meta.get_progress_token() {
                         beats += 1.0;
-                        // Who is gone needs not be told.
+                        // A client that is gone need not be told.
                         let _ = context.peer.notify_progress(ProgressNotificationParam::new(token, beats)).await;
                     }
                 }

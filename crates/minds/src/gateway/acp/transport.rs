@@ -33,7 +33,7 @@ pub(super) fn is_update(method: &str) -> bool {
 pub(super) struct Gauge {
     updates: Semaphore,
     requests: Semaphore,
-    /// Which notifications are listened to.
+    /// The notifications that are accepted.
     hears: fn(&str) -> bool,
     garbage: AtomicUsize,
     /// Whether it speaks something else than the protocol.
@@ -43,7 +43,7 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    /// Nothing is under way; these notifications are listened to.
+    /// A new gauge for a connection that accepts these notifications.
     pub(super) fn listening_for(hears: fn(&str) -> bool) -> Arc<Self> {
         Arc::new(Self {
             updates: Semaphore::new(UPDATES_AT_ONCE),
@@ -60,7 +60,7 @@ impl Gauge {
         self.updates.add_permits(1);
     }
 
-    /// Whether a line goes on to the connection, once there is room for it.
+    /// Whether a line is passed to the connection, once there is room for it.
     async fn lets_in(&self, line: &str) -> Result<bool> {
         let Ok(head) = serde_json::from_str::<Head>(line) else {
             if self.garbage.fetch_add(1, Ordering::Relaxed) >= GARBAGE_LINES_AT_MOST {
@@ -94,7 +94,7 @@ impl Gauge {
     }
 }
 
-/// What tells messages apart.
+/// The fields that identify a message.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]

@@ -22,7 +22,7 @@ use crate::mind::{AgentImage, AgentReport, OwnCall, OwnCommand, OwnOption, OwnVa
 const ANSWER_CHARS_AT_MOST: usize = 1_000_000;
 /// Characters of thoughts that are kept of one answer.
 const THOUGHT_CHARS_AT_MOST: usize = 20_000;
-/// Uses of tools of its own that are told of one turn.
+/// The maximum number of the agent's own tool uses that are reported per turn.
 const CALLS_AT_MOST: usize = 500;
 /// Characters of what a use is called.
 const TITLE_CHARS: usize = 200;
@@ -78,7 +78,7 @@ struct State {
     words: String,
     said_chars: usize,
     thought: String,
-    /// All thoughts since the log was told last, as far as they are kept, and how many characters are not.
+    /// All thoughts since the last log record, as far as they are kept, and how many characters are not.
     thoughts: (String, usize),
     /// Images of the answer since then.
     images: Vec<AgentImage>,
@@ -240,7 +240,7 @@ impl Turn {
         }
     }
 
-    /// The agent tells of something. What comes when nothing is asked of it is not heard.
+    /// Receives an update of the agent. Updates outside of a turn are ignored.
     pub(super) fn update(&self, update: SessionUpdate, workspace: &Path) {
         if matches!(
             update,
@@ -340,7 +340,7 @@ impl Turn {
         chosen.offer.mode().filter(|_| chosen.is_beyond)
     }
 
-    /// The agent tells in which mode it is, or what can be chosen.
+    /// The agent reports its mode, or its options.
     fn choose(&self, update: SessionUpdate) {
         let mut chosen = self.chosen();
         match update {

@@ -146,7 +146,7 @@ impl ProviderEmbedder {
     }
 }
 
-/// Whether what was sent may be paid for, although nothing came of it.
+/// Whether a request may have to be paid for although it had no result.
 fn was_answered(error: &ProviderError) -> bool {
     matches!(error.cause, ErrorCause::Garbage | ErrorCause::Cut | ErrorCause::TooMuch | ErrorCause::TooLong(_))
 }

@@ -238,7 +238,7 @@ fn silent(redactor: &Redactor, patience: Duration, words: &str) -> McpFailure {
 }
 
 impl Connection {
-    /// What a call needs, so that many can be under way at once.
+    /// Everything that a call needs, so that many can run at once.
     pub(super) fn line(&self) -> ServerChannel {
         ServerChannel {
             peer: self.service.peer().clone(),
@@ -263,7 +263,7 @@ impl Connection {
         self.process.as_ref().map(Process::last_words).unwrap_or_default()
     }
 
-    /// Ends the connection, and the server where it was started here, which has so long to end by itself.
+    /// Ends the connection, and the server if it was started here, which has this long to end by itself.
     pub(super) async fn close(mut self, patience: Duration) {
         // What does not close in time is dropped.
         let _ = self.service.close_with_timeout(CLOSE).await;
@@ -274,7 +274,7 @@ impl Connection {
     }
 }
 
-/// A list that comes in pages, and what came of it.
+/// A paged list, and what was read of it.
 struct Pages<T> {
     all: Vec<T>,
     count: usize,
@@ -296,7 +296,7 @@ impl<T> Pages<T> {
         goes_on.then(|| PaginatedRequestParams::default().with_cursor(self.cursor.clone()))
     }
 
-    /// A page came, and where the list goes on.
+    /// Takes a page, and returns where the list continues.
     fn take(&mut self, listed: Vec<T>, next: Option<String>) {
         self.all.extend(listed);
         self.all.truncate(LISTED_AT_MOST);
@@ -339,7 +339,7 @@ pub(super) struct CallState {
     sample: Mutex<Option<OpenQuestion>>,
     /// How often a model was asked.
     samples: AtomicU32,
-    /// Whether it was told that one was not asked.
+    /// Whether the refusal was reported.
     is_refusal_told: AtomicBool,
 }
 
@@ -353,8 +353,8 @@ fn is_open(question: &Mutex<Option<OpenQuestion>>) -> bool {
 }
 
 impl CallState {
-    /// Counts a question to a model: one after the other may be asked, and so many in all. The error says why this one
-    /// is not.
+    /// Counts a request to a model: one at a time, and a limited number in total. The error says why this one is
+    /// refused.
     pub(super) fn count_sample(&self, at_most: u32) -> Result<(), String> {
         if is_open(&self.sample) {
             return Err("the answer to another question is still to come".to_owned());
@@ -366,7 +366,7 @@ impl CallState {
         Ok(())
     }
 
-    /// Whether a person is to be told that no model was asked: once in a call.
+    /// Whether a person is to be told that no model was called: once per tool call.
     pub(super) fn is_first_refusal(&self) -> bool {
         !self.is_refusal_told.swap(true, Ordering::Relaxed)
     }
@@ -391,7 +391,7 @@ impl CallState {
             if let Some((_, sender)) = question.take_if(|(asked, _)| *asked == number)
                 && let Some(reply) = reply.take()
             {
-                // Whoever asked may be gone.
+                // The requester may be gone.
                 let _ = sender.send(reply);
                 self.heard.notify_one();
             }
@@ -555,7 +555,7 @@ impl ServerChannel {
                 },
                 () = under_way.heard.notified() => silent_at = Instant::now() + terms.call,
                 () = cancel.cancelled() => {
-                    // A server that does not hear of it answers later, to nobody.
+                    // A server that does not receive it answers later, to nobody.
                     let _ = timeout(CLOSE, handle.cancel(Some("stopped".to_owned()))).await;
                     break Err(McpFailure::new(McpFault::Stopped, "the call was stopped", ""));
                 }

@@ -15,7 +15,7 @@ use super::sampling::McpSampled;
 const FIELDS_AT_MOST: usize = 20;
 /// Choices of one field.
 const CHOICES_AT_MOST: usize = 50;
-/// What a server says of a question or a field is cut to so many characters.
+/// The maximum length of a server's text about a question or a field, in characters.
 const WORDS_AT_MOST: usize = 400;
 /// What a person fills into one field, in characters.
 const TEXT_AT_MOST: usize = 4_000;

@@ -57,13 +57,13 @@ impl Tokens {
 pub(super) struct Handler {
     /// Calls by token.
     pub(super) tokens: Tokens,
-    /// Where progress goes; what finds no room is not told.
+    /// Receives progress; if there is no room, it is dropped.
     pub(super) progress: mpsc::Sender<Progress>,
     /// Woken when the server says that a list of its changed.
     pub(super) changed: Arc<Notify>,
     /// Where questions to a person and to a model go; what finds no room is declined.
     pub(super) asked: mpsc::Sender<ServerQuestion>,
-    /// Whether it may ask a model: only then it is told that it can.
+    /// Whether it may call a model: only then it is told that it can.
     pub(super) may_sample: bool,
 }
 

@@ -5,7 +5,7 @@ use crate::agent::mcp_server::line_of_server;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::Problem;
 
-/// The last words of names behind which secrets stand.
+/// The last words of names whose values are secrets.
 const SECRET_WORDS: [&str; 12] = [
     "APIKEY",
     "AUTH",

@@ -42,9 +42,9 @@ const PATIENCE_AT_EXIT: Duration = Duration::from_millis(250);
 const EXIT: Duration = Duration::from_millis(1_200);
 /// How often it is looked whether a server is still there, or whether a person has allowed it meanwhile.
 const LOOK: Duration = Duration::from_millis(250);
-/// Lists are asked for again so long after a server said that they changed: it may say so many times at once.
+/// How long after a server's last change notice its lists are requested again: it may send many at once.
 const SETTLE: Duration = Duration::from_millis(200);
-/// A connection that lasted so long was a good one.
+/// A connection that lasted this long was a good one.
 const GOOD: Duration = Duration::from_secs(60);
 
 /// Receives the pool's events. It may be called from any of the pool's threads.
@@ -68,10 +68,10 @@ pub struct Pool {
     exit: CancellationToken,
 }
 
-/// The calls under way, each with what stops it.
+/// The running calls, each with what stops it.
 type Calls = Arc<Mutex<HashMap<Id, CancellationToken>>>;
 
-/// The calls of a connection that are under way.
+/// The running calls of a connection.
 type CallsUnderWay = Arc<Mutex<BTreeMap<Id, Arc<CallState>>>>;
 
 fn call_of(under_way: &CallsUnderWay, id: &Id) -> Option<Arc<CallState>> {
@@ -85,7 +85,7 @@ struct PooledServer {
     task: JoinHandle<()>,
 }
 
-/// What a server is told.
+/// A message to a server's task.
 enum Order {
     Call(Call),
     /// What a person or a model answers.
@@ -211,7 +211,7 @@ async fn offer_soon(line: ServerChannel, terms: Arc<McpTerms>) -> Result<McpOffe
     line.offer(&terms).await
 }
 
-/// The call that a question is about: the one that is named, else the first of those under way; and how many it may be.
+/// The call that a question is about: the one that it names, otherwise the first running one; and how many it may be.
 fn meant(named: Option<&Id>, under_way: &CallsUnderWay) -> (Option<(Id, Arc<CallState>)>, usize) {
     let calls = under_way.lock().unwrap_or_else(PoisonError::into_inner);
     let of_name = named.and_then(|id| calls.get_key_value(id));
@@ -220,7 +220,7 @@ fn meant(named: Option<&Id>, under_way: &CallsUnderWay) -> (Option<(Id, Arc<Call
     (first, if is_named { 1 } else { calls.len() })
 }
 
-/// What comes of this; nothing ever where there is none.
+/// The next value of this; never returns if there is none.
 async fn next_of<T>(of: &mut Option<BoxFuture<'_, T>>) -> T {
     match of {
         Some(of) => of.await,
@@ -245,7 +245,7 @@ struct ServerTask {
     orders: mpsc::Receiver<Order>,
     end: CancellationToken,
     exit: CancellationToken,
-    /// What was said of it last.
+    /// The last report about it.
     told: Option<McpNews>,
 }
 
@@ -279,7 +279,7 @@ impl ServerTask {
                 break;
             }
         }
-        // Whoever still waits is told.
+        // Everybody who still waits is told.
         self.orders.close();
         while let Some(order) = self.orders.recv().await {
             if let Order::Call(call) = order {
@@ -355,7 +355,7 @@ impl ServerTask {
                     None => break None,
                     Some(Order::Again(terms)) => {
                         self.terms = Arc::from(terms);
-                        // Whoever asked waits for an answer, whether or not it is the same as before.
+                        // The requester waits for an answer, whether or not it is the same as before.
                         self.told = None;
                         changed.notify_one();
                     }
@@ -433,9 +433,9 @@ impl ServerTask {
         });
     }
 
-    /// Passes a question on to a person, as one about the call that the server names, else about the only one that is under
-    /// way. Of several, it is asked with the first, and says that the server did not tell for which.
-    /// What nobody could answer is declined, and that is told.
+    /// Passes a question on to a person, about the call that the server names, or otherwise about the only running one.
+    /// If several are running, it is asked with the first, and says that the server did not name one. A question that
+    /// nobody could answer is declined, and that is reported.
     fn ask(
         &self,
         named: Option<Id>,
@@ -468,8 +468,8 @@ impl ServerTask {
         }
     }
 
-    /// Passes a question on to the model of the agent whose call it is about: the one that the server names, else the
-    /// only one that is under way. Of several, nobody could say whose money it would be.
+    /// Passes a request on to the model of the agent that made the call: the one that the server names, otherwise the
+    /// only running one. With several, it would be unclear who pays.
     fn sample(
         &self,
         named: Option<Id>,
@@ -505,7 +505,7 @@ impl ServerTask {
         }
     }
 
-    /// Waits until the server is tried again: for so long, or until a person has done something; `false` where it was
+    /// Waits until the server is tried again: for this long, or until a person has done something; `false` if it was
     /// ended.
     async fn rest(&mut self, failure: &McpFailure, wait: Option<Duration>) -> bool {
         let end = self.end.clone();
@@ -523,7 +523,7 @@ impl ServerTask {
                         return true;
                     }
                     Some(Order::Call(call)) => self.refuse(call, failure.clone()),
-                    // Whoever asked is gone.
+                    // The requester is gone.
                     Some(Order::Answer { .. }) => {}
                 },
                 _ = look.tick() => {

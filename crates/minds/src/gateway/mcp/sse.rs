@@ -14,9 +14,9 @@ use tokio::task::JoinHandle;
 
 use super::event_stream::{Event, EventParser, TooLong};
 
-/// Messages of a server that may wait to be heard; what comes then waits in the connection.
+/// How many messages of a server may wait to be processed; further ones wait in the connection.
 const MESSAGES_WAITING: usize = 64;
-/// How long a server may take to take in what it is told.
+/// How long a server may take to accept a message.
 const POST: Duration = Duration::from_secs(30);
 
 /// Why this transport cannot be used with a server.
@@ -69,8 +69,8 @@ impl Stream {
 }
 
 impl SseTransport {
-    /// Opens the stream and waits until the server has said where messages go. `is_over` tells later whether it said
-    /// more at once than is allowed.
+    /// Opens the stream and waits until the server has said where messages are sent. `is_over` says later whether it
+    /// sent more at once than allowed.
     pub(super) async fn open(
         client: Client,
         url: &str,
@@ -140,7 +140,7 @@ impl Transport<RoleClient> for SseTransport {
         async move {
             let body = serde_json::to_vec(&message)?;
             let response = request.header(CONTENT_TYPE, "application/json").body(body).send().await?;
-            // What the server has to say comes over the stream; what it says here is not read.
+            // The server's messages come over the stream; the body of this answer is not read.
             if response.status().is_success() { Ok(()) } else { Err(SseError::Status(response.status())) }
         }
     }

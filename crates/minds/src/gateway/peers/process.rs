@@ -16,7 +16,7 @@ use super::super::sandbox::{Confinement, Rights};
 use super::{SetupFailure, expanded, plain};
 use crate::agent::McpTransport;
 
-/// So much of what one says beside the protocol is kept, in bytes.
+/// How many bytes of a process's output outside the protocol are kept.
 const STDERR_KEPT: usize = 4 * 1024;
 /// How long it may take once it was asked to end.
 const END_ASKED: Duration = Duration::from_millis(500);
@@ -25,7 +25,7 @@ const END_ASKED: Duration = Duration::from_millis(500);
 pub(in crate::gateway) struct Started {
     /// It, to be ended.
     pub(in crate::gateway) process: Process,
-    /// What it hears.
+    /// Its input.
     pub(in crate::gateway) stdin: ChildStdin,
     /// What it says.
     pub(in crate::gateway) stdout: ChildStdout,

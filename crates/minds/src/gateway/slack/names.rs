@@ -10,7 +10,7 @@ use super::wire::Refusal;
 
 /// Lists in more pages are not read to their end.
 const PAGES_AT_MOST: usize = 20;
-/// So many names are remembered.
+/// How many names are remembered.
 const NAMES_AT_MOST: usize = 10_000;
 
 /// Cached names. Clones share their state.
@@ -151,7 +151,7 @@ impl Names {
     }
 }
 
-/// Where a list goes on, if it does.
+/// Where a list continues, if it does.
 pub(super) fn next_page(answer: &serde_json::Map<String, Value>) -> Option<String> {
     text(answer.get("response_metadata")?, "next_cursor").filter(|next| next.len() <= 1_000)
 }

@@ -81,7 +81,7 @@ async fn look_into(
         }
     }
     if !is_whole && goes_back {
-        // Pages that go on forward in time are read on with the next look; of those that go back, the end is left out.
+        // Pages that go forward in time continue with the next poll; of those that go back, the end is left out.
         look.troubles.push(SlackTrouble {
             what: format!("{channel} has more messages than are read at once; the oldest were skipped"),
             remedy: "check the channel for the skipped messages".to_owned(),

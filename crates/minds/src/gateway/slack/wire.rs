@@ -113,7 +113,7 @@ pub(super) struct PolledMessage {
     pub(super) own: Option<String>,
 }
 
-/// Kinds of messages that somebody wrote; others tell of joins, topics and the like.
+/// The kinds of messages that somebody wrote; others are about joins, topics and the like.
 const WRITTEN: [&str; 4] = ["bot_message", "file_share", "thread_broadcast", "me_message"];
 
 impl PolledMessage {
@@ -144,7 +144,7 @@ pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A text of Slack's in plain words; `name` tells who is behind an id.
+/// A text of Slack's as plain words; `name` resolves ids.
 pub(super) fn plain(text: &str, name: impl Fn(&str) -> Option<String>) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

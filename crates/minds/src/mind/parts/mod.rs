@@ -210,7 +210,7 @@ impl PartProvider {
         self.look_up.as_ref().filter(|_| self.belongs(context)).and_then(|look_up| look_up(context))
     }
 
-    /// Writes what there is to tell.
+    /// Writes the content of the part.
     pub(super) fn write(&self, context: &MindContext, out: &mut PartWriter) {
         (self.write)(context, out);
     }

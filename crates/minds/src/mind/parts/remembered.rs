@@ -12,9 +12,9 @@ use crate::mind::prompt::PartItem;
 
 /// The word of the part.
 pub const REMEMBERED: &str = "remembered";
-/// Memories are looked for by so much of what is asked.
+/// How many characters of the request are used to look for memories.
 const ABOUT_CHARS: usize = 2_000;
-/// The last so many lines of a conversation say what it is about.
+/// How many of the last lines of a conversation define its topic.
 const LINES_TOLD: usize = 3;
 
 /// What it remembers: its own memories and those that everybody shares.

@@ -21,7 +21,7 @@ it, and save. To add a comment, write `because: TEXT` below the task. Answered a
 ";
 /// Above this, in bytes, what was decided longest ago leaves the file; its versions keep it.
 const BYTES_AT_MOST: usize = 700 * 1024;
-/// Then so much stays, in bytes.
+/// The number of bytes that are kept then.
 const BYTES_KEPT: usize = 500 * 1024;
 
 /// What a person answered in the file.
@@ -119,8 +119,8 @@ pub fn read(text: &str, pending: &BTreeMap<String, &Asked>, scene: &str) -> Read
     reading
 }
 
-/// The line, from 1, of the first mark of an unfinished merge, wherever in the file: what stands between two of them may
-/// be anybody's.
+/// The line, from 1, of the first unresolved merge marker anywhere in the file: text between two of them may be
+/// anybody's.
 fn merge_mark(text: &str) -> Option<usize> {
     let is_mark = |line: &str| {
         ["<<<<<<<", ">>>>>>>"]
@@ -244,7 +244,7 @@ pub fn withdraw(text: String, scene: &str, is_known: impl Fn(&str) -> bool) -> S
     let withdrawn =
         Decided { outcome: Outcome::Withdrawn, scope: AllowScope::Once, because: None, answered_in: None, time: None };
     forgotten.fold(text.clone(), |text, task| {
-        // One that a person made a mistake in is left as it is.
+        // A task with a person's mistake in it is left as it is.
         decided_text(&task_files::parse(&*text), &task.id, &withdrawn).unwrap_or(text)
     })
 }

@@ -20,11 +20,11 @@ use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::task_files;
 use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
 
-/// So many decisions are remembered, so that the file gets them even where a person edited it meanwhile.
+/// How many decisions are remembered, so that the file gets them even if a person edited it meanwhile.
 const DECIDED_AT_MOST: usize = 64;
-/// A change of the file is noticed within so many ticks.
+/// How many ticks it may take to notice a change of the file.
 const NOTICED_WITHIN_TICKS: u64 = 90;
-/// Whose problems are told under this name.
+/// The source of the problems that are reported.
 const SOURCE: &str = "approvals file";
 
 /// What the room knows of the file of approvals. Part of the saved world. Written by this module only.
@@ -35,10 +35,10 @@ pub struct ApprovalsFile {
     pending: BTreeMap<String, Pending>,
     /// What was decided last, the oldest first.
     decided: VecDeque<ClosedQuestion>,
-    /// The questions whose marks are nobody's: they appeared while somebody else than the person could make them, and
-    /// stand until the task is seen without a mark.
+    /// The questions whose marks do not count: they appeared while someone other than the person could make them, and
+    /// stay so until the task is seen without a mark.
     distrusted: BTreeSet<String>,
-    /// Until this tick a mark may be that of a program that nothing kept in.
+    /// Until this tick a mark may have been made by a program without a sandbox.
     open_to_programs_until: u64,
     /// The file as the room knows it, with what it wrote itself.
     #[serde(skip)]

@@ -12,7 +12,7 @@ use crate::source::SourceSeverity;
 use crate::tools::document_calls::{answer_for, call_for};
 use crate::tools::{CallAnswer, OrderKey, ToolNews, ToolOutput};
 
-/// What a module is told that asks for something outside of a call, and one that prompts its agent within one.
+/// The answer to a module that requests something outside of a call, or prompts its agent within one.
 const FILES_AND_SERVERS: &str = "a module can only access files and servers during a call of one of its tools";
 const IN_A_CALL: &str =
     "its agent is waiting for this call: prompt it from the background, or return what it should know";
@@ -214,7 +214,7 @@ impl OpenModules {
         }
     }
 
-    /// The call that a module is at.
+    /// The call that a module is executing.
     fn call_of(&self, module: &str) -> Option<OrderKey> {
         let mut own = self.ordered.iter().filter(|((file, _), _)| file == module);
         own.find_map(|(_, what)| if let For::Call(key) = what { Some(*key) } else { None })

@@ -104,7 +104,7 @@ pub(in crate::desk) fn follow_prompts(
     }
 }
 
-/// Hears what became of such work, and tells the modules.
+/// Receives the results of such work, and tells the modules.
 pub(in crate::desk) fn apply_work_answers(
     mut news: MessageReader<WorkAnswer>,
     mut prompts: ResMut<ModulePrompts>,

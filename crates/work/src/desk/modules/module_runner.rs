@@ -31,7 +31,7 @@ enum Loaded {
     Gone,
 }
 
-/// All of them. Nobody's to save: in a room that is opened again they are loaded anew.
+/// All modules. Not saved: in a room that is opened again they are loaded again.
 #[derive(Default)]
 pub(in crate::desk) struct Running {
     /// By profile: the hash of their files, and how they are.
@@ -166,7 +166,7 @@ impl Running {
             };
             let news = match read {
                 None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
-                // What it keeps in mind is gone, and what it did is not known.
+                // Its memory is lost, and what it did is unknown.
                 Some(_) if is_first_look => {
                     ToolNews::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }
                 }

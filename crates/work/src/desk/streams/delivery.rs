@@ -24,11 +24,11 @@ use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
 /// What the names of its orders of work begin with.
 const ORDERS: &str = "stream/";
-/// Of a message so many characters stand in the task that it becomes.
+/// How many characters of a message its task contains.
 const TASK_CHARS: usize = 8_000;
-/// Work that was refused is ordered again after so many seconds.
+/// The delay in seconds before refused work is requested again.
 const AGAIN_SECS: u64 = 10;
-/// Whose problems are told under this name.
+/// The source of the problems that are reported.
 const SOURCE: &str = "streams";
 
 /// How far the streams are read. Part of the saved world. Written by this module only.
@@ -44,7 +44,7 @@ pub struct Streams {
     due: BTreeSet<String>,
     #[serde(skip)]
     is_read: bool,
-    /// What is wrong with lines, by stream; told again as long as the stream is as it is.
+    /// The problems of lines, by stream; reported as long as the stream stays as it is.
     #[serde(skip)]
     problems: BTreeMap<String, Vec<Problem>>,
 }
@@ -204,7 +204,7 @@ impl Taking<'_, '_> {
         let Streams { places, ordered, newest, due, problems, .. } = streams;
         let place = places.entry(path.to_owned()).or_default();
         let told = problems.entry(path.to_owned()).or_default();
-        // What keeps a stream from being read is told anew where it still does.
+        // Problems that keep a stream from being read are reported again if they persist.
         told.retain(|problem| problem.severity != Severity::Error);
         if place.follow(text) {
             told.clear();

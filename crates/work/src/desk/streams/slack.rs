@@ -5,7 +5,7 @@ use crate::tools::SLACK_INBOX;
 use crate::workspace::KnownFiles;
 use crate::workspace::vfs::FileRights;
 
-/// What is read takes at most so many characters.
+/// The maximum length of a result of reading, in characters.
 const RESULT_CHARS_AT_MOST: usize = 16_000;
 
 /// The newest messages that came in, the newest last.

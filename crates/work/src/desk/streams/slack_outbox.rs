@@ -29,7 +29,7 @@ const ORDERS: &str = "slack/";
 pub struct SlackSending {
     /// Messages that the gateway has, by the order of their call.
     sending: BTreeMap<OrderKey, Sent>,
-    /// Messages of which it is known what became of them, and that are not in the outbox yet.
+    /// Messages with known results that are not in the outbox yet.
     posted: BTreeMap<OrderKey, (Sent, SlackPost)>,
     /// Whose lines are being written.
     #[serde(skip)]
@@ -61,7 +61,7 @@ impl Sent {
             line["thread_ts"] = thread.as_str().into();
         }
         match post {
-            // Whoever is joined to Slack sends it.
+            // The process that is connected to Slack sends it.
             None | Some(SlackPost::NotSent { .. }) => {}
             Some(SlackPost::Sent { ts, .. }) => {
                 line["state"] = "sent".into();
@@ -79,8 +79,8 @@ impl SlackSending {
     }
 }
 
-/// Takes up what is to be sent, and writes down and tells what became of it: an order to the files has the name of its
-/// call, and no name is carried out twice.
+/// Receives what is to be sent, and records and reports the results: an operation on files has the name of its call,
+/// and no name is executed twice.
 pub(in crate::desk) fn advance_posts(
     mut all: ResMut<SlackSending>,
     (orders, access, files_under_way): (Res<PendingToolOrders>, Res<SlackAccess>, Res<PendingFileOrders>),
@@ -153,7 +153,7 @@ fn done(text: String) -> ToolNews {
     ToolNews::Done { output: ToolOutput { text, changed, ..ToolOutput::default() } }
 }
 
-/// What the agent is told of a message; `written` says whether it stands in the outbox.
+/// The message for the agent about a sent message; `written` says whether it is in the outbox.
 fn post_result(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
     match post {
         SlackPost::Sent { ts, .. } => {
@@ -180,8 +180,8 @@ pub(in crate::desk) struct Begun {
     has_looked: bool,
 }
 
-/// Hands to the gateway what it is to send. Of what was under way when an earlier process ended nobody knows whether it
-/// was sent, and it is not sent a second time unasked.
+/// Passes outgoing messages to the gateway. For those that were in progress when an earlier process ended, it is
+/// unknown whether they were sent, and they are not sent a second time unasked.
 pub(in crate::desk) fn send_out(
     (all, access): (Res<SlackSending>, Res<SlackAccess>),
     (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),

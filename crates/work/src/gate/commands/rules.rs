@@ -154,8 +154,7 @@ impl CommandRules {
     }
 }
 
-/// `rm -rf` is also `rm -r -f /` and `rm -fr`: every word of the rule that is an option counts wherever it stands, letter by
-/// letter.
+/// `rm -rf` is also `rm -r -f /` and `rm -fr`: every option of the rule counts in any position, letter by letter.
 fn covers_in_any_order(rule: &[String], words: &[String]) -> bool {
     let (Some(program), Some(given)) = (rule.first(), words.first()) else { return false };
     if program != given || rule.len() < 2 {
@@ -174,7 +173,7 @@ fn covers_in_any_order(rule: &[String], words: &[String]) -> bool {
     })
 }
 
-/// The words of a pattern, in which `*` may stand.
+/// The words of a pattern, which may contain `*`.
 fn pattern_words(pattern: &str) -> Result<Vec<String>, &'static str> {
     const STAR: char = '\u{e000}';
     let without = pattern.replace('*', &STAR.to_string());
