@@ -9,7 +9,7 @@ use crate::ui::ViewerContext;
 /// Commands that are offered at once.
 const OFFERED_AT_MOST: usize = 6;
 
-/// The commands that may be meant by what stands there so far: those that begin so. None once one is written out.
+/// The commands that begin with the present text. None once one is complete.
 fn meant<'a>(commands: &'a [OwnCommand], draft: &str) -> Vec<&'a OwnCommand> {
     let Some(begun) = draft.strip_prefix('/').filter(|begun| !begun.contains(char::is_whitespace)) else {
         return Vec::new();

@@ -70,12 +70,12 @@ pub enum WorkOrder {
         /// The record that it comes from.
         cause: Seq,
     },
-    /// A session is to be kept when its work is over, for whoever goes on with it.
+    /// A session is to be kept after its work has ended, for the agent that continues it.
     Keep {
         /// Which.
         thread: ActivationKey,
     },
-    /// Nobody goes on with a session that was kept.
+    /// Nobody continues a session that was kept.
     LetGo {
         /// Which.
         thread: ActivationKey,
@@ -111,7 +111,7 @@ pub enum WorkAnswer {
         /// Why.
         why: String,
     },
-    /// A piece of work is over, whoever ordered it.
+    /// A piece of work has ended, whoever ordered it.
     Ended {
         /// Which.
         activation: ActivationKey,

@@ -24,7 +24,7 @@ use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::store::Store;
 use crate::tools::{KNOWLEDGE, KnowledgeOrder, OrderKey, PendingToolOrders, ToolOrder, ToolOutcome, Work};
 
-/// The clock waits so long for an answer; what takes longer comes in later.
+/// How long the clock waits for an answer; anything that takes longer is admitted later.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Names a question, so that it is asked once.
@@ -43,7 +43,7 @@ pub struct KnowledgeBridge {
     service: Option<KnowledgeService>,
     /// What was asked and is still there to be answered in the world: it takes the answer with its next tick.
     asked: BTreeSet<QuestionKey>,
-    /// Of that, what the service has not answered yet.
+    /// The requests of those that the service has not answered yet.
     owed: BTreeSet<QuestionKey>,
     /// Since when the clock waits.
     waits_since: Option<Instant>,
@@ -116,7 +116,7 @@ impl KnowledgeBridge {
         self.arrived.push(answer);
     }
 
-    /// Whether an answer is owed for which the clock still waits.
+    /// Whether an answer is outstanding for which the clock still waits.
     fn owes(&mut self) -> bool {
         if self.owed.is_empty() {
             self.waits_since = None;
@@ -159,7 +159,7 @@ fn questions<'a>(room: &'a RequestParts<'a>) -> impl Iterator<Item = (QuestionKe
     parts.chain(calls).chain(room.lessons.first().and_then(of_lesson))
 }
 
-/// What a lesson is to be told, or wants done.
+/// What a lesson needs to know, or wants to have done.
 fn of_lesson(lesson: &Lesson) -> Option<(QuestionKey, ServiceRequest)> {
     match &lesson.stage {
         Stage::Comparing { candidates } => {
@@ -227,7 +227,7 @@ fn send(bridge: &mut KnowledgeBridge, room: &RequestParts<'_>) {
         }
         still_there.insert(key);
     }
-    // What nobody waits for any more is not owed either.
+    // Requests that nobody waits for any more are not outstanding either.
     bridge.owed.retain(|key| still_there.contains(key));
     bridge.asked = still_there;
 }
@@ -308,7 +308,7 @@ fn asking(world: &World) -> RequestParts<'_> {
     }
 }
 
-/// Moves what the service says to the door.
+/// Moves what the service reports into the inbox.
 pub(super) fn collect(
     mut bridge: ResMut<KnowledgeBridge>,
     journal: Res<InputJournal>,

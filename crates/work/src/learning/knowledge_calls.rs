@@ -19,7 +19,7 @@ use crate::tools::{KnowledgeOrder, ToolNews, ToolOutput};
 pub(super) const LOGGED_CHARS: usize = 300;
 /// Characters of a memory in a prompt and in an answer.
 const TOLD_CHARS: usize = 1_000;
-/// So many known memories are looked at for one that may say the same.
+/// How many known memories are compared with a candidate.
 pub(super) const SIMILAR: usize = 5;
 /// What is less alike than this has nothing to do with it.
 const ALIKE_FROM: f32 = 0.4;
@@ -104,7 +104,7 @@ pub(super) fn logged(content: &str) -> String {
 pub(super) struct Caller {
     /// The agent.
     pub(super) agent: Id,
-    /// Names the call for ever: what comes of it once has an id that follows from it.
+    /// A permanent id of the call: the ids of its results are derived from it.
     pub(super) call: Id,
     /// Where it comes from.
     pub(super) source: Source,
@@ -112,7 +112,7 @@ pub(super) struct Caller {
     pub(super) now: i64,
 }
 
-/// What a call of a tool comes to.
+/// The result of a tool call.
 pub(super) fn carry_out(files: &mut KnowledgeFiles, caller: &Caller, order: &KnowledgeOrder) -> ToolNews {
     let done = match order {
         KnowledgeOrder::Query { question, kinds, limit } => Ok(find(files, caller, question, kinds, *limit)),
@@ -225,7 +225,7 @@ fn contribute(
             let told = rewrite(files, &id, &candidate, caller.now, &by)?;
             Ok(output(format!("It adds to {id}, which is now: {}", candidate.content), &told))
         }
-        // Whoever says so in so many words means it, however short it is.
+        // An exact match is intended, however short it is.
         act @ (Act::Add { .. } | Act::Skip | Act::Delete { .. }) => {
             let found = if let Act::Add { edges, .. } = act { edges } else { Vec::new() };
             // What the agent says of two memories goes before how alike they are.

@@ -56,7 +56,7 @@ pub fn plugin(app: &mut App) {
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools))
                 .after(AnswerOrders)
                 .before(CloseOrders),
-            // What is asked here is heard in the same tick: nothing is lost where the room is saved after it.
+            // Requests that are made here are received in the same tick: nothing is lost if the room is saved after it.
             (
                 log_events::log_recalled,
                 log_events::follow_files,

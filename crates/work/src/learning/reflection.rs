@@ -19,7 +19,7 @@ use crate::mind::{CallKind, Ending, PendingRequests, SideQuestion, SideRequestDu
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Conversation, ConversationEnded, session_of};
 
-/// Nobody looks back while models are asked for work, unless that goes on for longer than this, in seconds of the room.
+/// Reflections wait while models are called for work, but not longer than this, in seconds of the room.
 const WAITS_AT_MOST_SECS: i64 = 120;
 
 /// The system parameters of reviewing.
@@ -111,7 +111,7 @@ fn queue(
     }
 }
 
-/// Lets the lesson that is under way go on, and asks what is to be asked.
+/// Continues the current lesson, and makes its requests.
 pub(super) fn go_on(
     (mut replies, mut answers): (MessageReader<SideRequestReplied>, MessageReader<LessonAnswered>),
     room: Room,
@@ -149,7 +149,7 @@ pub(super) fn go_on(
     }
 }
 
-/// The log says what was learned, and a person is told what cannot both be true.
+/// Logs what was learned, and tells a person about contradictions.
 fn log_lesson(log: &mut EventLog, over: &LessonOver) {
     let LessonOver { lesson, told, contradictions } = over;
     let draft = |knowledge: &Knowledge| EventDraft::of(knowledge).agent(&lesson.id).cause(lesson.cause);

@@ -28,9 +28,9 @@ use crate::workspace::vfs::FileHandle;
 const QUESTIONS_WAITING: usize = 256;
 /// Vectors that are made in one go while nobody asks anything.
 const CAUGHT_UP_AT_ONCE: usize = 16;
-/// Where none of them could be made, it is tried again after so long.
+/// When embedding is retried after it failed for all texts.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
-/// Where the model that the settings name could not be asked, it is tried again after so long.
+/// When the model of the settings is tried again after it could not be reached.
 const WANTED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// A request to the service.
@@ -82,7 +82,7 @@ pub(super) enum Answer {
     Tool(OrderKey, ToolNews),
     /// To a lesson.
     Lesson(LessonAnswered),
-    /// There are so many memories now.
+    /// The present number of memories.
     Counted(MemoryCounts),
     /// This model says what texts mean.
     Embedder(EmbedderInUse),
@@ -123,7 +123,7 @@ impl KnowledgeService {
     /// anything does without.
     pub fn start(options: KnowledgeServiceOptions) -> std::io::Result<Self> {
         let (questions, asked) = bounded(QUESTIONS_WAITING);
-        // Whoever asks takes the answers before it asks more.
+        // The caller takes the answers before it makes further requests.
         let (answer, answers) = bounded(2 * QUESTIONS_WAITING);
         let (search, searched) = searches();
         let work = ServiceState {
@@ -157,7 +157,7 @@ impl KnowledgeService {
         self.answers.try_recv().ok()
     }
 
-    /// The next answer, waiting for it at most so long.
+    /// The next answer, waiting for it up to this long.
     pub(super) fn next(&self, timeout: Duration) -> Option<Answer> {
         self.answers.recv_timeout(timeout).ok()
     }
@@ -184,14 +184,14 @@ impl Drop for KnowledgeService {
 struct ServiceState {
     options: KnowledgeServiceOptions,
     opened: Option<KnowledgeFiles>,
-    /// What the room was told last.
+    /// The last number that was reported to the room.
     counted: MemoryCounts,
     answer: Sender<Answer>,
     /// The model that is wanted.
     wanted: EmbedderChoice,
     /// When it is tried again, where it could not be asked.
     wanted_again: Option<Instant>,
-    /// What the room was told of it last.
+    /// The last model that was reported to the room.
     in_use: Option<EmbedderInUse>,
 }
 
@@ -281,7 +281,7 @@ impl ServiceState {
                 self.say_of_lesson(lesson, answer)
             }
             ServiceRequest::Changed(owner) => {
-                // What cannot be read is told when it is asked for.
+                // Files that cannot be read are reported when they are needed.
                 let _is_other = self.with(|files| files.read_again(&owner));
                 true
             }

@@ -157,7 +157,7 @@ pub(super) fn apply_commands(
                 writes.write(write_of(&kept.entries));
             }
             Err(why) => {
-                // About nobody, so that the person is told.
+                // Without an agent, so that the person is told.
                 log.write(EventDraft::of(&Warning::new(why)));
             }
         }

@@ -53,14 +53,14 @@ pub struct Subscription {
 pub struct Channel {
     /// What is known of what was said, the oldest first.
     messages: VecDeque<ChannelMessage>,
-    /// So many messages were said in all.
+    /// The total number of messages.
     said: u64,
-    /// So many characters the known ones have.
+    /// The number of characters of the known messages.
     chars: usize,
     subscribers: BTreeMap<Id, Subscription>,
-    /// So often somebody was told a message.
+    /// The number of deliveries.
     heard: u64,
-    /// So many messages were refused.
+    /// The number of refused messages.
     bounced: u64,
     /// Whether its messages went in circles when one was said last.
     goes_in_circles: bool,
@@ -94,9 +94,9 @@ pub enum Bounce {
     Full {
         /// Which.
         channel: String,
-        /// So many messages wait.
+        /// The number of waiting messages.
         waiting: u64,
-        /// Who has heard the least.
+        /// The subscriber that has received the least.
         slowest: Id,
     },
     /// Messages led to each other too often.
@@ -107,13 +107,13 @@ pub enum Bounce {
     Circle {
         /// Which.
         channel: String,
-        /// So many messages led to it.
+        /// The number of messages that led to it.
         hops: u32,
     },
     /// There are too many channels.
     #[error("there are already {most} channels; use one of them: {there}")]
     TooManyChannels {
-        /// So many may be.
+        /// The limit.
         most: usize,
         /// Some of them.
         there: String,
@@ -121,7 +121,7 @@ pub enum Bounce {
     /// Too many listen.
     #[error("channel '{channel}' already has {most} subscribers")]
     TooManySubscribers {
-        /// So many may.
+        /// The limit.
         most: usize,
         /// To which.
         channel: String,
@@ -179,13 +179,13 @@ impl Channel {
         (self.said + 1).saturating_sub(subscription.next)
     }
 
-    /// The number of the oldest message that somebody has not heard.
+    /// The number of the oldest message that some subscriber has not received.
     fn oldest_waiting(&self) -> Option<(u64, &Id)> {
         self.subscribers.iter().map(|(agent, one)| (one.next, agent)).min().filter(|(next, _)| *next <= self.said)
     }
 
-    /// Forgets what everybody has heard, beyond what is kept to be looked at; and more, where that makes room for a
-    /// message of so many characters.
+    /// Forgets messages that everybody has received, beyond those that are kept for viewing; and more, if that makes
+    /// room for a message of this many characters.
     fn make_room(&mut self, chars: usize, settings: &ChannelSettings) {
         let first_waiting = self.oldest_waiting().map_or(self.said + 1, |(next, _)| next);
         while let Some(oldest) = self.messages.front().filter(|oldest| oldest.number < first_waiting) {
@@ -260,7 +260,7 @@ impl Channels {
         channel.said += 1;
         channel.chars += chars;
         let (number, NewMessage { by, work, text, hops, tick, cause }) = (channel.said, new);
-        // Whoever has heard everything so far need not hear itself.
+        // An agent that has received everything so far need not receive its own message.
         if let Some(own) = channel.subscribers.get_mut(&by).filter(|own| own.next == number) {
             own.next = number + 1;
         }

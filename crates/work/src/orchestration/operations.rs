@@ -23,7 +23,7 @@ use crate::tools::{
     CollaborationOrder, Condition, PendingToolOrders, TOGETHER, ToolNews, ToolOrder, ToolOutcome, ToolOutput, Work,
 };
 
-/// So many of those who hear a message are named in the log.
+/// How many receivers of a message the log names.
 const HEARERS_NAMED: usize = 8;
 
 /// The system parameters of these operations.
@@ -83,7 +83,7 @@ pub(super) fn apply_commands(
     }
     for command in commands.read() {
         if let Err(why) = room.apply_command(command) {
-            // About nobody, so that the person is told.
+            // Without an agent, so that the person is told.
             room.log.write(EventDraft::of(&Warning::new(why)));
         }
     }
@@ -170,7 +170,7 @@ impl CollaborationContext<'_> {
                 let did = self.unsubscribe(doer, (agent, &name(channel)?));
                 if did { Ok(()) } else { Err(format!("{agent} does not listen to channel {channel}")) }
             }
-            // That is for whoever keeps it.
+            // That is left to the code that stores it.
             CollaborationCommand::WriteKept { .. } => Ok(()),
             CollaborationCommand::Write { run, key, value, shared, was } => {
                 let key = name(key)?;
@@ -237,7 +237,7 @@ impl CollaborationContext<'_> {
             "agents answered each other in channel {channel} {hops} times in a row; the next message is rejected"
         );
         let remedy = "write in the channel to let them continue, or raise channels.hops_at_most in the settings";
-        // About nobody, so that the person is told.
+        // Without an agent, so that the person is told.
         self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)).cause(doer.cause));
     }
 

@@ -9,13 +9,13 @@ use crate::base::text::{one_line, truncate};
 use crate::mind::headings::NEWS;
 use crate::schedule::TICKS_PER_SEC;
 
-/// Of a value in a list so many characters are shown.
+/// How many characters of a value a list shows.
 const SHORT_CHARS: usize = 120;
-/// So many earlier values of an entry are shown.
+/// How many earlier values of an entry are shown.
 const HISTORY_SHOWN: usize = 10;
-/// So many entries are named where there is none of a name.
+/// How many entries are suggested if none has a name.
 const NAMED_AT_MOST: usize = 20;
-/// A list of entries ends after so many characters.
+/// The maximum length of a list of entries, in characters.
 const LIST_CHARS_AT_MOST: usize = 12_000;
 
 /// The text with the messages of channels for an agent.

@@ -28,7 +28,7 @@ const ALLOWED: &str = "Allowed, this once.";
 /// What somebody does who uses a tool of its own of which no more is known.
 const USE: &str = "agent.own_tool";
 
-/// Reads a file for an agent: what comes of it is data, all that was asked for or nothing.
+/// Reads a file for an agent: the result is data, either everything that was requested or nothing.
 pub(super) fn read_text() -> Tool {
     let number = json!({ "type": "integer", "minimum": 1 });
     let path = json!({ "type": "string", "minLength": 1, "maxLength": PATH_CHARS_AT_MOST });
@@ -65,8 +65,8 @@ pub(super) fn use_own_tool() -> Tool {
     Tool::new(OWN_TOOL, "Lets a coding agent use one of its own tools.", arguments, plan).within(ToolScope::CodingAgent)
 }
 
-/// Lets the room run a program for an agent, which hears it and may end it. What is allowed is exactly these words in this
-/// folder; they run as those of `execute_command` do.
+/// Lets the room run a program for an agent, which receives its output and may end it. Exactly these words in this
+/// folder are allowed; they run like those of `execute_command`.
 pub(super) fn open_terminal() -> Tool {
     let arguments = object(
         json!({
@@ -99,7 +99,8 @@ pub(super) fn open_terminal() -> Tool {
     .within(ToolScope::CodingAgent)
 }
 
-/// The room's own tools for the same, by the protocol's kinds: whoever has none of them may not do it in another way.
+/// The room's own tools for the same, by the protocol's kinds: an agent that has none of them may not do it in another
+/// way.
 fn needed(kind: &str) -> &'static [&'static str] {
     match kind {
         "read" => &["vfs_read"],
@@ -155,7 +156,7 @@ fn plan(arguments: &Arguments, planning: &Planning<'_>) -> Result<Planned, Strin
         _ => Vec::new(),
     };
     if kind != "execute" && command.is_some() {
-        // Whatever it is called: where a command is told, that is what would run.
+        // Whatever it is called: if a command is given, that is what would run.
         touches.clear();
     }
     if touches.is_empty() {
@@ -180,7 +181,7 @@ fn doing(kind: &str) -> &'static str {
 pub(super) fn answer(orders: Res<PendingToolOrders>, mut answers: MessageWriter<ToolOutcome>) {
     for order in orders.of(OWN_TOOLS) {
         let text = match order.plan.tool.as_str() {
-            // What it comes to is not known here: to run the same once more is no standstill.
+            // Its result is unknown here: running the same again is not a standstill.
             OPEN_TERMINAL => format!("Started, as call {} of turn {}.", order.key.call + 1, order.key.turn),
             _ => ALLOWED.to_owned(),
         };

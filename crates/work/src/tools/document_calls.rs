@@ -13,7 +13,7 @@ use crate::gate::WEB_FETCH;
 use crate::gateway::acp::READ_TEXT;
 use crate::mind::ToolCall;
 
-/// So many lines of what a call logs are told as how far it is.
+/// How many log lines of a call are reported as its progress.
 const LINES_TOLD_AT_MOST: usize = 20;
 
 /// A running call.

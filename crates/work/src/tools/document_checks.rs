@@ -77,7 +77,7 @@ impl Checking {
                 self.told.insert(checked.profile.clone());
                 true
             };
-            // Of code that never had a problem there is nothing to tell.
+            // Code that never had a problem causes no report.
             if is_known {
                 found.push(checked);
             }

@@ -23,7 +23,7 @@ const TAG_CHARS_AT_MOST: usize = 40;
 const TAGS_AT_MOST: usize = 8;
 const RELATIONS_AT_MOST: usize = 8;
 const ID_CHARS_AT_MOST: usize = 80;
-/// So many memories are told unless the call says otherwise, and at most.
+/// How many memories are returned by default, and at most.
 const FOUND: usize = 8;
 const FOUND_AT_MOST: usize = 30;
 
@@ -37,7 +37,7 @@ pub enum KnowledgeOrder {
         question: String,
         /// Only of these kinds; of all where empty.
         kinds: Vec<MemoryKind>,
-        /// So many at most.
+        /// The maximum number.
         limit: usize,
     },
     /// Adds something, unless it is known already.

@@ -138,8 +138,8 @@ pub fn plugin(app: &mut App) {
 /// The tools that agents ask for and that there are not, by profile.
 type Missing = BTreeMap<Id, BTreeSet<String>>;
 
-/// Tells what in a profile grants nothing: tools, globs and safety modes that there are not. Tools of other products
-/// are told in one note, for all agents that ask for them.
+/// Reports what has no effect in a profile: tools, globs and safety modes that do not exist. Tools of other products
+/// are reported in one note, for all agents that ask for them.
 fn report_profiles(
     tools: Res<Tools>,
     profiles: Res<Profiles>,
@@ -173,7 +173,7 @@ fn report_profiles(
     reports.write(ProblemReport { source: "tools that are not available".to_owned(), problems });
 }
 
-/// So many tools are named in the note, the most wanted first.
+/// How many tools the note names, the most wanted first.
 const MISSING_NAMED_AT_MOST: usize = 8;
 
 /// Names of tools with how many agents want each: `Bash (127), WebFetch (31)`, the most wanted first.

@@ -145,7 +145,7 @@ impl Input for ToolOutcome {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum ToolNews {
-    /// It goes on.
+    /// It is running.
     Progress {
         /// How far it is, in a few words.
         text: String,
@@ -155,7 +155,7 @@ pub enum ToolNews {
         /// What.
         question: Box<McpElicitation>,
     },
-    /// Whoever carries it out asks a model something before it goes on.
+    /// The executor calls a model before it continues.
     Samples {
         /// What.
         question: Box<McpSampling>,
@@ -170,7 +170,7 @@ pub enum ToolNews {
     },
     /// It was carried out.
     Done {
-        /// What it came to.
+        /// Its result.
         output: ToolOutput,
     },
     /// It was not, or not to its end.

@@ -9,7 +9,7 @@ use crate::gate::{Act, Becomes, DeclaredTouch, GateContext, ToolNames, TouchKind
 use crate::log::events;
 use crate::workspace::vfs::{FileOperation, WorktreeChanges};
 
-/// Of what a call does so many characters are shown.
+/// The maximum length of a description of a call, in characters.
 const TARGET_CHARS: usize = 80;
 /// The log says no more of what a call touches, and of each not more than this.
 const TOUCHES_LOGGED: usize = 16;

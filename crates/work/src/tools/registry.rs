@@ -24,7 +24,7 @@ const NAME_CHARS_AT_MOST: usize = 64;
 /// There are never more tools.
 const TOOLS_AT_MOST: usize = 20_000;
 
-/// The tools of the house, in the order in which models are told of them.
+/// The built-in tools, in the order in which they are declared to models.
 fn house() -> Vec<Tool> {
     vec![
         files::read(),
@@ -120,8 +120,7 @@ struct Registered {
 /// The registered tools and their executors.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Tools {
-    /// In the order in which they were registered, which is the order in which models are told of them: what a
-    /// provider has cached stays.
+    /// In the order of registration, in which they are declared to models: what a provider has cached stays valid.
     tools: Vec<Arc<Registered>>,
     names: ToolNames,
     executors: BTreeSet<Id>,

@@ -12,11 +12,11 @@ pub const READ_CHARS_AT_MOST: usize = 40_000;
 const DATA_CHARS_AT_MOST: usize = 120_000;
 /// Lists of paths and matches end after so many characters.
 pub const LIST_CHARS_AT_MOST: usize = 12_000;
-/// So many images of a result are named one by one.
+/// How many images of a result are named one by one.
 const IMAGES_NAMED_AT_MOST: usize = 8;
-/// Reasons that come from elsewhere end after so many characters.
+/// The maximum length of foreign reasons, in characters.
 const REASON_CHARS_AT_MOST: usize = 2_000;
-/// Paths are named up to so many characters.
+/// The maximum length of shown paths, in characters.
 const PATH_CHARS_AT_MOST: usize = 400;
 
 /// What an order to files came to.
@@ -71,7 +71,7 @@ pub fn nothing_to_propose() -> String {
     "Error: there are no changes in your copy to propose.".to_owned()
 }
 
-/// What came of a proposal that a person allowed.
+/// The result of a proposal that a person allowed.
 fn merged(done: &[FileDone], crossed: &[String], left_out: &[String]) -> String {
     let mut words = match done.len() {
         0 => "Your copy had nothing new for the workspace.".to_owned(),
@@ -299,9 +299,9 @@ impl Outcome {
 pub enum Spawned {
     /// It has its file and its task.
     Activated {
-        /// So many starts lie between it and the first agent.
+        /// The number of starts between it and the first agent.
         depth: u32,
-        /// So many may.
+        /// The limit.
         depth_limit: u32,
         /// Whether there was no such agent before.
         is_new: bool,
@@ -320,12 +320,12 @@ pub enum Spawned {
     },
     /// Starts are nested too deeply.
     TooDeep {
-        /// So many may be.
+        /// The limit.
         depth_limit: u32,
     },
     /// This agent has started as many as it may.
     TooMany {
-        /// So many may be.
+        /// The limit.
         fan_out_limit: u32,
     },
     /// The same agent was given the same task before.

@@ -13,9 +13,9 @@ use serde_json::{Map, Value};
 use super::schema_rules;
 use crate::base::text;
 
-/// Of a value that does not fit so many characters are named.
+/// How many characters of a wrong value are shown.
 const SHOWN_CHARS: usize = 60;
-/// So many names of arguments are listed in an error.
+/// How many names of arguments an error lists.
 const NAMES_AT_MOST: usize = 12;
 
 /// Parts of a schema that stand for the same value are followed no deeper.

@@ -148,7 +148,7 @@ impl Tool {
         }
     }
 
-    /// What a call with these arguments comes to. The error says what does not fit.
+    /// The plan of a call with these arguments. The error says what does not fit.
     pub(super) fn planned(
         &self,
         checker: &Checker,

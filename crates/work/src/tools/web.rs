@@ -20,7 +20,7 @@ pub const WEB: &str = "web";
 const ADDRESS_CHARS_AT_MOST: usize = 2_000;
 /// No more is sent, in characters.
 const BODY_CHARS_AT_MOST: usize = 200_000;
-/// So many questions are under way at once; the others wait.
+/// How many requests run in parallel; the others wait.
 const QUESTIONS_AT_ONCE: usize = 8;
 /// Methods that change nothing: they may be asked again after the workshop was stopped.
 const CHANGES_NOTHING: [&str; 2] = ["GET", "HEAD"];
@@ -113,7 +113,7 @@ pub(super) fn carry_out(
         };
         let news = match read {
             None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
-            // It may have been asked: nobody can tell, and nothing is sent a second time unasked.
+            // It may have been sent: nobody can tell, and nothing is sent a second time unasked.
             Some(wanted) if is_first_look && !CHANGES_NOTHING.contains(&&*wanted.method) => ToolNews::Aborted {
                 why: "the workshop was stopped while this was being sent; whether it arrived is unknown".to_owned(),
             },

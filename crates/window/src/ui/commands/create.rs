@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_drop_is_one_order_and_says_why_where_it_is_lifted() {
         let room = sample_room();
-        // The topmost element stands at 200, and agents come in 120 above it.
+        // The topmost element is at 200, and agents are added 120 above it.
         for (y, exactly, stands, is_told) in
             [(0.0, false, 320.0, true), (0.04, true, 0.0, false), (900.0, false, 900.0, false)]
         {

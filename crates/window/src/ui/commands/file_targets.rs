@@ -13,7 +13,7 @@ pub enum FilesRow {
     File,
     /// A folder.
     Folder,
-    /// A file that is gone and can be had back.
+    /// A deleted file that can be restored.
     Gone,
     /// The heading over what is gone.
     Bin,

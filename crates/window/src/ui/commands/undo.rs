@@ -3,7 +3,7 @@
 use crate::ui::commands::RoomAct;
 use crate::workspace::vfs::NewFile;
 
-/// So many changes can be taken back.
+/// The maximum number of changes that can be undone.
 const KEPT: usize = 200;
 
 /// What was done at once, and what takes it back: each in the order in which it is to be done.

@@ -16,7 +16,7 @@ use crate::ui::{Command, UiState, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 
-/// The card is so wide.
+/// The width of the card.
 const CARD_POINTS: f32 = 270.0;
 /// Rooms that are shown smaller than this have no place for it.
 const FITS_POINTS: egui::Vec2 = egui::vec2(340.0, 260.0);

@@ -129,7 +129,7 @@ impl Shell {
         commands
     }
 
-    /// Brings whoever has begun to ask into view, once the person's hands are free.
+    /// Brings an agent that has a new question into view, once the person's mouse and keyboard are idle.
     fn meet_question(&self, root: &Ui, room: &RoomModel, state: &mut UiState) {
         let is_busy = self.panes.canvas.is_busy() || root.input(|input| input.pointer.any_down());
         if is_busy || !state.view.is_framed {
@@ -216,7 +216,7 @@ fn bars_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec
     commands
 }
 
-/// What stands in front of the panes, the topmost last.
+/// The windows in front of the panes, the topmost last.
 fn front_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
     let mut commands = first_steps::first_steps_ui(root, cx, &panes.first_steps);
     commands.extend(overlays::overlays_ui(root, cx, &mut panes.overlays));

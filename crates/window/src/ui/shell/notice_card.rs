@@ -12,7 +12,7 @@ use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::theme::{MARK_RADIUS, SPACE, TYPE, Theme};
 
-/// A notice with a coloured edge. Whether it is to be put aside.
+/// A notice with a coloured edge. Returns whether it is to be dismissed.
 pub(super) fn card(
     ui: &mut Ui,
     (title, text): (&str, &str),

@@ -19,9 +19,9 @@ use crate::ui::widgets::text_format::sentence;
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::SPACE;
 
-/// So many places with problems are shown at once.
+/// How many places with problems are shown at once.
 const SHOWN: usize = 3;
-/// So many outcomes are shown at once, the newest.
+/// How many outcomes are shown at once, newest last.
 const OUTCOMES_SHOWN: usize = 4;
 
 fn notice(command: NoticeCommand) -> Command {
@@ -88,7 +88,7 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     }
 }
 
-/// One place and what is wrong there. Whether it is to be put aside.
+/// One place and its problems. Returns whether it is to be dismissed.
 fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) -> bool {
     let theme = cx.theme;
     let Some(problem) = group.problems.first().map(|index| &cx.ui.notices.board().all()[*index]) else { return false };
@@ -128,7 +128,7 @@ fn cap_card(ui: &mut Ui, cap: &str, cx: &ViewerContext<'_>, commands: &mut Vec<C
     }
 }
 
-/// Slow work that is under way: how far it is, and a way to give it up.
+/// Running jobs: their progress, and a button for cancelling each.
 fn jobs(ui: &mut Ui, cx: &ViewerContext<'_>) {
     for job in &cx.ui.jobs {
         widgets::window(cx.theme).inner_margin(SPACE[2]).show(ui, |ui| {

@@ -19,9 +19,9 @@ use crate::view::pick::Thing;
 use crate::view::theme::{DIALOG, SPACE, TYPE};
 use crate::workspace::vfs::FileInfo;
 
-/// So many lines are shown; more letters show others.
+/// How many entries are shown; more letters show others.
 const SHOWN: usize = 12;
-/// It opens so far below the top of the window, and its list is scrolled where it is higher than this.
+/// The distance from the top of the window, and the height from which its list is scrolled.
 const TOP_POINTS: f32 = 96.0;
 const LIST_POINTS: f32 = 480.0;
 

@@ -26,12 +26,12 @@ pub struct RunBar {
     /// Who is to do it.
     agent: Option<Id>,
     task: String,
-    /// Whether the person is to go on writing at the end of the task.
+    /// Whether the cursor is to be put at the end of the task.
     goes_on: bool,
 }
 
 impl RunBar {
-    /// Begins a task for somebody, for the person to go on with.
+    /// Begins a task for an agent, for the person to continue.
     pub(super) fn begin(&mut self, agent: Id, task: String) {
         *self = Self { agent: Some(agent), task, goes_on: true };
     }
@@ -41,20 +41,20 @@ impl RunBar {
 const ONE_ROW_POINTS: f32 = 960.0;
 /// The task has at least this much where the window is not narrower.
 const TASK_POINTS: f32 = 320.0;
-/// What the other parts of the bar take: who does it, the tasks given before with the button, how work stands.
+/// The width of the other parts of the bar: the agent, the earlier tasks with the button, the status of work.
 const ENTRY_POINTS: f32 = 150.0;
 const RUN_POINTS: f32 = 116.0;
 const STEER_POINTS: f32 = 430.0;
 
-/// No more than so many pieces go on at once by the bar.
+/// The maximum number of parallel pieces that the bar offers.
 const MOST_AT_ONCE: u32 = 16;
 /// Agents start agents no deeper than this by the bar.
 const DEEPEST: u32 = 12;
-/// So many tasks that were given before are offered again.
+/// How many earlier tasks are offered again.
 const TASKS_OFFERED: usize = 12;
 /// What the card of a question takes here: who wants what and what may go wrong, and what would happen.
 pub const CARD: CardSize = CardSize { head: 54.0, preview: 64.0 };
-/// Agents are named in the menu of what goes on up to so many.
+/// How many agents the menu of running work names.
 const PIECES_SHOWN: usize = 40;
 
 /// Draws the bar.
@@ -76,7 +76,7 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
     if slash_commands::are_offered(known, &own.task) {
         ui.horizontal_wrapped(|ui| own.goes_on |= slash_commands::suggestions_ui(ui, known, &mut own.task));
     }
-    // What stands first is reached first by Tab: who, what, run; then how work stands.
+    // In the order of Tab: agent, task, run; then the status of work.
     let is_wide = ui.available_width() >= ONE_ROW_POINTS;
     ui.horizontal(|ui| {
         entry_ui(ui, cx, own);
@@ -200,7 +200,7 @@ fn history_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     });
 }
 
-/// How work stands, pausing it and going on, stopping all of it, and its limits.
+/// The status of work, the buttons that pause, resume and stop all of it, and its limits.
 fn steer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     let work = &room.work;
@@ -209,7 +209,7 @@ fn steer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let sentence = RichText::new(work.sentence()).color(colour);
     let shown = menu::menu_button(ui, sentence, "", MENU[2], theme, |ui| pieces_ui(ui, room, theme, commands));
     shown.on_hover_text(texts::STATUS_HINT);
-    // What resumes work stands above, beside why it is held.
+    // The button that resumes work is above, beside the reason for the pause.
     let pause = ui.add_enabled(!is_held, egui::Button::new(texts::PAUSE_WORK));
     let pause = pause.on_disabled_hover_text(texts::IS_PAUSED_HINT);
     if pause.on_hover_text(texts::PAUSE_WORK_HINT).clicked() {

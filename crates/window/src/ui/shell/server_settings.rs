@@ -76,7 +76,7 @@ fn server_ui(
     }
 }
 
-/// What a server offers, by name; what each is stands behind the pointer.
+/// What a server offers, by name; the details are in tooltips.
 fn offer_ui(ui: &mut Ui, key: &str, offer: &McpOffer, theme: &Theme) {
     let title = widgets::small(server_status_text::offer(offer), theme);
     CollapsingHeader::new(title).id_salt(("server", key)).show(ui, |ui| {

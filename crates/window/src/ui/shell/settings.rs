@@ -250,7 +250,7 @@ impl NumberField<'_> {
                 return None;
             }
         };
-        // What was sent already is not sent again while it is under way.
+        // A value that is being applied is not sent again.
         if !field.lost_focus() || typed.sent_from.is_some() {
             return None;
         }
@@ -359,7 +359,7 @@ fn shown_number(value: &Value, unit: Unit) -> String {
     }
 }
 
-/// What counts for a cap of the run was used so far.
+/// The usage that counts for a budget of the run so far.
 fn used_of(cap: &CapRow, room: &RoomModel) -> Option<String> {
     let SettingsView { outside, .. } = &room.settings;
     match cap.key {

@@ -195,7 +195,7 @@ fn provider_menu(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoic
     if fault.is_some() {
         name = name.color(theme.bad);
     }
-    // Choosing a provider must not close the menu: its model and the buttons stand below.
+    // Choosing a provider must not close the menu: its model and the buttons are below.
     let button = menu::menu_button_that_stays(ui, name, texts::PROVIDER_MENU, MENU[2], theme, |ui| {
         // A form, not a list of commands: its buttons and fields have frames.
         widgets::dress(ui.style_mut(), theme);
@@ -310,7 +310,7 @@ mod tests {
         assert!(window.state().commands.is_empty());
     }
 
-    /// The bar in a window of this width: where each of its parts stands.
+    /// The positions of the bar's parts in a window of this width.
     fn places(width: f32) -> Vec<(String, egui::Rect)> {
         let mut bar = bar();
         bar.set_size(egui::vec2(width, 800.0));

@@ -15,7 +15,7 @@ use crate::learning::MemorySearch;
 /// The files of memories as they were read, and the way to search them.
 #[derive(Clone, Debug, Default)]
 pub struct Memories {
-    /// Behind a cell, because whoever only looks brings it up to what was read.
+    /// In a cell, because read-only code updates it to the files that were read.
     known: RefCell<Arc<KnownMemories>>,
     /// The way to search them as agents are reminded of them; absent where no room has them.
     pub search: Option<MemorySearch>,
@@ -63,7 +63,7 @@ impl Memories {
                     version = next_version(version, &place, text.hash);
                     read.push((owner, text.text.clone()));
                 }
-                // One that cannot be read is told by the editor.
+                // A file that cannot be read is reported by the editor.
                 Some(_) => {}
                 None => is_whole = false,
             }
@@ -100,7 +100,7 @@ impl KnownMemories {
         for (place, text) in in_order_of_paths {
             known.version = next_version(known.version, &place, content_hash(text.as_bytes()));
         }
-        // The newest first; what has no date was written by a person, and stands in the order of its file.
+        // Newest first; a memory without a date was written by a person, and keeps the order of its file.
         known.memories.sort_by_key(|row| std::cmp::Reverse(row.memory.dated()));
         known
     }

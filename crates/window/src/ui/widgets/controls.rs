@@ -312,7 +312,7 @@ pub fn line_parts<R>(
     let id = ui.id().with(("width of the right part", salt));
     let known = ui.data(|data| data.get_temp::<f32>(id));
     let (whole, spacing) = (ui.available_rect_before_wrap(), ui.spacing().item_spacing.x);
-    // Half of the line at first, so that whatever measures its content in that pass does not take it for wider.
+    // Half of the line at first, so that code that measures the content in that pass does not see it as wider.
     let split = whole.right() - known.unwrap_or(whole.width() / 2.0);
     let layout = Layout::left_to_right(ui.layout().vertical_align());
     let part = |rect| UiBuilder::new().max_rect(rect).layout(layout);

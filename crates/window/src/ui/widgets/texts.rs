@@ -72,7 +72,7 @@ pub(super) fn no_more_calls(cap: &str) -> String {
     format!("Models are no longer called: {cap}. Raise the limit in Settings.")
 }
 
-// How it stands with the room
+// The status of the room
 
 pub(super) const NO_AGENTS: &str = "No agents yet";
 pub(super) const IS_PAUSED: &str = "Paused";

@@ -10,9 +10,9 @@ use super::template::{Template, Token};
 use crate::base::text::{nearest, slug};
 use crate::base::{Id, Problem};
 
-/// So many steps of a path through a cycle are named.
+/// How many steps of a path through a cycle are named.
 const PATH_NAMED: usize = 20;
-/// So many problems of one file are told.
+/// How many problems of one file are reported.
 const PROBLEMS_AT_MOST: usize = 200;
 
 /// What exists besides the workflow: agents and other workflows.

@@ -191,8 +191,8 @@ pub fn apply(text: &str, edit: &WorkflowEdit) -> Result<String, String> {
     Ok(if windows { whole.replace('\n', "\r\n") } else { whole })
 }
 
-/// A text and its data with another id in one step, where it can be written there. Steps are known by their ids: one whose
-/// id is another would be written anew as a whole.
+/// The text and its data after changing the id of one step in place, if possible. Steps are identified by their ids:
+/// otherwise the whole step would be written again.
 fn with_id(text: &str, data: &Value, step: &str, to: &str) -> (String, Value) {
     let mut renamed = data.clone();
     let mut write = || {
@@ -367,7 +367,7 @@ fn set(keys: &mut Map<String, Value>, key: &str, text: &str) {
     }
 }
 
-/// Outputs of these names, in the shape in which they stand there.
+/// Outputs with these names, in the format that is used in the file.
 fn outputs(old: Option<&Value>, names: &[String]) -> Value {
     match old {
         Some(Value::Object(known)) => {
@@ -416,7 +416,7 @@ fn free(step: &mut Map<String, Value>, of: &str) {
     }
 }
 
-/// The way by which one step comes to wait for another, directly or not: from the one that is waited for.
+/// The path over which one step waits for another, directly or not, starting at the one that is waited for.
 fn way<'a>(steps: &'a [Value], step: &'a str, waited_for: &str) -> Option<Vec<&'a str>> {
     let known = steps.iter().filter_map(|one| Some((id_of(one)?, listed(one.as_object()?, "depends_on"))));
     let before: BTreeMap<&str, Vec<String>> = known.collect();

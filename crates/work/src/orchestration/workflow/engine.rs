@@ -33,11 +33,11 @@ pub enum WorkflowAction {
         task: String,
         /// The model in place of its own.
         model: Option<String>,
-        /// So many questions to it.
+        /// The maximum number of requests to it.
         turns_at_most: Option<u32>,
         /// Whether it must give outputs.
         gives: bool,
-        /// Whose result it goes on with, by id: whoever begins goes over there.
+        /// The agent whose result it continues with, by id: the agent that begins walks there.
         from: Option<Id>,
     },
     /// A further message to the agent in the same session.
@@ -51,7 +51,7 @@ pub enum WorkflowAction {
         /// What.
         text: String,
     },
-    /// Nobody goes on with a session.
+    /// Nobody continues a session.
     LetGo {
         /// Which.
         thread: ActivationKey,
@@ -437,7 +437,7 @@ impl Run {
         }
     }
 
-    /// Whether steps that are repeated together are over for good; they are waiting again otherwise.
+    /// Decides whether steps that are repeated together have ended; otherwise they wait again.
     fn decide_loop(&mut self, index: usize, _now: u64) -> bool {
         let plan = self.plan.clone();
         let one = &plan.loops[index];

@@ -559,7 +559,7 @@ impl Reader<'_> {
     }
 }
 
-/// What stands before `at most N`, and N.
+/// The text before `at most N`, and N.
 fn bounded(given: &str) -> (&str, Result<Option<u32>, String>) {
     let Some(at) = given.rfind("at most") else { return (given, Ok(None)) };
     let number = given[at + "at most".len()..].trim();

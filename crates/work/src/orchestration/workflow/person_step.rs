@@ -35,7 +35,7 @@ pub struct PersonQuestion {
 /// The result of checking an answer.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Answered {
-    /// Whether it may go on; nothing where that was not asked.
+    /// Whether it may continue; `None` if that was not asked.
     pub(super) approved: Option<bool>,
     /// What the step gives.
     pub(super) outputs: BTreeMap<String, Value>,

@@ -20,7 +20,7 @@ pub enum StepStatus {
     /// It waits for others, or for a place.
     #[default]
     Waiting,
-    /// An agent is at it, or will be at once.
+    /// An agent works on it, or will at once.
     Running,
     /// A person is asked.
     Asked,
@@ -55,7 +55,7 @@ impl StepStatus {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// It goes on, or waits for a person.
+    /// It is running, or waits for a person.
     #[default]
     Running,
     /// Every step is done or was passed over.
@@ -268,7 +268,7 @@ pub struct Run {
     pub(super) active: BTreeSet<PartAt>,
     /// Steps of a person that are open.
     pub(super) asked: BTreeSet<usize>,
-    /// Sessions that nobody goes on with.
+    /// Sessions that nobody continues.
     pub(super) let_go: Vec<ActivationKey>,
     /// Work that is to end.
     pub(super) to_end: Vec<ActivationKey>,
@@ -278,7 +278,7 @@ pub struct Run {
     /// The changes to report.
     #[serde(skip)]
     pub(super) changes: Vec<Change>,
-    /// How often something about it became another, for whoever shows it.
+    /// Counts the changes, for views.
     #[serde(default)]
     pub(super) revision: u64,
 }

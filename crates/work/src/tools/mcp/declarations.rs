@@ -75,7 +75,8 @@ fn one((server, key): (&str, &Id), name: &str, tool: &McpTool, request: fn(&str,
     Tool::new(name, &description, tool.parameters.clone(), plan).within(scope)
 }
 
-/// A server's description as a model is told it: fenced, so that it is seen where the server's words begin and end.
+/// A server's description as it is declared to a model: fenced, so that the beginning and the end of the server's words
+/// are visible.
 fn described(server: &str, description: &str) -> String {
     let words = description.replace("</server-description>", "").trim().to_owned();
     match words.is_empty() {

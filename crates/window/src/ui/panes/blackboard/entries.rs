@@ -13,11 +13,11 @@ use crate::ui::widgets;
 use crate::view::collaboration::{BoardView, EntryView, KeptView};
 use crate::view::theme::Theme;
 
-/// A value is edited in so many lines.
+/// The number of lines of the editor of a value.
 const ROWS: usize = 3;
-/// Of a long value so many lines are shown at first.
+/// How many lines of a long value are shown at first.
 const LINES_SHOWN: usize = 8;
-/// And so many characters.
+/// And how many characters.
 const CHARS_SHOWN: usize = 600;
 
 /// An entry as it is shown.

@@ -27,7 +27,7 @@ pub enum DiffLook {
 
 /// How high a difference is where there is no end to the room that it has, in points.
 const USUAL_HEIGHT: f32 = 420.0;
-/// Lines break after so many letters where there is hardly any room.
+/// Lines wrap after at least this many letters, however narrow the pane is.
 const LEAST_COLUMNS: usize = 8;
 /// How strongly lines and words that differ are coloured.
 const LINE_TINT: f32 = 0.10;
@@ -85,7 +85,7 @@ struct CachedComparison {
 }
 
 impl CachedComparison {
-    /// What is known of the difference of these texts; compared anew where they are others.
+    /// The cached difference of these texts; compared again if they have changed.
     fn recall(ui: &Ui, id: Id, old: &str, new: &str) -> Self {
         let of = (content_hash(old.as_bytes()), content_hash(new.as_bytes()));
         let known = ui.data(|data| data.get_temp::<Self>(id)).filter(|known| known.of == of);
@@ -161,7 +161,7 @@ fn lay_out(
                 push(&mut shown, row, Side::Both, count);
                 at += 1;
             }
-            // Everything that went in one place stands before what came there.
+            // At each place, removed lines come before added ones.
             (Row::Changed(..), DiffLook::Unified) => {
                 let run = made.rows[row..].iter().take_while(|row| matches!(row, Row::Changed(..))).count();
                 for (side, rows) in [(Side::Old, row..row + run), (Side::New, row..row + run)] {
@@ -197,8 +197,8 @@ fn columns_of(character: char) -> usize {
     }
 }
 
-/// A line in pieces of so many letters, in bytes of the line, broken between words where that is not too early; an
-/// empty line is one piece.
+/// A line in pieces of at most this many letters, in bytes of the line, broken between words if that is not too early;
+/// an empty line is one piece.
 fn chunks(line: &str, columns: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     let mut is_over = false;
@@ -212,7 +212,7 @@ fn chunks(line: &str, columns: usize) -> impl Iterator<Item = Range<usize>> {
         for (at, character) in rest.char_indices() {
             used += columns_of(character);
             if used > columns {
-                // A single character that is wider than the room stands alone.
+                // A single character that is wider than the space is a piece of its own.
                 let whole = at.max(character.len_utf8().min(rest.len()));
                 end = start + if word * 3 > whole { word } else { whole };
                 break;
@@ -353,7 +353,7 @@ fn cell_ui(ui: &mut Ui, sheet: &DiffLayout, cell: Option<Cell>, theme: &Theme) {
         return;
     };
     let Some(range) = chunks(cell.text, sheet.columns).nth(cell.chunk) else {
-        // The other side has more pieces: the ground goes on.
+        // The other side has more pieces: the background continues.
         if let Some(colour) = cell.sign.1 {
             ui.painter().rect_filled(rect, CornerRadius::ZERO, widgets::mix(theme.panel, colour, LINE_TINT));
         }
@@ -404,7 +404,7 @@ fn cell_ui(ui: &mut Ui, sheet: &DiffLayout, cell: Option<Cell>, theme: &Theme) {
     }
 }
 
-/// A piece of a line with its words marked. What cannot be written stands as a dot.
+/// A piece of a line with its changed words marked. Unprintable characters are shown as dots.
 fn job(cell: &Cell, range: Range<usize>, sheet: &DiffLayout, theme: &Theme) -> LayoutJob {
     let mut job = LayoutJob::default();
     let plain = TextFormat::simple(sheet.font.clone(), theme.text);

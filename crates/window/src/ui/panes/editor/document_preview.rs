@@ -37,9 +37,9 @@ struct Try {
     given: BTreeMap<String, String>,
     /// What runs.
     running: Arc<Mutex<Option<RunningCall>>>,
-    /// What it came to: whether it went well, and the words.
+    /// Its result: whether it succeeded, and the text.
     result: Option<(bool, String)>,
-    /// What it logged and what it would have reached.
+    /// What it logged, and what it would have accessed.
     told: Vec<String>,
 }
 
@@ -167,7 +167,7 @@ impl Try {
         *self.running() = Some(call.start());
     }
 
-    /// Hears what a try has to say; whether it goes on.
+    /// Receives the events of a test run; returns whether it is still running.
     fn look(&mut self) -> bool {
         let (mut told, mut result) = (Vec::new(), None);
         {
@@ -202,7 +202,7 @@ impl Try {
     }
 }
 
-/// What code wants, as a try tells it.
+/// An access that the code requests, as text.
 fn wish(request: &HostRequest) -> String {
     match request {
         HostRequest::Fetch { method, url, .. } => texts::would_ask_url(url, method),

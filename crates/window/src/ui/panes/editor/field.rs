@@ -23,7 +23,7 @@ use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 
 /// What Tab puts in.
 const INDENT: &str = "  ";
-/// The grammars are asked for again after so long.
+/// When the grammars are requested again.
 const GRAMMARS_SECS: f32 = 0.05;
 
 /// A place that is to be gone to.
@@ -220,7 +220,7 @@ fn scroll_ui(
         let laid = &mut view.laid;
         let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width: f32| {
             let job = laid.job(text.as_str(), if wraps { width } else { f32::INFINITY }, theme);
-            // Asked for anew in every frame: what is not asked for is laid out from the beginning with the next letter.
+            // Requested again in every frame: otherwise it would be laid out from the beginning with the next letter.
             ui.fonts_mut(|fonts| fonts.layout_job(job))
         };
         let width = if wraps { ui.available_width() } else { view.width.max(ui.available_width()) };
@@ -345,7 +345,7 @@ impl Numbers<'_> {
     }
 }
 
-/// Where found places stand on screen, and whether each is the current one.
+/// The positions of matches on screen, and whether each is the current one.
 fn found_rects(tab: &Tab, find: &Find, galley: &Galley, at: Pos2, rows: Range<usize>) -> Vec<(Rect, bool)> {
     let text = tab.pages.text.as_str();
     let start = tab.pages.start().byte;
@@ -375,7 +375,7 @@ fn found_rects(tab: &Tab, find: &Find, galley: &Galley, at: Pos2, rows: Range<us
     rects
 }
 
-/// A text as it is laid out, so that it is built anew only where it changed.
+/// A laid out text, which is rebuilt only where it changed.
 #[derive(Clone, Debug, Default)]
 struct LaidOutText {
     job: Arc<LayoutJob>,
@@ -400,7 +400,7 @@ impl LaidOutText {
         self.build(text, theme);
     }
 
-    /// The text ready to be laid out. What was typed in this very frame has the colour of what it stands in.
+    /// The text ready for layout. What was typed in this very frame has the colour of its surroundings.
     fn job(&mut self, text: &str, width: f32, theme: &Theme) -> LayoutJob {
         if self.job.text != text {
             self.shift_spans(text);
@@ -426,7 +426,7 @@ impl LaidOutText {
                 *end = same;
             }
         }
-        // An end may have come to stand within a character of the other text.
+        // An end may be within a character of the other text.
         self.spans.retain(|(end, _)| *end <= new.len() && new.is_char_boundary(*end));
     }
 

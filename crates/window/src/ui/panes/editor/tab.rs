@@ -11,7 +11,7 @@ use crate::view::recent_events::Recent;
 use crate::workspace::text_merge::{Choice, TextMerge};
 use crate::workspace::vfs::FileOperation;
 
-/// A file that was saved may be read in its old state for so long.
+/// How long after a save the old content may still be read.
 const SETTLING_SECS: f64 = 5.0;
 
 /// What is known of the file.
@@ -61,7 +61,7 @@ pub struct Merging {
     pub merge: TextMerge,
 }
 
-/// An order that is under way.
+/// A running operation.
 #[derive(Clone, Debug)]
 enum Order {
     Save { key: Id, content: TextRead },

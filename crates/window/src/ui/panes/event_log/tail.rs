@@ -11,7 +11,7 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::SPACE;
 
-/// So many of the newest rows can be scrolled through.
+/// How many of the newest rows can be scrolled through.
 const ROWS_SHOWN: usize = 500;
 
 /// Draws the newest rows, and the card of the one that is chosen.
@@ -37,7 +37,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
         widgets::empty(ui, Icon::Note, texts::NO_EVENTS_YET, texts::NO_EVENTS_HINT, theme);
     }
     let card = pane.card.clone().filter(|_| !pane.is_card_closed);
-    // Within something that scrolls there is no end of height.
+    // In a scroll area the height is unlimited.
     let height = ui.available_height().min(ui.ctx().content_rect().height());
     let height = if card.is_some() { height * 0.45 } else { height };
     let mut clicked = None;

@@ -73,7 +73,7 @@ impl Explorer {
                 self.wants_filter = true;
                 Vec::new()
             }
-            // Whoever draws has the clipboard.
+            // The drawing code has access to the clipboard.
             FilesCommand::CopyPaths(_) => Vec::new(),
             FilesCommand::FoldAll(folds) => {
                 let all = self.tree.folder_paths().map(str::to_owned);
@@ -101,7 +101,7 @@ impl Explorer {
                 Pending::Open { order, path } => match cx.recent.order(order) {
                     None => self.pending.push(pending),
                     Some(Ok(())) => commands.extend(self.open(vec![path.clone()])),
-                    // Whoever carries orders out says what went wrong.
+                    // The code that performs the operations reports failures.
                     Some(Err(_)) => {}
                 },
             }

@@ -67,7 +67,7 @@ impl Explorer {
         commands
     }
 
-    /// What a command about files comes to for the row that keys are about. The person is told why it does nothing.
+    /// The commands of a file command for the focused row. The person is told why it does nothing.
     pub(super) fn run(&mut self, id: &str, cx: &ViewerContext<'_>) -> Vec<Command> {
         let meant = self.meant(self.active.as_ref(), cx.room);
         let context = CommandContext { files: &meant, ..cx.commands() };

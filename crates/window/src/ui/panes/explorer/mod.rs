@@ -78,13 +78,13 @@ pub struct Explorer {
     active: Option<RowTarget>,
     /// The row from which several are selected.
     anchor: Option<RowTarget>,
-    /// The chosen file when it was looked at last: whoever chooses another one elsewhere is followed.
+    /// The last known selected file: a selection made elsewhere is followed.
     last_chosen: Option<String>,
     /// What was chosen here, until the window says so too.
     choosing: Option<String>,
     question: Option<Question>,
     pending: Vec<Pending>,
-    /// Files in the hand.
+    /// The dragged files.
     dragged: Option<Vec<String>>,
     /// Where the pane was drawn last, and the folders in it.
     pane: Option<Rect>,
@@ -146,7 +146,7 @@ impl Explorer {
                 ask => commands.extend(self.perform(ask, cx)),
             }
         }
-        // What was chosen and told goes before what came of it.
+        // Selections and messages come before their effects.
         let mut out = std::mem::take(&mut self.out);
         out.extend(commands);
         out
@@ -157,7 +157,7 @@ impl Explorer {
         for command in commands {
             match command {
                 Command::Window(WindowCommand::Files(ask)) => asks.push(ask),
-                // Whoever asks for something here sees the list already.
+                // The list is visible already.
                 Command::Show(Tab::Files) => {}
                 command => self.out.push(command),
             }
@@ -182,7 +182,7 @@ impl Explorer {
         }
     }
 
-    /// Other files are there: what is remembered of those that are gone is let go.
+    /// Files have changed: the state of deleted ones is forgotten.
     fn forget_removed_files(&mut self, cx: &ViewerContext<'_>) {
         let tree = &self.tree;
         match &mut self.remembered.seen {

@@ -206,7 +206,7 @@ impl Explorer {
         }
     }
 
-    /// What stands beside a name that is no matter of the file itself.
+    /// The mark beside a name that does not concern the file itself.
     fn aside(&self, row: Row, cx: &ViewerContext<'_>) -> Option<String> {
         match row.what {
             RowWhat::Folder(folder) if !self.tree.is_open(folder) => Some(self.tree.total_in(folder).to_string()),

@@ -29,7 +29,7 @@ pub enum ProfileStatus {
     Waiting,
     /// At work.
     Running,
-    /// A person must decide before work goes on.
+    /// A person must decide before work continues.
     AsksYou,
 }
 
@@ -128,7 +128,7 @@ pub struct Watch {
     /// The newest ending of each profile that ended badly.
     ended: BTreeMap<Id, Ending>,
     taken: BTreeMap<String, DeletedFile>,
-    /// What goes on.
+    /// Running work.
     at_work: BTreeMap<Id, ProfileStatus>,
 }
 

@@ -45,7 +45,7 @@ pub(super) fn restore_file(path: &str) -> String {
     format!("Restore {path}")
 }
 
-// Rows: what stands beside a name
+// Rows: marks beside a name
 
 pub(super) const ERROR: &str = "error";
 pub(super) const CHECK_IT: &str = "check it";
@@ -65,7 +65,7 @@ pub(super) fn deleted_row(path: &str) -> String {
     format!("{path}, deleted")
 }
 
-// How it stands with an agent: in a word, and as a sentence
+// The status of an agent: in a word, and as a sentence
 
 pub(super) const IDLE: &str = "no task";
 pub(super) const STOPPED: &str = "stopped";

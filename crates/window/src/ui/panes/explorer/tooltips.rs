@@ -19,7 +19,7 @@ pub(super) fn author(room: &RoomModel, by: &str) -> String {
 }
 
 impl Explorer {
-    /// How it stands with the agents that a file defines.
+    /// The status of the agents that a file defines.
     pub(super) fn profile_status(&self, path: &str) -> Option<ProfileStatus> {
         self.watch.profile_status(self.watch.profile_of_file(path)?)
     }
@@ -30,7 +30,7 @@ impl Explorer {
         file.version > seen.get(&file.path).copied().unwrap_or(0)
     }
 
-    /// The name of a file's row: its path and whatever stands beside it.
+    /// The name of a file's row: its path and its marks.
     pub(super) fn row_name(&self, file: &FileInfo, cx: &ViewerContext<'_>) -> String {
         let mut name = file.path.clone();
         let wrong = self.watch.wrong(&file.path).map(|wrong| match wrong.severity {

@@ -28,7 +28,7 @@ const NEAR_FROM: f32 = 0.62;
 /// From further than this cards are plain boxes.
 const FAR_BELOW: f32 = 0.28;
 
-/// The face of an agent on its card is so wide.
+/// The width of an agent's face on its card.
 const FACE_UNITS: f32 = 26.0;
 
 /// What cards are drawn from.

@@ -25,7 +25,7 @@ use crate::view::paint;
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme, state_colour};
 
-/// A pane that is lower than this has no room for the card of a question beside the chat: it stands beside whoever asks,
+/// A pane that is lower than this has no room for the card of a question beside the chat: it is shown beside its agent,
 /// and below the room.
 const CARD_PANE_POINTS: f32 = 680.0;
 /// What the card of a question takes here: who wants what, and what would happen.

@@ -20,9 +20,9 @@ use crate::workspace::vfs::{FileInfo, FileOperation};
 
 /// How high the list of versions grows, in points.
 const LIST_HEIGHT: f32 = 230.0;
-/// In the menus of versions stand so many, the newest first.
+/// How many versions the menus show, newest first.
 const MENU_VERSIONS: usize = 200;
-/// Readers are named up to so many.
+/// How many readers are named.
 const READERS_SHOWN: usize = 12;
 
 /// What is kept between frames.
@@ -31,11 +31,11 @@ pub(super) struct FilePane {
     path: String,
     /// The versions that are compared, by number: from which to which. 0 is nothing at all.
     compared: Option<(u64, u64)>,
-    /// Whether old and new stand beside each other.
+    /// Whether old and new are shown side by side.
     is_beside: bool,
-    /// The order that is under way.
+    /// The running operation.
     pub(super) order: Option<Id>,
-    /// How the last order went, in words, and whether well.
+    /// The result of the last operation, in words, and whether it succeeded.
     told: Option<(String, bool)>,
     /// Rows of versions that were drawn in the last frame.
     pub(super) drawn: usize,
@@ -91,7 +91,7 @@ pub(super) fn file_card(
     });
 }
 
-/// Takes in how the order of a person went that is under way.
+/// Takes the result of the person's running operation.
 fn take_order_result(pane: &mut FilePane, recent: &Recent) {
     let Some(result) = pane.order.as_deref().and_then(|key| recent.order(key)) else { return };
     pane.told = Some(match result {

@@ -99,7 +99,7 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
     commands
 }
 
-/// What stands there while nothing is selected.
+/// What is shown while nothing is selected.
 fn gone_ui(ui: &mut Ui, id: &str, theme: &Theme) {
     widgets::empty(ui, Icon::Agent, &texts::has_left(id), texts::SELECT_SOMETHING_ELSE, theme);
 }
@@ -151,7 +151,7 @@ fn last_row(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mu
     });
 }
 
-/// The face of an agent that is in the room, so high, in a line of text.
+/// The face of an agent that is in the room, with this height, in a line of text.
 fn face_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &str, side: f32) {
     let (rect, _) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
     if let Some(agent) = cx.room.agent(agent) {

@@ -69,7 +69,7 @@ pub(super) fn earlier_row(
             let works = &trail.works;
             let area = ScrollArea::vertical().max_height(360.0);
             area.show_rows(ui, widgets::ChoiceRow::POINTS, works.len(), |ui, rows| {
-                // The newest stands on top.
+                // The newest is at the top.
                 for work in rows.filter_map(|row| works.get(works.len() - 1 - row)) {
                     if work_row(ui, work, chosen.as_ref(), cx) {
                         pane.chosen = Some((agent.id.clone(), work.activation.clone()));

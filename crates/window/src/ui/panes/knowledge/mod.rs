@@ -39,9 +39,9 @@ use who_knows::WhoPane;
 
 /// The pane's word: its tab and its jobs are called by it.
 pub const WORD: &str = "knowledge";
-/// So many memories are shown, and so many more with each press.
+/// How many memories are shown at first, and how many more with each click.
 const SHOWN_AT_ONCE: usize = 50;
-/// So many problems are told; of more only how many.
+/// How many problems are listed; the others are counted.
 const PROBLEMS_TOLD: usize = 3;
 
 /// A memory whose text is edited.
@@ -63,7 +63,7 @@ pub struct KnowledgePane {
     /// What was found last, and for what, and among which files.
     found: Vec<Found>,
     searched: Option<(Wanted, u64)>,
-    /// Whether the search is under way.
+    /// Whether the search is running.
     is_searching: bool,
     /// Why nothing could be found.
     failure: Option<String>,

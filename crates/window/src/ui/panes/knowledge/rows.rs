@@ -16,7 +16,7 @@ use crate::ui::widgets::text_format;
 
 /// Rows of the field in which a memory is edited.
 const ROWS: usize = 3;
-/// A memory is called by so many of its characters, for readers of the screen.
+/// How many characters of a memory are its name for screen readers.
 const NAME_CHARS: usize = 40;
 
 impl KnowledgePane {

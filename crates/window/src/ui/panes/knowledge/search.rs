@@ -11,7 +11,7 @@ use crate::learning::{MemoryQuery, MemorySearch};
 use crate::log::events::RecalledScore;
 use crate::ui::commands::job::Job;
 
-/// So many memories are found.
+/// The maximum number of results.
 const FOUND_AT_MOST: usize = 50;
 
 /// Since when memories are shown.
@@ -109,7 +109,7 @@ impl Wanted {
 pub(super) struct Found(pub(super) RecalledScore);
 
 impl Found {
-    /// Why it stands where it stands.
+    /// Why it has its position.
     pub(super) fn why(&self) -> String {
         score_words(&self.0)
     }

@@ -19,7 +19,7 @@ use crate::view::who_knows::{KnowledgeTrail, KnownBy, Travel, WhoKnows};
 
 /// Characters of what is known.
 const WHAT_CHARS: usize = 90;
-/// So many are listed; of more only how many.
+/// How many are listed; the others are counted.
 const LISTED: usize = 12;
 
 /// Of what it is asked who knows it.

@@ -10,22 +10,22 @@ use crate::ui::widgets;
 use crate::view::model::ContentView;
 use crate::view::theme::{LINE, MARK_RADIUS, RADIUS, SPACE, Theme};
 
-/// It is so large where there is room for it.
+/// Its preferred size.
 const WANTED_POINTS: Vec2 = vec2(560.0, 620.0);
 /// It is never narrower, whatever it covers.
 const LEAST_POINTS: f32 = 400.0;
-/// A board with columns is never narrower, where the room has so much.
+/// The minimum width of a board with columns, if the room is that wide.
 const COLUMNS_POINTS: f32 = 700.0;
 /// The air between it and the edges of the room.
 const AIR_POINTS: f32 = 8.0;
-/// From this width on its two parts stand side by side.
+/// From this width on its two parts are side by side.
 const BESIDE_POINTS: f32 = 600.0;
-/// Of the height the upper part has so much where they stand one above the other.
+/// The share of the upper part's height if they are stacked.
 const UPPER_SHARE: f32 = 0.46;
-/// The wood around boards is so wide, and what is left of chalk.
+/// The width of the wooden frame around boards, and of the chalk tray.
 const FRAME_POINTS: f32 = 6.0;
 const SMEAR_POINTS: f32 = 30.0;
-/// Specks of cork stand so far apart.
+/// The distance of specks of cork.
 const SPECK_POINTS: f32 = 26.0;
 
 /// What an element looks like when it is opened.

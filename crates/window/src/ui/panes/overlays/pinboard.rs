@@ -16,9 +16,9 @@ use crate::ui::widgets::text_format;
 use crate::view::model::{ElementView, PinView, RoomModel};
 use crate::view::theme::{LINE, OWN_NOTE, SPACE, TYPE, Theme};
 
-/// A note has so much of the board, at least as wide as this.
+/// The minimum size of a note.
 const NOTE_POINTS: Vec2 = vec2(142.0, 124.0);
-/// So many lines of it can be read without choosing it.
+/// How many lines of it are shown until it is chosen.
 const NOTE_LINES: usize = 4;
 /// How the notes are ordered.
 const ORDERS: [&str; 2] = [texts::NEWEST, texts::MOST_VOTES];

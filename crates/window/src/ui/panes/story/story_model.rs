@@ -15,23 +15,23 @@ use crate::view::event_list::{EventList, EventRow};
 use crate::view::event_text::{Names, sentence, sentence_of_many};
 use crate::view::pick::Thing;
 
-/// So many tales are kept.
+/// How many stories are kept.
 const TALES_KEPT: usize = 40;
 /// So many steps of a tale are kept: its beginning, and the newest.
 pub const STEPS_KEPT: usize = 6;
-/// So many of those who did the same are kept by name; the others are counted.
+/// How many of the agents that did the same are kept by name; the others are counted.
 const ACTORS_KEPT: usize = 256;
-/// So many records remember to which tale they belong.
+/// How many records remember their story.
 const HOMES_KEPT: usize = 20_000;
 /// So many records are looked at in one frame.
 pub const BUDGET: usize = 4_000;
-/// Of a log that is already long, so much is looked at.
+/// How much of an already long log is read.
 const BACKLOG: u64 = 8_000;
-/// So many of those who left are remembered by name.
+/// How many of the agents that left are remembered by name.
 const LEFT_KEPT: usize = 1_000;
-/// What comes of a tale that has been quiet for so many ticks begins a tale of its own.
+/// An effect of a story that has been quiet for this many ticks begins a story of its own.
 const QUIET_TICKS: u64 = 3_600;
-/// The same once more, without a cause, belongs to what happened within so many ticks.
+/// The same action without a cause belongs to what happened within this many ticks.
 const TOGETHER_TICKS: u64 = 60;
 
 /// Something that happened, to one or several: one entry of the strip.
@@ -351,7 +351,7 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
     Some(Step { first: row.seq, row: row.clone(), actors, times: 1, place, is_restored, key })
 }
 
-/// What an agent learned is told; that it was reminded, and how many things it looked at, is not.
+/// What an agent learned is shown; that it was reminded, and how many things it looked at, is not.
 fn is_shown(knowledge: &Knowledge) -> bool {
     matches!(knowledge, Knowledge::Added { .. } | Knowledge::Updated { .. } | Knowledge::Forgotten { .. })
 }

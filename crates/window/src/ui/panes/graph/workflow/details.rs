@@ -18,7 +18,7 @@ pub struct Details {
     draft: [String; 3],
 }
 
-/// The keys of its file, each with what it is called and what may stand there.
+/// The keys of its file, each with its label and a hint on its values.
 const KEYS: [(&str, &str, &str); 3] = [
     ("name", texts::NAME, texts::WORKFLOW_NAME_HINT),
     ("description", texts::PURPOSE, texts::PURPOSE_HINT),

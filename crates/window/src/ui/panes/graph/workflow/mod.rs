@@ -45,7 +45,7 @@ pub struct WorkflowLayer {
     chosen: Option<String>,
     /// The step that is looked at gets another name as soon as its file says so: from and to.
     renamed: Option<(String, String)>,
-    /// A step was added to so many: it is looked at as soon as it is there.
+    /// The number of steps before one was added: the new one is selected as soon as it exists.
     awaited: Option<usize>,
     /// Whether the workflow itself is looked at.
     shows_details: bool,

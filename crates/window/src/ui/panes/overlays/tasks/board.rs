@@ -67,8 +67,8 @@ pub(super) fn why_not(room: &RoomModel, task: &Task, column: Column) -> Option<S
     is_agents.then(|| texts::starts_automatically(&agent.name))
 }
 
-/// What it means that a task is put down in a column, before another or behind it, or anywhere in it; nothing where it
-/// stands there already.
+/// The command of dropping a task in a column, before or after another one, or anywhere in it; `None` if it is there
+/// already.
 pub(super) fn put_down(file: &TaskFile, task: usize, column: Column, beside: Option<(usize, bool)>) -> Option<TaskAct> {
     let moved = &file.tasks[task];
     let to = (Column::of(moved).shown() != column).then_some(column);
@@ -77,7 +77,7 @@ pub(super) fn put_down(file: &TaskFile, task: usize, column: Column, beside: Opt
     (to.is_some() || place.is_some()).then(|| TaskAct::MoveTask { id: moved.id.clone(), column: to, place })
 }
 
-/// Where in its list a task comes to stand beside another one of it; nothing in another list, or where it stands there.
+/// The new position of a task beside another one of its list; `None` in another list, or if it is there already.
 fn place(file: &TaskFile, task: usize, other: usize, is_before: bool) -> Option<TaskPlace> {
     let list = siblings(file, task);
     let at = list.iter().position(|one| *one == other)?;
@@ -101,7 +101,7 @@ pub(super) fn step(file: &TaskFile, task: usize, is_up: bool) -> Option<TaskAct>
     Some(TaskAct::MoveTask { id: file.tasks[task].id.clone(), column: None, place: Some(place) })
 }
 
-/// The tasks of the list in which a task stands.
+/// The tasks of the list that contains a task.
 fn siblings(file: &TaskFile, task: usize) -> Vec<usize> {
     let section = |task: &Task| file.sections.iter().rposition(|section| section.start <= task.span.start);
     let own = &file.tasks[task];

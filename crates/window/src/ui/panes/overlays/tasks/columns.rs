@@ -14,12 +14,12 @@ use crate::ui::widgets;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE};
 use crate::workspace::task_files::Column;
 
-/// A column is at least so wide; where there is no room for all of them, one is shown.
+/// The minimum width of a column; without room for all of them, one is shown.
 const LEAST_POINTS: f32 = 128.0;
 /// More cards of one column are not laid out; the search finds the others.
 const CARDS_AT_MOST: usize = 60;
 
-/// A card in the hand: the task, by id, and the board that it is of.
+/// A dragged card: the task, by id, and its board.
 #[derive(Clone, PartialEq)]
 struct DraggedCard {
     board: String,
@@ -100,7 +100,7 @@ fn column_ui(ui: &mut Ui, board: &Board<'_>, index: usize, has_head: bool, done:
     }
 }
 
-/// One card. While another is held over it: whether that would come to stand before it.
+/// One card. While another is dragged over it: whether that would be dropped before it.
 fn card_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) -> Option<bool> {
     let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
     let is_open = board.open == Some(index);
@@ -133,7 +133,7 @@ fn card_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) -> Opt
     })
 }
 
-/// What is in the hand, beside the pointer.
+/// The dragged card, beside the pointer.
 fn in_hand_ui(ui: &Ui, board: &Board<'_>) {
     let Some(hand) = DragAndDrop::payload::<DraggedCard>(ui.ctx()).filter(|hand| hand.board == *board.element.id)
     else {

@@ -251,7 +251,7 @@ fn last_row(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
     });
 }
 
-/// A question of an agent: its card, while it is asked in this room, and what became of it afterwards.
+/// A question of an agent: its card while it is open in this room, and its outcome afterwards.
 fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
     let task = &board.tasks.file.tasks[index];
     let mut asked = board.cx.room.work.pieces.iter().filter_map(|piece| piece.question.as_ref());

@@ -21,11 +21,11 @@ use crate::view::model::{ElementView, TasksView};
 use crate::view::theme::{SPACE, Theme};
 use crate::workspace::layout::APPROVALS_FILE;
 
-/// From this width on the chosen task stands beside the others, else below them.
+/// From this width on the chosen task is shown beside the others, otherwise below them.
 const BESIDE_POINTS: f32 = 820.0;
 /// How wide it is there.
 const DETAIL_POINTS: f32 = 320.0;
-/// From this height on it stands below them, else in their place.
+/// From this height on it is shown below them, otherwise in their place.
 const BELOW_POINTS: f32 = 320.0;
 /// How much of the height it has below them.
 const DETAIL_SHARE: f32 = 0.5;
@@ -181,7 +181,7 @@ fn parts(ui: &mut Ui, is_open: bool, below: f32) -> [Ui; 2] {
     })
 }
 
-/// The line in which a task is written as it stands in the file.
+/// The field in which a task is written in the format of the file.
 fn add_ui(ui: &mut Ui, board: &Board<'_>, own: &mut Overlays, done: &mut Done) {
     let draft = own.drafts.entry(format!("new task on {}", board.element.id)).or_default();
     let is_written = !draft.trim().is_empty();

@@ -17,7 +17,7 @@ const ROW_POINTS: f32 = 30.0;
 /// By how much subtasks are indented, and how far at most.
 const INDENT_POINTS: f32 = 18.0;
 const DEPTH_SHOWN: usize = 8;
-/// Of the width a row leaves so much for who has the task.
+/// The share of a row's width for the assignees.
 const MARKS_SHARE: f32 = 0.36;
 
 pub(super) fn tree_ui(ui: &mut Ui, board: &Board<'_>, done: &mut Done) {
