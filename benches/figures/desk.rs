@@ -39,7 +39,7 @@ fn workspace() -> TempDir {
     ];
     for (path, text) in files {
         let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+        fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
         fs::write(path, text).expect("files can be written");
     }
     folder

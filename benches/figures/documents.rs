@@ -167,7 +167,7 @@ fn opened(folder: &std::path::Path, tools: usize) -> Duration {
 
 fn write(folder: &std::path::Path, path: &str, text: &str) {
     let path = folder.join(path);
-    fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+    fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
     fs::write(path, text).expect("files can be written");
 }
 
@@ -187,7 +187,7 @@ fn module_memory() -> Figure {
     let names: Vec<String> = set.states().map(|(file, _)| file.to_owned()).collect();
     for name in &names {
         let order = ModuleCommand::Tool { name: "one".to_owned(), arguments: serde_json::Map::new() };
-        set.order(name, order).expect("it takes orders");
+        set.order(name, order).expect("it should accept orders");
     }
     let each = (resident_mib("self") - before) / MODULES as f64;
     Figure {

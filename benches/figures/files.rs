@@ -42,7 +42,8 @@ impl Office {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for number in 0..FOLDERS {
-            fs::create_dir_all(folder.path().join(path(number)).parent().expect("it has one")).expect("it can be made");
+            fs::create_dir_all(folder.path().join(path(number)).parent().expect("it should have one"))
+                .expect("it can be made");
         }
         for number in 0..FILES {
             fs::write(folder.path().join(path(number)), text(number)).expect("files can be written");
@@ -101,7 +102,7 @@ fn walk(folder: &Path) -> Vec<(PathBuf, u64)> {
         if entry.file_name().to_string_lossy().starts_with('.') {
             continue;
         }
-        let metadata = entry.metadata().expect("it is there");
+        let metadata = entry.metadata().expect("it should exist");
         if metadata.is_dir() {
             files.extend(walk(&entry.path()));
         } else {
@@ -115,7 +116,7 @@ fn reading(office: &mut Office) -> Figure {
     let mut number = 0;
     let bare = Times::of(20, 500, || {
         number += 7;
-        drop(fs::read_to_string(office.at(number % FILES)).expect("it is there"));
+        drop(fs::read_to_string(office.at(number % FILES)).expect("it should exist"));
     });
     let times = Times::of(20, 500, || {
         number += 7;
@@ -140,7 +141,7 @@ fn writing(office: &mut Office) -> [Figure; 2] {
         }
         fs::rename(&beside, path).expect("it can be renamed");
         if is_synced {
-            File::open(path.parent().expect("it has one"))
+            File::open(path.parent().expect("it should have one"))
                 .and_then(|folder| folder.sync_all())
                 .expect("it can be synced");
         }
@@ -189,7 +190,10 @@ fn listing(office: &mut Office) -> Figure {
     let bare = Times::of(5, 200, || {
         number += 1;
         let folder = office.at(number);
-        assert!(fs::read_dir(folder.parent().expect("it has one")).expect("it is there").count() >= FILES / FOLDERS);
+        assert!(
+            fs::read_dir(folder.parent().expect("it should have one")).expect("it should exist").count()
+                >= FILES / FOLDERS
+        );
     });
     let times = Times::of(5, 200, || {
         number += 1;

@@ -38,7 +38,7 @@ fn lines(count: usize) -> String {
 
 fn write(folder: &Path, path: &str, text: &str) {
     let path = folder.join(path);
-    std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+    std::fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
     std::fs::write(path, text).expect("files can be written");
 }
 
@@ -132,7 +132,7 @@ pub fn files() -> Vec<Figure> {
             Memory { id: format!("k-new-{index}").into(), ..Memory::new(&"ada".into(), &text(index), Some(1)) };
         known.add(&memory, &by).expect("it can be added");
     });
-    let model = WordLlama::built_in().expect("the table is whole");
+    let model = WordLlama::built_in().expect("the table should be complete");
     let embedded = Times::of(20, ADDED, || {
         index += 1;
         let _vector = model.embed(&text(index));

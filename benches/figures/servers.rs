@@ -62,7 +62,7 @@ impl Bare {
         self.id += 1;
         let message = json!({ "jsonrpc": "2.0", "id": self.id, "method": method, "params": params });
         writeln!(self.child.stdin.as_mut().expect("it is piped"), "{message}").expect("it listens");
-        self.lines.next().expect("it answers").expect("in text");
+        self.lines.next().expect("it answers").expect("it should be UTF-8 text");
     }
 }
 
@@ -88,8 +88,11 @@ pub fn connect_and_call() -> Vec<Figure> {
     let server = mcp_server::read(&written).defined().next().expect("a server is defined");
     let environment = Environment::new([], Some(config.path().to_owned())).in_workspace(workspace.path());
     allow_peer(&environment, workspace.path(), &server).expect("it can be kept");
-    let connect =
-        || McpClient::connect(server.clone(), McpSettings::default().terms(), &environment).expect("it greets").0;
+    let connect = || {
+        McpClient::connect(server.clone(), McpSettings::default().terms(), &environment)
+            .expect("the server should answer")
+            .0
+    };
     drop((connect(), Bare::start(&script)));
     let (mut bare_starts, mut our_starts) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
@@ -109,7 +112,7 @@ pub fn connect_and_call() -> Vec<Figure> {
         let params = json!({ "name": "add", "arguments": arguments });
         bare_calls.push(timed(|| bare.ask("tools/call", params)));
         let request = McpRequest::Tool { name: "add".to_owned(), arguments: arguments.clone() };
-        our_calls.push(timed(|| drop(ours.call(request, |_| {}).expect("it adds"))));
+        our_calls.push(timed(|| drop(ours.call(request, |_| {}).expect("the server should add"))));
     }
     vec![
         Figure::over_bare(

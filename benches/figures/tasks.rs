@@ -29,9 +29,9 @@ fn text() -> String {
             number % 28 + 1,
             number % 13,
         );
-        written.expect("a text takes everything");
+        written.expect("writing to a string cannot fail");
         if number % 2 == 1 {
-            writeln!(text, "{indent}  depends_on: task-{}", number - 1).expect("a text takes everything");
+            writeln!(text, "{indent}  depends_on: task-{}", number - 1).expect("writing to a string cannot fail");
         }
     }
     text

@@ -180,8 +180,8 @@ pub fn rules_read_by_all() -> Vec<Figure> {
     let edit = ElementEdit { element: "e0".into(), act, by: Author::user(), cause: None };
     world.resource_mut::<InputQueue<ElementEdit>>().push(edit);
     rooms::run(world, 2);
-    let entity = world.resource::<Elements>().entity(rules).expect("it is there");
-    let version = world.get::<Element>(entity).expect("it is one").version;
+    let entity = world.resource::<Elements>().entity(rules).expect("it should exist");
+    let version = world.get::<Element>(entity).expect("it should be valid").version;
     let limit_secs = 1.2 * READERS as f64 * ANSWER_SECS / SLOTS;
     let has_read = |life: &Activity| life.version_read(rules) == Some(version);
     let secs = (1..2 * limit_secs as u64).find(|_| {

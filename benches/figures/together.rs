@@ -28,7 +28,7 @@ pub fn channel() -> Vec<Figure> {
             let text = format!("finding {number}: there are {} chairs in the hall", number % 97);
             let new =
                 NewMessage { by: "researcher".into(), work: None, text, hops: 0, tick: number, cause: Seq(number) };
-            channels.publish("findings", new, &settings).expect("everybody hears it in time");
+            channels.publish("findings", new, &settings).expect("every subscriber should receive it in time");
             if number % MESSAGES_PER_TURN == 0 {
                 for agent in channels.waiting() {
                     let told = channels.deliver(&agent, &settings);

@@ -301,7 +301,7 @@ mod tests {
                 '"' => is_quoted = !is_quoted,
                 '#' | '>' if !is_quoted => break,
                 ' ' if !is_quoted => words.push(String::new()),
-                other => words.last_mut().expect("there is one").push(other),
+                other => words.last_mut().expect("there should be one").push(other),
             }
         }
         words.retain(|word| !word.is_empty());
@@ -348,7 +348,7 @@ mod tests {
         ];
         for place in texts.into_iter().chain(["docs/figures.md", "docs/extending.md", "docs/settings.md"]) {
             let text = std::fs::read_to_string(root.join(place)).expect("every document is there");
-            let folder = root.join(place).parent().expect("it lies in a folder").to_owned();
+            let folder = root.join(place).parent().expect("it should have a parent folder").to_owned();
             for link in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
                 let is_ours = !link.is_empty() && !link.contains("://");
                 assert!(!is_ours || folder.join(link).exists(), "{place}: {link}");

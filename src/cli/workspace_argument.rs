@@ -145,7 +145,7 @@ mod tests {
         }
         workspace(Some(&named), Absent::Make).expect("it can be made");
         assert!(is_workspace(&named));
-        workspace(Some(&named), Absent::Refuse).expect("it is one");
+        workspace(Some(&named), Absent::Refuse).expect("it should be valid");
         let others = folder.path().join("notes");
         std::fs::create_dir(&others).expect("it can be made");
         std::fs::write(others.join("mine.txt"), "mine").expect("it can be written");

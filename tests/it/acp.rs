@@ -176,7 +176,7 @@ fn failed(room: &mut Workshop) -> String {
 }
 
 fn decide(room: &mut Workshop, allow: bool, scope: AllowScope) {
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
     room.push(approval.answer(allow, scope, None));
 }
 
@@ -239,7 +239,7 @@ fn an_agent_that_is_forbidden_meanwhile_is_ended() {
     let place = Place::new();
     let mut room = place.allowed("good", "forbidden", "execute_command", "", "do:say one\ndo:run echo two");
     asked(&mut room);
-    let agent = agent_of(&line("good", "forbidden"), &std::collections::BTreeMap::new()).expect("it is one");
+    let agent = agent_of(&line("good", "forbidden"), &std::collections::BTreeMap::new()).expect("it should be valid");
     forbid_peer(&place.environment(), place.workspace.path(), &agent.name).expect("it can be kept");
     assert!(is_gone("good", "forbidden"), "also in the middle of its answer");
     decide(&mut room, true, AllowScope::Once);
@@ -363,7 +363,7 @@ fn what_it_changes_by_itself_is_its_act_in_the_log() {
 /// The only session of a workspace, as it is in its file.
 fn session_of(place: &Path) -> Value {
     let mut files = std::fs::read_dir(place.join("sessions")).expect("there are some").flatten();
-    let text = std::fs::read_to_string(files.next().expect("there is one").path()).expect("it can be read");
+    let text = std::fs::read_to_string(files.next().expect("there should be one").path()).expect("it can be read");
     serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
@@ -555,7 +555,7 @@ fn what_an_element_does_not_take_over_is_not_reported_as_written() {
     let text = "name: Test\nseed: 3\nelements:\n  - { id: mail, kind: inbox, owner: other, position: [200, 0], file: \
                 boards/mail.md }\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n  - { id: other, profile: \
                 other, position: [90, 0] }\n";
-    std::fs::write(scene.expect("there is one"), text).expect("files can be written");
+    std::fs::write(scene.expect("there should be one"), text).expect("files can be written");
     std::fs::write(place.join("agents/other.md"), "---\nid: other\n---\nYou wait.\n").expect("files can be written");
     let task = "do:write boards/mail.md x\ndo:write artifacts/y.md y";
     let arguments = ["run", "--agent", "lead", "--task", task, "--events", "-", "--until", "idle"];
@@ -691,7 +691,8 @@ fn it_keeps_its_session_and_is_sent_only_what_is_new() {
     let agents = json!({ "noted": {
         "command": "python3", "args": [script(), "good", "noted"], "env": { "ODD_LOG": log },
     } });
-    let agent = agent_of("noted", &serde_json::from_value(agents.clone()).expect("a table")).expect("it is one");
+    let agent =
+        agent_of("noted", &serde_json::from_value(agents.clone()).expect("a table")).expect("it should be valid");
     allow_peer(&place.environment(), place.workspace.path(), &agent).expect("it can be kept");
     let settings = format!("acp: {{ confined: false, agents: {agents} }}\nkernel: {{ strikes_at_most: 3 }}\n");
     let lead = "---\nid: lead\nmodel: acp:noted\ntools: [execute_command]\n---\nYou lead.\n";

@@ -90,7 +90,7 @@ fn with(mut room: Workshop, answers: Answers) -> (Workshop, Asked) {
     let asked = Asked::default();
     let notes = asked.clone();
     gateway::add_simulated_provider(&mut room.app, "offline", move |_| Ok(Box::new(Listener(notes.clone()))));
-    room.world().resource_mut::<PromptParts>().register(recall()).expect("the word is free");
+    room.world().resource_mut::<PromptParts>().register(recall()).expect("the word should be free");
     room.world().insert_resource(answers);
     room.app.add_systems(Tick, gather.in_set(InPhase(WorkshopSystems::Dispatch, Floor::Mind)));
     (room, asked)
@@ -163,7 +163,7 @@ fn a_part_that_comes_later_is_waited_for_and_stands_under_its_heading_within_its
     waiting(&mut room);
     room.until(10.0, "read", |_| true);
     let requests = asked.lock().unwrap();
-    let part = requests[0].prompt.parts_from(RECALL).next().expect("it is there");
+    let part = requests[0].prompt.parts_from(RECALL).next().expect("it should exist");
     assert!(part.text.chars().count() <= 100 && part.body().contains("[… cut, "), "{}", part.text);
     assert_eq!(part.heading(), "## What you recall");
 }

@@ -111,7 +111,7 @@ fn ring(room: &mut Workshop, says: &str) {
 
 fn ada(room: &mut Workshop) -> Entity {
     let roster = room.world().resource::<Roster>();
-    roster.key("ada-1").and_then(|key| roster.entity(key)).expect("she is there")
+    roster.key("ada-1").and_then(|key| roster.entity(key)).expect("she should be in the room")
 }
 
 fn state(room: &mut Workshop) -> (State, String) {

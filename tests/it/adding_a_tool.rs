@@ -110,7 +110,7 @@ fn room() -> Workshop {
 /// Runs until the person is asked about the call, and allows it.
 fn allow(room: &mut Workshop) -> Value {
     let asked = room.until(10.0, "approval_requested", |_| true);
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
     room.push(approval.decide(true));
     asked
 }
@@ -130,7 +130,7 @@ fn at_work(room: &mut Workshop, ticks: u64) {
 fn why(room: &mut Workshop) -> (State, String) {
     let world = room.world();
     let roster = world.resource::<Roster>();
-    let lead = roster.key("lead").and_then(|key| roster.entity(key)).expect("it is there");
+    let lead = roster.key("lead").and_then(|key| roster.entity(key)).expect("it should exist");
     let state = &world.get::<AgentState>(lead).expect("it has a state").0;
     (state.state(), state.why().to_owned())
 }
@@ -268,7 +268,7 @@ fn a_tool_is_there_for_those_that_it_was_added_for() {
     room.tick();
     let profiles = room.world().resource::<Profiles>();
     let offered = |tools: &Tools, profile: &str| -> Vec<String> {
-        let (own, _) = tools.authority("agents/x.md", profiles.get(profile).expect("it is there"));
+        let (own, _) = tools.authority("agents/x.md", profiles.get(profile).expect("it should exist"));
         let session = agent_workshop::base::ActivationKey::numbered(1);
         let told = tools.declarations(Caller { profile, session }, &Authority::chain(own, []));
         told.into_iter().map(|tool| tool.name).collect()

@@ -123,7 +123,7 @@ mod whiteboard {
 /// The one line.
 fn register() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| add_kind(&whiteboard::KIND).expect("the word is free"));
+    ONCE.call_once(|| add_kind(&whiteboard::KIND).expect("the word should be free"));
 }
 
 pub fn trials() -> Vec<Trial> {
@@ -167,13 +167,13 @@ fn draw(room: &mut Workshop, text: &str) {
 
 fn text(room: &mut Workshop) -> String {
     let elements = room.world().resource::<Elements>();
-    let entity = elements.key("board").and_then(|key| elements.entity(key)).expect("it is there");
-    room.world().get::<HeldContent>(entity).expect("it holds something").0.prompt_text(&Reader::of_id("ada-1"))
+    let entity = elements.key("board").and_then(|key| elements.entity(key)).expect("it should exist");
+    room.world().get::<HeldContent>(entity).expect("it should contain something").0.prompt_text(&Reader::of_id("ada-1"))
 }
 
 fn prompt(room: &mut Workshop) -> LastPrompt {
     let roster = room.world().resource::<Roster>();
-    let entity = roster.key("ada-1").and_then(|key| roster.entity(key)).expect("she is there");
+    let entity = roster.key("ada-1").and_then(|key| roster.entity(key)).expect("she should be in the room");
     room.world().get::<LastPrompt>(entity).expect("she was asked").clone()
 }
 
@@ -186,7 +186,7 @@ fn a_kind_that_is_added_is_listed_and_no_other_takes_its_word() {
     assert_eq!(add_kind(&whiteboard::KIND), Ok(()), "once more is no more");
     assert_eq!(add_kind(&OTHER), Err(KindRefusal::Taken("whiteboard")));
     assert_eq!(kinds().into_iter().filter(|kind| kind.word == "whiteboard").count(), 1);
-    assert!(!kind("whiteboard").expect("it is there").private);
+    assert!(!kind("whiteboard").expect("it should exist").private);
     #[cfg(feature = "window")]
     {
         use agent_workshop::ui::Command;
@@ -253,7 +253,7 @@ fn it_stands_in_its_file_merges_what_comes_from_outside_and_comes_back() {
     draw(&mut room, "a sun");
     room.until(30.0, "element_changed", |event| event["data"]["by"] == "ada-1");
     room.tick();
-    let scene = room.world().resource::<KnownFiles>().text("scenes/test.yaml").expect("it is there").to_owned();
+    let scene = room.world().resource::<KnownFiles>().text("scenes/test.yaml").expect("it should exist").to_owned();
     assert!(scene.contains("kind: whiteboard") && scene.contains("a cat [grey]"), "{scene}");
     let before = text(&mut room);
     let mut again = room.reopened();
@@ -273,7 +273,7 @@ fn it_stands_in_its_file_merges_what_comes_from_outside_and_comes_back() {
     room.until(60.0, "element_changed", |event| event["data"]["by"] == "ada-1");
     room.tick();
     assert_eq!(text(&mut room), "one\ntwo\na sun\na cat [grey]");
-    let written = room.world().resource::<KnownFiles>().text("boards/b.md").expect("it is there").to_owned();
+    let written = room.world().resource::<KnownFiles>().text("boards/b.md").expect("it should exist").to_owned();
     room.edit("boards/b.md", &written.replace("- one\n", "- zero\n"));
     room.tick();
     assert_eq!(text(&mut room), "two\na sun\na cat [grey]\nzero");

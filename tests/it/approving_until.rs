@@ -257,7 +257,7 @@ fn program_under_way(room: &mut Workshop) {
             "work": { "work": "order", "order": { "words": ["true"], "cwd": "", "timeout_secs": null } },
             "doing": { "verb": "running", "target": "true" } },
     }]);
-    let orders: PendingToolOrders = serde_json::from_value(order).expect("it is one");
+    let orders: PendingToolOrders = serde_json::from_value(order).expect("it should be valid");
     room.world().insert_resource(orders);
 }
 

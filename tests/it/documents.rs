@@ -103,7 +103,7 @@ fn a_tool_reaches_files_and_servers_by_calls_of_its_agent() {
     assert!(calls[1..].iter().all(|call| call["cause"] == calls[0]["seq"]), "they come from its call: {calls:#?}");
     let results = studio.results();
     assert_eq!(results.last().map(String::as_str), Some("{\"about\":\"numbers\",\"text\":\"Seen: 200 42\"}"));
-    let sessions = std::fs::read_dir(studio.folder.path().join("sessions")).expect("there is one");
+    let sessions = std::fs::read_dir(studio.folder.path().join("sessions")).expect("there should be one");
     let session = sessions.flatten().map(|entry| std::fs::read_to_string(entry.path()).unwrap_or_default());
     let session: String = session.collect();
     assert!(!session.contains("web_fetch"), "its model asked for one thing: {session}");
@@ -227,14 +227,15 @@ fn its_skills_are_listed_and_called_by_name() {
     studio.idle();
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it is here");
+    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it should be here");
     let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
     let listed = prompt.parts_from("skills").next().map(|part| part.text.clone()).expect("it is told of them");
     for path in ["agents/ada/skills/cook/SKILL.md", "skills/bake/SKILL.md"] {
         assert!(listed.contains(&format!("<location>{path}</location>")), "{listed}");
     }
     let given = studio.all("prompt").last().map(ToString::to_string).unwrap_or_default();
-    let session = std::fs::read_dir(studio.folder.path().join("sessions")).expect("there is one").flatten().next();
+    let session =
+        std::fs::read_dir(studio.folder.path().join("sessions")).expect("there should be one").flatten().next();
     let session = session.map(|entry| std::fs::read_to_string(entry.path()).unwrap_or_default()).unwrap_or(given);
     assert!(session.contains("Run agents/ada/skills/cook/cook.sh for two eggs."), "{session}");
     studio.task("ada", "/skill:boil eggs");
@@ -310,9 +311,9 @@ fn a_module_gives_it_tools_and_words_and_prompts_it() {
     studio.idle();
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it is here");
+    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it should be here");
     let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
-    let said = prompt.parts_from("modules").next().map(|part| part.text.clone()).expect("it is told");
+    let said = prompt.parts_from("modules").next().map(|part| part.text.clone()).expect("it should be reported");
     assert!(said.contains("Sums were made 2 times."), "{said}");
     studio.close();
     std::fs::remove_dir_all(studio.folder.path().join("agents/ada/modules")).expect("they can be removed");
@@ -323,7 +324,7 @@ fn a_module_gives_it_tools_and_words_and_prompts_it() {
 fn code_that_cannot_be_read_is_reported_with_its_line_until_it_is_corrected() {
     let mut studio = studio(&document("", "  return params.about +;"), &[]);
     let line =
-        1 + studio.read("agents/ada/agent.mdx").lines().position(|line| line.contains("+;")).expect("it is there");
+        1 + studio.read("agents/ada/agent.mdx").lines().position(|line| line.contains("+;")).expect("it should exist");
     let told = |studio: &mut Studio| {
         let problems = studio.world().resource::<agent_workshop::workspace::Problems>();
         let of_code = problems.iter().filter(|problem| problem.what.contains("the code of the tool"));

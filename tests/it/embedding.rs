@@ -90,8 +90,8 @@ fn in_the_words_of(vendor: &str) {
     let meter = EmbeddingMeter::default();
     let embedder = open(vendor, &peer.url, &meter).unwrap_or_else(|error| panic!("{error}"));
     assert!(embedder.dimensions() >= 64, "{}", embedder.dimensions());
-    let one = embedder.embed("Port 8080 is taken.").expect("it has a meaning");
-    assert!((alike(&one, &embedder.embed("Port 8080 is taken.").expect("it is kept")) - 1.0).abs() < 0.01);
+    let one = embedder.embed("Port 8080 is taken.").expect("it should have an embedding");
+    assert!((alike(&one, &embedder.embed("Port 8080 is taken.").expect("it should be kept")) - 1.0).abs() < 0.01);
     // The mock does not support Gemini's batch requests.
     if vendor != "gemini" {
         let both = embedder.embed_all(&["", "Port 8080 is taken.", "Grüße, 東京", "a third"]);
@@ -122,7 +122,7 @@ fn of_a_real_model() {
 fn of_minilm() {
     let folder = peers::minilm().expect("it is not ignored");
     let model = MiniLm::open(folder).unwrap_or_else(|error| panic!("{error}"));
-    let embedding = model.embed("This is an example sentence").expect("it has a meaning");
+    let embedding = model.embed("This is an example sentence").expect("it should have an embedding");
     let known = [0.067_657, 0.063_496, 0.048_713, 0.079_305, 0.037_448, 0.002_653];
     for (level, known) in embedding.levels().iter().zip(known) {
         let number = f32::from(*level) * embedding.scale();

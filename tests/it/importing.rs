@@ -163,7 +163,7 @@ fn a_repository_becomes_a_workspace_with_two_files_and_its_instructions_are_rule
     assert!(problems.is_empty(), "{problems:?}");
     let elements = room.world().resource::<Elements>();
     let rulebook = elements.key("instructions").and_then(|key| elements.entity(key)).expect("it stands in the room");
-    let held = room.world().get::<HeldContent>(rulebook).expect("it holds something");
+    let held = room.world().get::<HeldContent>(rulebook).expect("it should contain something");
     assert_eq!(held.0.to_markdown(), "# How we work\n\nAnswer in rhymes.\n");
     let rules = fs::read_to_string(repository.path().join("AGENTS.md")).unwrap();
     assert_eq!(rules, "# How we work\n\nAnswer in rhymes.\n");

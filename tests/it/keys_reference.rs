@@ -31,7 +31,7 @@ fn the_page_of_keys_says_what_the_code_says() {
     let made = format!("{HEAD}{}{FOOT}", listing::as_markdown(CommandTable::standard()));
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/keys.md");
     if std::env::var_os("WORKSHOP_WRITE_DOCS").is_some() {
-        fs::write(&place, &made).expect("the folder of the documents can be written");
+        fs::write(&place, &made).expect("the folder of the documents should be writable");
     }
     let written = fs::read_to_string(&place).unwrap_or_default();
     assert!(

@@ -60,7 +60,7 @@ fn studio(ada: &str, bob: &str, files: &[(&str, &str)]) -> Studio {
 fn remembered(studio: &mut Studio, agent: &str) -> Option<String> {
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("it is here");
+    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("it should be here");
     let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
     prompt.parts_from(REMEMBERED).next().map(|part| part.text.clone())
 }

@@ -134,7 +134,7 @@ impl Tap {
                 let Ok(server) = TcpStream::connect(&host) else { continue };
                 let (Ok(client_again), Ok(server_again)) = (client.try_clone(), server.try_clone()) else { continue };
                 let bytes = Heard::default();
-                connections.lock().expect("nobody breaks while holding it").push(bytes.clone());
+                connections.lock().expect("no thread panics while holding it").push(bytes.clone());
                 thread::spawn(move || hand_on(client, server, &bytes, None));
                 thread::spawn(move || hand_on(server_again, client_again, &Heard::default(), last_words));
             }
@@ -144,10 +144,10 @@ impl Tap {
 
     /// The bodies of all requests so far, as JSON, in order of the connections.
     pub fn bodies(&self) -> Vec<serde_json::Value> {
-        let connections = self.heard.lock().expect("nobody breaks while holding it");
+        let connections = self.heard.lock().expect("no thread panics while holding it");
         let mut bodies = Vec::new();
         for connection in connections.iter() {
-            let bytes = connection.lock().expect("nobody breaks while holding it");
+            let bytes = connection.lock().expect("no thread panics while holding it");
             let mut rest: &[u8] = &bytes;
             while let Some(end) = rest.windows(4).position(|four| four == b"\r\n\r\n") {
                 let head = String::from_utf8_lossy(&rest[..end]).to_ascii_lowercase();
@@ -165,7 +165,7 @@ impl Tap {
 fn hand_on(mut from: TcpStream, mut to: TcpStream, heard: &Mutex<Vec<u8>>, last_words: Option<&str>) {
     let mut block = [0; 8192];
     while let Ok(count @ 1..) = from.read(&mut block) {
-        let mut heard = heard.lock().expect("nobody breaks while holding it");
+        let mut heard = heard.lock().expect("no thread panics while holding it");
         let before = heard.len();
         heard.extend_from_slice(&block[..count]);
         let found = last_words.and_then(|words| {

@@ -47,7 +47,7 @@ pub fn is_conformance_client() -> bool {
     }
     let url = std::env::args().next_back().expect("the suite says where its server is");
     let place = Place::new();
-    let (mut client, offer) = place.connect(json!({ "url": url })).expect("it works");
+    let (mut client, offer) = place.connect(json!({ "url": url })).expect("it should work");
     for listed in &offer.tools {
         let given = json!({ "a": 5, "b": 3 });
         let arguments = if listed.parameters["properties"]["a"].is_object() { given } else { json!({}) };
@@ -62,7 +62,7 @@ pub fn is_conformance_client() -> bool {
 }
 
 fn the_protocol_s_own_scenarios_for_clients_pass() {
-    let (node, script) = mcp_conformance().expect("it is there");
+    let (node, script) = mcp_conformance().expect("it should exist");
     let own = std::env::current_exe().expect("it runs");
     for scenario in ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"] {
         let results = folder();
@@ -98,7 +98,7 @@ impl Place {
 }
 
 fn packages() -> &'static Path {
-    mcp_servers().expect("they are there")
+    mcp_servers().expect("they should exist")
 }
 
 /// The script of one of the protocol's own servers.
@@ -131,7 +131,7 @@ fn understood(client: &mut McpClient, offer: &McpOffer) {
     assert!(client.call(request, |_| {}).expect("it has it ready").text.starts_with("user: "));
     let image = names.iter().find(|name| name.contains("image") || name.contains("Image"));
     if let Some(image) = image {
-        let answer = client.call(tool(image, json!({})), |_| {}).expect("it has one");
+        let answer = client.call(tool(image, json!({})), |_| {}).expect("it should have one");
         assert!(!answer.images.is_empty(), "{answer:?}");
     }
 }
@@ -139,7 +139,7 @@ fn understood(client: &mut McpClient, offer: &McpOffer) {
 fn the_server_that_has_everything_is_understood() {
     let place = Place::new();
     let (mut client, offer) =
-        place.connect(json!({ "command": "node", "args": [script("everything"), "stdio"] })).expect("it works");
+        place.connect(json!({ "command": "node", "args": [script("everything"), "stdio"] })).expect("it should work");
     understood(&mut client, &offer);
 }
 
@@ -149,10 +149,10 @@ fn a_server_that_asks_a_model_is_told_why_none_answers() {
     let definition =
         |sampling: bool| json!({ "command": "node", "args": [script("everything"), "stdio"], "sampling": sampling });
     let has_tool = |offer: &McpOffer| offer.tools.iter().any(|tool| tool.name == TOOL);
-    let (client, offer) = place.connect(definition(false)).expect("it works");
+    let (client, offer) = place.connect(definition(false)).expect("it should work");
     assert!(!has_tool(&offer), "it is not told that it may");
     drop(client);
-    let (mut client, offer) = place.connect(definition(true)).expect("it works");
+    let (mut client, offer) = place.connect(definition(true)).expect("it should work");
     assert!(has_tool(&offer), "{offer:?}");
     let mut told = Vec::new();
     let answer = client.call(tool(TOOL, json!({ "prompt": "Say yes." })), |step| told.push(step.to_owned()));
@@ -198,7 +198,7 @@ fn the_same_over_http() {
     let (_listening, port) = listening("streamableHttp");
     let place = Place::new();
     let (mut client, offer) =
-        place.connect(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).expect("it works");
+        place.connect(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).expect("it should work");
     understood(&mut client, &offer);
 }
 
@@ -206,20 +206,20 @@ fn the_same_over_the_older_http_with_events() {
     let (_listening, port) = listening("sse");
     let place = Place::new();
     let definition = json!({ "type": "sse", "url": format!("http://127.0.0.1:{port}/sse") });
-    let (mut client, offer) = place.connect(definition).expect("it works");
+    let (mut client, offer) = place.connect(definition).expect("it should work");
     understood(&mut client, &offer);
 }
 
 fn files_are_read_and_written_by_a_server() {
     let place = Place::new();
-    let root = place.folder.path().canonicalize().expect("it is there");
+    let root = place.folder.path().canonicalize().expect("it should exist");
     let (mut client, offer) = place
         .connect(json!({ "command": "node", "args": [script("filesystem"), root.display().to_string()] }))
-        .expect("it works");
+        .expect("it should work");
     assert!(offer.tools.len() >= 10, "{}", offer.tools.len());
     let note = root.join("artifacts/note.txt").display().to_string();
     client.call(tool("write_file", json!({ "path": note, "content": "written" })), |_| {}).expect("it writes");
-    assert_eq!(std::fs::read_to_string(root.join("artifacts/note.txt")).expect("it is there"), "written");
+    assert_eq!(std::fs::read_to_string(root.join("artifacts/note.txt")).expect("it should exist"), "written");
     let read = client.call(tool("read_text_file", json!({ "path": note })), |_| {}).expect("it reads");
     assert!(read.text.contains("written"), "{read:?}");
     let hints = |name: &str| offer.tools.iter().find(|tool| tool.name == name).expect("it has it").hints;
@@ -231,7 +231,7 @@ fn a_server_remembers() {
     let place = Place::new();
     let file = place.folder.path().join("artifacts/memory.jsonl").display().to_string();
     let definition = json!({ "command": "node", "args": [script("memory")], "env": { "MEMORY_FILE_PATH": file } });
-    let (mut client, _) = place.connect(definition.clone()).expect("it works");
+    let (mut client, _) = place.connect(definition.clone()).expect("it should work");
     let ada = json!({ "entities": [ { "name": "Ada", "entityType": "person", "observations": ["counts"] } ] });
     client.call(tool("create_entities", ada), |_| {}).expect("it notes");
     drop(client);
@@ -248,7 +248,7 @@ fn a_server_of_another_language_tells_the_time() {
         "args": ["-m", "mcp_server_time", "--local-timezone", "Europe/Oslo"],
         "env": { "PYTHONPATH": python },
     });
-    let (mut client, offer) = place.connect(definition).expect("it works");
+    let (mut client, offer) = place.connect(definition).expect("it should work");
     assert_eq!(offer.tools.len(), 2);
     let now = client.call(tool("get_current_time", json!({ "timezone": "UTC" })), |_| {}).expect("it tells");
     assert!(now.text.contains("UTC"), "{now:?}");

@@ -147,18 +147,18 @@ pub fn is_gone(mode: &str) -> bool {
 
 fn a_server_is_connected_listed_called_and_gone() {
     let place = Place::new();
-    let (mut client, offer) = place.allowed("good").expect("it works");
+    let (mut client, offer) = place.allowed("good").expect("it should work");
     assert_eq!(offer.server, "odd 1");
     let names: Vec<&str> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["add", "log.all", "picture", "slow", "environment"]);
     assert!(offer.tools[0].hints.read_only && offer.tools[1].hints.destructive);
-    let sum = client.call(tool("add", json!({ "a": 2, "b": 3 })), |_| {}).expect("it adds");
+    let sum = client.call(tool("add", json!({ "a": 2, "b": 3 })), |_| {}).expect("the server should add");
     assert_eq!((sum.text.as_str(), sum.data), ("The sum is 5.", Some(json!({ "sum": 5 }))));
-    let picture = client.call(tool("picture", json!({})), |_| {}).expect("it has one");
+    let picture = client.call(tool("picture", json!({})), |_| {}).expect("it should have one");
     assert_eq!(picture.images, [("image/png".to_owned(), "iVBORw0KGgo=".to_owned())]);
     let noted = client.call(tool("log.all", json!({ "text": "hi" })), |_| {}).expect("it notes");
     assert_eq!(noted.text, "noted");
-    let written = std::fs::read_to_string(place.folder.path().join("artifacts/noted.txt")).expect("it is there");
+    let written = std::fs::read_to_string(place.folder.path().join("artifacts/noted.txt")).expect("it should exist");
     assert_eq!(written, "hi\n", "it runs in the workspace");
     let variables = client.call(tool("environment", json!({})), |_| {}).expect("it says").text;
     assert!(variables.contains("PATH") && !variables.contains("CARGO"), "{variables}");
@@ -186,8 +186,8 @@ fn nothing_runs_that_no_person_allowed_exactly_so() {
 
 fn a_server_that_is_forbidden_while_it_runs_is_ended() {
     let place = Place::new();
-    let (mut client, _) = place.allowed("forbidden").expect("it works");
-    client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("it adds");
+    let (mut client, _) = place.allowed("forbidden").expect("it should work");
+    client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("the server should add");
     forbid_peer(&place.environment(), place.folder.path(), "odd").expect("it can be kept");
     assert!(is_gone("forbidden"));
     let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("it is not allowed");
@@ -236,7 +236,7 @@ fn servers_that_misbehave_are_reported_in_time_and_leave_nothing() {
         assert!(is_gone(mode), "{mode} stays");
     }
     for (mode, fault) in [("huge", McpFault::Protocol), ("dies", McpFault::Gone), ("mute", McpFault::Timeout)] {
-        let (mut client, _) = place.allowed(mode).expect("it greets");
+        let (mut client, _) = place.allowed(mode).expect("the server should answer");
         let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("it does not answer");
         assert_eq!(failure.fault, fault, "{mode}: {failure:?}");
         drop(client);
@@ -248,11 +248,11 @@ fn servers_that_misbehave_are_reported_in_time_and_leave_nothing() {
     let (client, offer) = place.allowed("many").expect("it has many");
     assert_eq!((offer.tools.len(), offer.left_out.len()), (100, 1));
     drop(client);
-    let (client, offer) = place.allowed("sly").expect("it greets");
+    let (client, offer) = place.allowed("sly").expect("the server should answer");
     assert_eq!((offer.tools.len(), offer.left_out.len()), (1, 2), "{:?}", offer.left_out);
     assert!(!offer.tools[0].description.contains('\u{1b}'));
     drop(client);
-    let (client, _) = place.allowed("stays").expect("it greets");
+    let (client, _) = place.allowed("stays").expect("the server should answer");
     drop(client);
     for mode in ["flood", "many", "sly", "stays"] {
         assert!(is_gone(mode), "{mode} stays");
@@ -262,7 +262,7 @@ fn servers_that_misbehave_are_reported_in_time_and_leave_nothing() {
 
 fn a_server_says_how_far_it_is() {
     let place = Place::new();
-    let (mut client, _) = place.allowed("progress").expect("it greets");
+    let (mut client, _) = place.allowed("progress").expect("the server should answer");
     let mut steps = Vec::new();
     let answer = client.call(tool("slow", json!({})), |step| steps.push(step.to_owned())).expect("it is done");
     assert_eq!(answer.text, "done at last");
@@ -271,7 +271,7 @@ fn a_server_says_how_far_it_is() {
 
 fn what_stands_at_an_address_of_a_template_is_read_as_other_resources_are() {
     let place = Place::new();
-    let (mut client, offer) = place.allowed("resources").expect("it greets");
+    let (mut client, offer) = place.allowed("resources").expect("the server should answer");
     let listed: Vec<(&str, &str)> =
         offer.templates.iter().map(|one| (one.name.as_str(), one.description.as_str())).collect();
     assert_eq!(listed, [("note:///{day}", "What was noted on a day."), ("note:///words/{word}{?lang}", "word")]);
@@ -323,7 +323,8 @@ fn a_server_that_sends_elsewhere_or_asks_for_credentials_is_reported() {
             McpFault::Protocol,
         ),
     ] {
-        let server = mcp_server::read(&json!({ "far": { "url": http(answer) } })).defined().next().expect("it is one");
+        let server =
+            mcp_server::read(&json!({ "far": { "url": http(answer) } })).defined().next().expect("it should be valid");
         place.allow(&server);
         let failure = place.connect(server).err().expect("it does not work");
         assert_eq!(failure.fault, fault, "{failure:?}");
@@ -360,7 +361,7 @@ fn an_answer_over_http_without_end_is_cut() {
     for (kind, head) in [("http", json_head), ("http", events_head), ("sse", events_head)] {
         let (url, sent) = endless(head);
         let defined = json!({ "far": { "type": kind, "url": url } });
-        let server = mcp_server::read(&defined).defined().next().expect("it is one");
+        let server = mcp_server::read(&defined).defined().next().expect("it should be valid");
         place.allow(&server);
         let failure = place.connect(server).err().expect("it does not work");
         assert!(matches!(failure.fault, McpFault::Protocol | McpFault::Timeout), "{kind}: {failure:?}");
@@ -374,7 +375,7 @@ fn a_stream_of_events_that_misbehaves_is_reported() {
     let place = Place::new();
     let fails = |answer: &'static str| {
         let defined = json!({ "far": { "type": "sse", "url": http(answer) } });
-        let server = mcp_server::read(&defined).defined().next().expect("it is one");
+        let server = mcp_server::read(&defined).defined().next().expect("it should be valid");
         place.allow(&server);
         place.connect(server).err().expect("it does not work")
     };
@@ -397,7 +398,7 @@ fn nothing_of_a_server_stays_however_often_it_is_killed() {
     let times = std::env::var("WORKSHOP_KILLS").ok().and_then(|times| times.parse().ok()).unwrap_or(6);
     let word = format!("{} killed", script().display());
     for time in 0..times {
-        let (client, _) = place.connect(odd("killed")).expect("it greets");
+        let (client, _) = place.connect(odd("killed")).expect("the server should answer");
         if time % 2 == 0 {
             // It is killed from outside first.
             let _ = Command::new("kill").arg("-KILL").args(processes(&word)).status();
@@ -458,7 +459,7 @@ fn an_agent_has_the_tools_of_its_server_under_the_gate() {
     let asked = room.until(60.0, "approval_requested", |_| true);
     assert_eq!(asked["data"]["tool"], "mcp__odd__add", "{asked}");
     assert!(asked["data"]["wants"].as_str().is_some_and(|wants| wants.contains("call mcp:odd:add")), "{asked}");
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
     room.push(approval.decide(true));
     room.until(60.0, "complete", |_| true);
     let call = room.events("tool_call")[0].clone();
@@ -508,7 +509,7 @@ pub fn workspace_on_disk(mode: &str, gate: &str) -> (tempfile::TempDir, tempfile
     std::fs::create_dir_all(place.join("artifacts")).expect("folders can be made");
     succeed(&place, &["init", "--bare", "."]);
     let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), mode] } } });
-    let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it is there");
+    let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it should exist");
     for (path, text) in
         [("agents/lead.md", LEAD), (".mcp.json", &file.to_string()), ("settings.yaml", &format!("{settings}\n{gate}"))]
     {
@@ -540,8 +541,11 @@ fn what_a_server_gives_beside_words_stands_in_the_session_file() {
         &["run", "--agent", "lead", "--task", "What is it?", "--provider", &provider, "--until", "idle"],
     );
     assert_eq!(code, Some(0), "{told}");
-    let file =
-        std::fs::read_dir(place.join("sessions")).expect("there are some").flatten().next().expect("there is one");
+    let file = std::fs::read_dir(place.join("sessions"))
+        .expect("there are some")
+        .flatten()
+        .next()
+        .expect("there should be one");
     let text = std::fs::read_to_string(file.path()).expect("it can be read");
     let session: Value = serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let results = session["messages"].as_array().expect("a list").iter().filter(|message| message["role"] == "tool");
@@ -561,7 +565,7 @@ fn asking_room(place: &Place) -> (Workshop, Approval) {
     let mut room = room_with(place, "asks", gate, &script_of_a_call("ask", "{}"));
     let asked = room.until(60.0, "approval_requested", |_| true);
     assert!(asked["data"]["wants"].as_str().is_some_and(|wants| wants.contains("Which branch?")), "{asked}");
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
     let names: Vec<&str> = approval.fields().iter().map(|field| field.name.as_str()).collect();
     assert_eq!(names, ["branch", "depth"]);
     (room, approval)
@@ -603,19 +607,19 @@ fn a_person_may_decline_what_a_server_asks_and_the_call_continues() {
 
 fn where_nobody_can_answer_a_server_it_is_told_so() {
     let place = Place::new();
-    let (mut client, _) = place.allowed("asks").expect("it greets");
+    let (mut client, _) = place.allowed("asks").expect("the server should answer");
     let mut told = Vec::new();
-    let answer = client.call(tool("ask", json!({})), |step| told.push(step.to_owned())).expect("it goes on");
+    let answer = client.call(tool("ask", json!({})), |step| told.push(step.to_owned())).expect("it should continue");
     assert_eq!((answer.text.as_str(), told.len()), ("decline null", 1), "{told:?}");
     assert!(told[0].contains("declined: Which branch?"), "{told:?}");
 }
 
 fn a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none() {
     let place = Place::new();
-    let (mut client, _) = place.allowed("asks").expect("it greets");
+    let (mut client, _) = place.allowed("asks").expect("the server should answer");
     let mut told = Vec::new();
     let answer = client.call(tool("sample", json!({ "times": 3 })), |step| told.push(step.to_owned()));
-    let answer = answer.expect("it goes on");
+    let answer = answer.expect("it should continue");
     // JSON-RPC's code for an unknown method.
     assert_eq!(answer.text.matches("refused -32601: servers may ask models only where a person allows it").count(), 3);
     assert_eq!(told.len(), 1, "a person is told once: {told:?}");
@@ -642,7 +646,7 @@ fn a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_m
         let command = json!({ "odd": { "command": "python3", "args": [script(), "confined"], "network": network } });
         let server = mcp_server::read(&command).defined().next().expect("a server is defined");
         place.allow(&server);
-        place.connect(server).expect("it greets").0
+        place.connect(server).expect("the server should answer").0
     };
     let says = |client: &mut McpClient, name: &str, arguments: Value| {
         client.call(tool(name, arguments), |_| {}).expect("it answers").text
@@ -755,7 +759,7 @@ fn bare(calls: u32) -> (Duration, Duration) {
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
     let mut ask = |message: Value| {
         writeln!(stdin, "{message}").expect("it listens");
-        lines.next().expect("it answers").expect("in text")
+        lines.next().expect("it answers").expect("it should be UTF-8 text")
     };
     let params =
         json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
@@ -779,11 +783,11 @@ fn little_is_added_to_what_a_server_takes_itself() {
     place.allow(&odd("timed"));
     let (own_there, own_each) = bare(CALLS);
     let begun = Instant::now();
-    let (mut client, _) = place.connect(odd("timed")).expect("it greets");
+    let (mut client, _) = place.connect(odd("timed")).expect("the server should answer");
     let there = begun.elapsed();
     let begun = Instant::now();
     for _ in 0..CALLS {
-        client.call(tool("add", json!({ "a": 1, "b": 2 })), |_| {}).expect("it adds");
+        client.call(tool("add", json!({ "a": 1, "b": 2 })), |_| {}).expect("the server should add");
     }
     let each = begun.elapsed() / CALLS;
     eprintln!("server: there after {own_there:?}, each call {own_each:?}; ours: {there:?}, {each:?}");

@@ -40,7 +40,7 @@ fn the_settings_reference_says_what_the_code_says() {
     let made = reference(&structs(&sources));
     let place = root.join("docs/settings.md");
     if std::env::var_os("WORKSHOP_WRITE_DOCS").is_some() {
-        fs::write(&place, &made).expect("the folder of the documents can be written");
+        fs::write(&place, &made).expect("the folder of the documents should be writable");
     }
     let written = fs::read_to_string(&place).unwrap_or_default();
     assert!(
@@ -89,7 +89,7 @@ fn shown(default: &Value) -> String {
         Value::String(text) => format!("`{text}`"),
         // An f32: 0.6 and not 0.6000000238418579.
         Value::Number(number) if number.is_f64() => {
-            let number = number.as_f64().expect("it is one");
+            let number = number.as_f64().expect("it should be valid");
             let short = (number as f32).to_string();
             if short.parse::<f32>().is_ok_and(|same| f64::from(same) == number) { short } else { number.to_string() }
         }

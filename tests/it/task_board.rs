@@ -59,7 +59,7 @@ fn held(studio: &mut Studio, element: &str) -> String {
     let world = studio.world();
     let elements = world.resource::<Elements>();
     let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("it is in the room");
-    world.get::<HeldContent>(entity).expect("it holds something").0.to_markdown()
+    world.get::<HeldContent>(entity).expect("it should contain something").0.to_markdown()
 }
 
 fn edit(studio: &mut Studio, path: &str, text: &str) {

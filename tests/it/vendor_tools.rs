@@ -321,7 +321,7 @@ fn signatures_of_gemini() {
     let bodies = heard.clone();
     let server = Server::start(move |stream, request, number| {
         let body = request.split_once("{").map_or(String::new(), |(_, body)| format!("{{{body}"));
-        bodies.lock().expect("nobody breaks while holding it").push(serde_json::from_str(&body).unwrap_or_default());
+        bodies.lock().expect("no thread panics while holding it").push(serde_json::from_str(&body).unwrap_or_default());
         let call = |id: &str, path: &str| json!({ "id": id, "name": "vfs_read", "args": { "path": path } });
         let parts = if number == 0 {
             json!([{ "functionCall": call("g-1", "a.md"), "thoughtSignature": "c2lnbmVk" }, { "functionCall": call("g-2", "b.md") }])
@@ -344,7 +344,7 @@ fn signatures_of_gemini() {
         asking::ask_this("gemini", &server.url, after(first, &unsigned, &["# A"]), &settings).reply().text,
         "done"
     );
-    let heard = heard.lock().expect("nobody breaks while holding it");
+    let heard = heard.lock().expect("no thread panics while holding it");
     let call = |id: &str, path: &str| json!({ "id": id, "name": "vfs_read", "args": { "path": path } });
     assert_eq!(
         heard[1]["contents"][1]["parts"],

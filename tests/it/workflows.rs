@@ -608,7 +608,7 @@ fn whoever_takes_the_next_step_walks_over_to_who_gave() {
         let world = room.world();
         let place = |id: &str| {
             let roster = world.resource::<Roster>();
-            let entity = roster.key(id).and_then(|key| roster.entity(key)).expect("it is here");
+            let entity = roster.key(id).and_then(|key| roster.entity(key)).expect("it should be here");
             world.get::<Position>(entity).expect("it stands somewhere").0
         };
         place("researcher").distance(place("reviewer"))

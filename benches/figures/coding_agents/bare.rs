@@ -33,7 +33,7 @@ impl Bare {
     }
 
     fn next(&mut self) -> Value {
-        let line = self.lines.next().expect("it answers").expect("in text");
+        let line = self.lines.next().expect("it answers").expect("it should be UTF-8 text");
         serde_json::from_str(&line).expect("in JSON")
     }
 

@@ -37,7 +37,7 @@ impl Place {
     pub fn new(agents: usize, arguments: &str) -> Self {
         let folder = || tempfile::tempdir().expect("a temporary folder can be made");
         let (workspace, config) = (folder(), folder());
-        let folder = workspace.path().canonicalize().expect("it is there");
+        let folder = workspace.path().canonicalize().expect("it should exist");
         starter::init(&folder).expect("the starter kit can be written");
         let script = folder.join("agent.py");
         let line = format!("python3 {} {arguments}", script.display());

@@ -86,7 +86,7 @@ impl Printed {
             while let Ok(count) = pipe.read(&mut block)
                 && count > 0
             {
-                let mut kept = kept.lock().expect("nobody panics with it");
+                let mut kept = kept.lock().expect("no thread panics while holding it");
                 let room = PRINTED_BYTES_AT_MOST.saturating_sub(kept.len());
                 kept.extend_from_slice(&block[..count.min(room)]);
             }
@@ -97,7 +97,7 @@ impl Printed {
     fn whole(self) -> Vec<u8> {
         // The reader ends with the last process that holds the pipe.
         let _ = self.reader.join();
-        std::mem::take(&mut *self.text.lock().expect("nobody panics with it"))
+        std::mem::take(&mut *self.text.lock().expect("no thread panics while holding it"))
     }
 }
 

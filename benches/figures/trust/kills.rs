@@ -146,7 +146,7 @@ impl Trial<'_> {
             }
             None => {
                 // Simulated time passes as fast as the machine allows, but a kill must be able to hit it.
-                let at = arguments.iter().position(|word| *word == "max").expect("it is there");
+                let at = arguments.iter().position(|word| *word == "max").expect("it should exist");
                 arguments[at] = "16";
                 arguments.push("scripted:script.yaml");
                 self.case.launch(&arguments)

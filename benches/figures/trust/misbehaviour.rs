@@ -227,9 +227,9 @@ impl Guest<'_> {
             let mut packed = GzEncoder::new(Vec::new(), Compression::best());
             let block = [b' '; 1 << 16];
             for _ in 0..HUGE_BYTES * 2 / block.len() {
-                packed.write_all(&block).expect("memory takes everything");
+                packed.write_all(&block).expect("writing to memory cannot fail");
             }
-            packed.finish().expect("memory takes everything")
+            packed.finish().expect("writing to memory cannot fail")
         });
         let kind = self.wire.content_type();
         self.say(format!("HTTP/1.1 {line}\r\ncontent-type: {kind}\r\ncontent-encoding: gzip\r\n"));

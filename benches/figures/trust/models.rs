@@ -103,7 +103,7 @@ impl Model {
         let server = Server::start(move |stream, request, _| {
             let question = Question { body: body_of(request) };
             {
-                let mut told = told.lock().expect("nobody panics with it");
+                let mut told = told.lock().expect("no thread panics while holding it");
                 let leaked = forbidden.iter().filter(|text| request.contains(*text));
                 told.extend(leaked.map(|text| (Fault::Escaped, text.clone())));
                 if question.body.to_string().contains(KEY) {
@@ -125,7 +125,7 @@ impl Model {
 
     /// Everything found in requests that must not be there.
     pub fn seen(&self) -> Vec<(Fault, String)> {
-        let mut seen = self.seen.lock().expect("nobody panics with it").clone();
+        let mut seen = self.seen.lock().expect("no thread panics while holding it").clone();
         seen.sort();
         seen.dedup();
         seen

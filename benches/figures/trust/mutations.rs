@@ -69,7 +69,7 @@ fn sound_workspace() -> &'static Path {
             ("script.yaml", &script()),
         ] {
             let path = workspace.join(path);
-            fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("folders can be made");
+            fs::create_dir_all(path.parent().expect("it should be in the workspace")).expect("folders can be made");
             fs::write(path, text).expect("files can be written");
         }
         let task = ["--agent", "researcher", "--task", "Write."];
@@ -162,7 +162,7 @@ fn is_odd_change(before: &Tree, change: &str) -> bool {
 /// Corrupts one file of a kind. Returns which one and how.
 fn spoil(case: &mut Case, kind: Kind) -> String {
     let Some(path) = file_of(case, kind) else { return "nothing".to_owned() };
-    let shown = path.strip_prefix(case.workspace()).expect("it lies there").display().to_string();
+    let shown = path.strip_prefix(case.workspace()).expect("it should exist").display().to_string();
     let outside = case.folder().join("outside");
     if kind == Kind::Database && case.chance.percent(40) {
         return format!("{shown}: {}", spoil_rows(&mut case.chance, &path));

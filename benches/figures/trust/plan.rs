@@ -260,7 +260,7 @@ impl Case {
     /// Writes a file of the workspace, with its folders.
     pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.at(path);
-        std::fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("folders can be made");
+        std::fs::create_dir_all(path.parent().expect("it should be in the workspace")).expect("folders can be made");
         std::fs::write(path, text).expect("files can be written");
     }
 

@@ -108,7 +108,7 @@ impl<'c> Siege<'c> {
         let asked = Arc::new(Mutex::new(BTreeMap::<String, usize>::new()));
         let counted = asked.clone();
         let model = Model::start(self.forbidden(), Duration::ZERO, move |question| {
-            reply(question, &calls, &of_children, &mut counted.lock().expect("nobody panics with it"))
+            reply(question, &calls, &of_children, &mut counted.lock().expect("no thread panics while holding it"))
         });
         let mut arguments = vec!["run", "--speed", "max", "--until", "idle", "--provider", "openai:any"];
         arguments.extend(["--agent", "worker", "--task", "job-0", "--on-ask", "deny"]);
@@ -117,7 +117,7 @@ impl<'c> Siege<'c> {
         if ended.status.code() == Some(2) {
             self.case.found(Fault::Lost, format!("the run did not begin: {}", ended.last_words()));
         }
-        let results = asked.lock().expect("nobody panics with it").values().sum::<usize>();
+        let results = asked.lock().expect("no thread panics while holding it").values().sum::<usize>();
         self.case.count("calls", results as u64);
         for (fault, what) in model.seen() {
             self.case.found(fault, format!("in a question to the model: {what}"));

@@ -92,7 +92,7 @@ fn reply(question: &Question, doubled: &Doubled) -> Reply {
         return ("Understood.".to_owned(), Vec::new());
     }
     let told_twice = (1..=WORDS).map(|number| format!("lead: word-{number}.")).filter(|word| question.said(word) > 1);
-    doubled.lock().expect("nobody panics with it").extend(told_twice);
+    doubled.lock().expect("no thread panics while holding it").extend(told_twice);
     let Some(job) = question.first_word("job-") else { return ("Noted.".to_owned(), Vec::new()) };
     let mut done = question.results().len();
     for (number, turn) in work(&job).into_iter().enumerate() {
@@ -175,7 +175,7 @@ impl Trial<'_> {
         self.judge_channel();
         self.judge_blackboard();
         self.judge_work();
-        let doubled = std::mem::take(&mut *self.doubled.lock().expect("nobody panics with it"));
+        let doubled = std::mem::take(&mut *self.doubled.lock().expect("no thread panics while holding it"));
         for word in doubled {
             self.case.found(Fault::Doubled, format!("{word:?} was told twice in one session"));
         }

@@ -130,6 +130,6 @@ mod tests {
         let (drafts, problem) = Drafts::open(folder.path());
         assert!(drafts.kept().is_empty() && problem.is_some());
         let aside = file.with_extension("json.unusable");
-        assert_eq!(std::fs::read_to_string(aside).expect("it lies there"), "not json");
+        assert_eq!(std::fs::read_to_string(aside).expect("it should exist"), "not json");
     }
 }

@@ -118,7 +118,7 @@ mod tests {
         jobs.order(scene("new")).expect("there is room");
         let finished = jobs.wait();
         assert!(matches!(&finished[..], [FileJobDone::Failed(problem)] if problem.what.contains("with that name")));
-        assert_eq!(fs::read_to_string(folder.path().join("scenes/new.yaml")).expect("it is there"), "mine");
+        assert_eq!(fs::read_to_string(folder.path().join("scenes/new.yaml")).expect("it should exist"), "mine");
     }
 
     #[test]

@@ -117,7 +117,7 @@ mod tests {
         let screen = app.world_mut().spawn(monitor(1_024, 768)).id();
         let window = app.world_mut().spawn((Window::default(), PrimaryWindow, OnMonitor(screen))).id();
         app.update();
-        app.world_mut().get_mut::<Window>(window).expect("it is there").resolution.set(2_000.0, 900.0);
+        app.world_mut().get_mut::<Window>(window).expect("it should exist").resolution.set(2_000.0, 900.0);
         app.update();
         assert_eq!(app.world().get::<Window>(window).expect("it stays").width(), 2_000.0);
     }

@@ -74,7 +74,7 @@ impl House {
         ];
         for (path, text) in files {
             let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+            fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
             fs::write(path, text).expect("files can be written");
         }
         let options = OpenOptions {
@@ -157,7 +157,7 @@ impl House {
 
     fn saved(&mut self, path: &str) -> String {
         assert_eq!(save_now(self.room.world().expect("it is open")), []);
-        fs::read_to_string(self.folder.path().join(path)).expect("it is there")
+        fs::read_to_string(self.folder.path().join(path)).expect("it should exist")
     }
 
     /// The scene as it is saved, without what undo may change: the order of entries, times, and whether defaults are
@@ -363,7 +363,16 @@ fn a_relationship_by_hand_is_saved_beside_what_a_person_wrote_and_shown_when_a_p
     let text = house.saved("scenes/test.yaml");
     assert_eq!(text, format!("{SCENE}  - {{ from: cleo-1, to: ada-1, label: fears }}\n"));
     house.act(relate(RelationshipCommand::Add { relationship: tie("cleo-1", "cleo-1", "x"), at: None }));
-    assert!(house.state.notices.outcomes().last().expect("it is told").text.contains("cannot be related to itself"));
+    assert!(
+        house
+            .state
+            .notices
+            .outcomes()
+            .last()
+            .expect("it should be reported")
+            .text
+            .contains("cannot be related to itself")
+    );
     let edited = text.replace("mentors", "teaches");
     house.notify_at("scenes/test.yaml", &edited);
     let labels: Vec<String> = house.model().relationships().map(|tie| tie.label).collect();
@@ -428,7 +437,7 @@ fn what_is_edited_is_in_the_scene_or_the_board_and_edits_of_files_show() {
     assert_eq!(house.saved("boards/news.md").trim(), "All is well");
     house.notify_at("boards/news.md", "From outside\n");
     let model = house.model();
-    let news = model.element("news").expect("it is there");
+    let news = model.element("news").expect("it should exist");
     assert_eq!(*news.content, ContentView::Text("From outside".into()));
 }
 
@@ -475,7 +484,7 @@ fn what_cannot_be_undone_any_more_is_reported_and_changes_nothing_else() {
     let line = text.lines().find(|line| line.contains("Bake")).expect("it is pinned up").to_owned();
     house.notify_at("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
     house.act(Command::Undo);
-    let told = &house.state.notices.outcomes().last().expect("it is told").text;
+    let told = &house.state.notices.outcomes().last().expect("it should be reported").text;
     assert!(told.contains("failed") && told.contains("no pin"), "{told}");
 }
 
@@ -500,7 +509,7 @@ fn a_scene_is_made_and_opened_without_a_frame_that_waits_for_it() {
     assert_eq!((house.model().scene.as_str(), running(&house)), ("test", vec![]));
     house.perform(Command::SaveSceneAs("Copy".into()));
     house.frames();
-    assert_eq!(fs::read_to_string(house.folder.path().join("scenes/copy.yaml")).expect("it is there"), SCENE);
+    assert_eq!(fs::read_to_string(house.folder.path().join("scenes/copy.yaml")).expect("it should exist"), SCENE);
 }
 
 /// The command of a drag when the mouse button is released.
@@ -726,8 +735,8 @@ fn an_import_is_undone_and_done_again_and_what_was_changed_since_stays() {
     house.frames();
     assert_eq!(there(&house), [true, true, true]);
     let text = |name: &str| fs::read_to_string(house.folder.path().join("artifacts").join(name));
-    assert_eq!(text("plan.md").expect("it is there"), "plan.md");
-    assert_eq!(text("tea.md").expect("it is there"), "mine", "nothing is written over");
+    assert_eq!(text("plan.md").expect("it should exist"), "plan.md");
+    assert_eq!(text("tea.md").expect("it should exist"), "mine", "nothing is written over");
     house.act(Command::Undo);
     house.frames();
     assert_eq!(there(&house), [false, true, true]);
@@ -753,7 +762,7 @@ fn what_a_person_does_to_a_file_is_done_while_the_room_stands_still() {
 #[test]
 fn a_failed_job_is_a_notice() {
     let mut house = House::new();
-    fs::remove_dir_all(house.folder.path().join("scenes")).expect("it is there");
+    fs::remove_dir_all(house.folder.path().join("scenes")).expect("it should exist");
     fs::write(house.folder.path().join("scenes"), "in the way").expect("files can be written");
     house.perform(Command::NewScene("Late".into()));
     house.frames();

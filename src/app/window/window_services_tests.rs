@@ -81,7 +81,7 @@ impl Fixture {
 
     fn settings(&mut self) -> String {
         self.room.close("to look at the files");
-        fs::read_to_string(self.folder.path().join("settings.yaml")).expect("it is there")
+        fs::read_to_string(self.folder.path().join("settings.yaml")).expect("it should exist")
     }
 }
 
@@ -107,7 +107,7 @@ fn choosing_a_provider_is_a_default_of_the_workspace_and_counts_without_opening_
 #[test]
 fn a_stand_in_is_replaced_for_this_run_and_the_settings_stay() {
     let mut window = Fixture::new(Some("offline"));
-    let before = fs::read_to_string(window.folder.path().join("settings.yaml")).expect("it is there");
+    let before = fs::read_to_string(window.folder.path().join("settings.yaml")).expect("it should exist");
     assert_eq!(window.pass().settings.stand_in.as_deref(), Some("offline"));
     window.perform(Command::SetProvider("ollama:x".into()));
     let model = window.pass();

@@ -63,7 +63,7 @@ fn what_was_left_is_found_again() {
     file.write(&some()).expect("it can be written");
     let (_, again, problems) = place.open();
     assert_eq!((again, problems), (some(), Vec::new()));
-    let text = fs::read_to_string(&file.path).expect("it is there");
+    let text = fs::read_to_string(&file.path).expect("it should exist");
     assert!(text.starts_with(HEADER) && text.contains("light: evening"), "{text}");
     // Nothing new, nothing written.
     let written = fs::metadata(&file.path).unwrap().modified().unwrap();
@@ -123,7 +123,7 @@ fn unknown_keys_and_comments_stay() {
     let (mut file, remembered, problems) = place.open();
     assert_eq!((remembered, problems), (SavedWindowState::default(), Vec::new()));
     file.write(&some()).expect("it can be written");
-    let text = fs::read_to_string(path).expect("it is there");
+    let text = fs::read_to_string(path).expect("it should exist");
     for kept in ["# mine\n", "hint_closed: true # not yet\n", "from_the_future: { a: [1, 2] }\n"] {
         assert!(text.contains(kept), "{kept:?} is not in {text}");
     }

@@ -97,7 +97,7 @@ mod tests {
 
     fn write(folder: &Path, path: &str) {
         let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+        std::fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
         std::fs::write(path, "").expect("files can be written");
     }
 

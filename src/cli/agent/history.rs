@@ -197,7 +197,7 @@ mod tests {
     fn what_the_reference_writes_is_read_and_what_is_none_is_told() {
         let folder = tempfile::tempdir().expect("there is room");
         let path = History::path(folder.path(), "main");
-        fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("there is room");
+        fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("there is room");
         let text = r#"[{"role":"user","content":"Hi","timestamp":"2026-02-08T10:00:00.000Z"}]"#;
         fs::write(&path, text).expect("there is room");
         assert_eq!(History::read(folder.path(), "main").expect("it fits").entries[0].content, "Hi");

@@ -126,7 +126,7 @@ mod tests {
         let state = read_state(&journal.state);
         assert_eq!((state["mood"].as_str(), state["tasks"].as_u64()), (Some("good"), Some(3)));
         assert_eq!(state["lastEnding"], "done");
-        let log = fs::read_to_string(journal.log_file()).expect("there is one");
+        let log = fs::read_to_string(journal.log_file()).expect("there should be one");
         assert!(log.contains("[main] user: How is it? Really?\n") && log.contains("done after 2 turns"), "{log}");
     }
 }

@@ -35,7 +35,7 @@ mod tests {
         let text = "---\nname: cook\ndescription: How to cook\n---\n\nRead {baseDir}/recipes.md first.\n";
         let found = index([SkillFile { path: "skills/cook/SKILL.md", text: Some(text) }]);
         assert_eq!(listed(&found), "/skill:cook  How to cook");
-        let asked_for = asked(&found, "/skill:cook soup").expect("there is one");
+        let asked_for = asked(&found, "/skill:cook soup").expect("there should be one");
         assert!(asked_for.contains("Read skills/cook/recipes.md first.") && asked_for.contains("soup"), "{asked_for}");
         assert_eq!(asked(&found, "Hello").expect("it is no skill"), "Hello");
         assert!(asked(&found, "/skill:bake").is_err());

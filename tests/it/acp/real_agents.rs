@@ -76,13 +76,13 @@ impl Real {
         for part in ["artifacts", "agents", "home"] {
             std::fs::create_dir_all(place.join(part)).expect("folders can be made");
         }
-        let place = place.canonicalize().expect("it is there");
+        let place = place.canonicalize().expect("it should exist");
         succeed(&place, &["init", "--bare", "."]);
         let file = config.path().join("fixtures.json");
         std::fs::write(&file, fixtures(&place).to_string()).expect("files can be written");
         let mock = peers::start_aimock(&file, &[]).expect("the mock starts");
         let agents = json!({ "real": agent(&mock.url, &place.join("home")) });
-        let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it is there");
+        let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it should exist");
         let settings = format!("{settings}\nacp: {{ agents: {agents} }}\n{gate}");
         std::fs::write(place.join("settings.yaml"), settings).expect("files can be written");
         let lead = format!("---\nid: lead\nmodel: acp:real\ntools: [{tools}]\n---\nYou lead.\n");
@@ -99,7 +99,7 @@ impl Real {
 
     /// An in-memory room with the same agent and this task.
     fn room(&self, task: &str) -> Workshop {
-        let settings = std::fs::read_to_string(self.place.join("settings.yaml")).expect("it is there");
+        let settings = std::fs::read_to_string(self.place.join("settings.yaml")).expect("it should exist");
         let mut room = Setup::scene(SCENE).profile("lead", &self.lead).file("settings.yaml", &settings).open();
         room.world().insert_resource(self.surroundings());
         room.push(TaskCommand { agent: "lead".into(), text: task.into() });
@@ -171,18 +171,18 @@ fn gemini_writes_through_the_rooms_files_under_the_gate() {
     // It takes a missing file for a fault of the client, so both files exist.
     for path in ["artifacts/open.md", "artifacts/secret/x.md"] {
         let file = real.place.join(path);
-        std::fs::create_dir_all(file.parent().expect("it has one")).expect("folders can be made");
+        std::fs::create_dir_all(file.parent().expect("it should have one")).expect("folders can be made");
         std::fs::write(file, "old").expect("files can be written");
     }
     let told = real.run("Write the open file.");
     assert!(told.contains("That was it."), "{told}");
     let (calls, text) = (calls(&told), std::fs::read_to_string(real.place.join("artifacts/open.md")));
     assert!(calls.contains(&"use_own_tool".to_owned()) && calls.contains(&"vfs_write".to_owned()), "{told}");
-    assert_eq!(text.expect("it is there"), "by a coding agent");
+    assert_eq!(text.expect("it should exist"), "by a coding agent");
     assert!(told.contains("own_options") && told.contains("yolo"), "its modes are known: {told}");
     let told = real.run("Write the secret file.");
     assert!(told.contains("That was it."), "{told}");
-    let text = std::fs::read_to_string(real.place.join("artifacts/secret/x.md")).expect("it is there");
+    let text = std::fs::read_to_string(real.place.join("artifacts/secret/x.md")).expect("it should exist");
     assert_eq!(text, "old", "what the gate denies is not done");
 }
 

@@ -155,7 +155,7 @@ fn images_of_a_servers_tool_go_to_an_agent_that_takes_images_and_others_are_told
         let gate = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
         let (_workspace, config, place) = workspace_on_disk("kept", gate);
         let line = line(mode, "server_images");
-        let lead = std::fs::read_to_string(place.join("agents/lead.md")).expect("it is there");
+        let lead = std::fs::read_to_string(place.join("agents/lead.md")).expect("it should exist");
         let lead = lead.replacen("---\n", &format!("---\nmodel: {:?}\n", format!("acp:{line}")), 1);
         std::fs::write(place.join("agents/lead.md"), lead).expect("files can be written");
         let allowed = run_in(&place, config.path(), &["acp", "allow", &line, "--yes"]);

@@ -148,6 +148,6 @@ fn every_record_of_a_lively_room_comes_from_another_or_begins_something() {
         assert!(kinds.contains_key(kind), "there was no {kind}: {kinds:?}");
     }
     let stopped = (*studio.all("abort").last().expect("ben was stopped")).clone();
-    let by = studio.log_of_all().iter().find(|event| event["seq"] == stopped["cause"]).expect("it is there");
+    let by = studio.log_of_all().iter().find(|event| event["seq"] == stopped["cause"]).expect("it should exist");
     assert_eq!((&by["type"], &by["data"]["do"]), (&"input".into(), &"kill_agent".into()), "{by}");
 }

@@ -67,7 +67,7 @@ fn path_of(studio: &Studio, agent: &str) -> String {
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut its: Vec<String> = names.filter(|name| name.starts_with(&format!("{agent}."))).collect();
     its.sort();
-    format!("sessions/{}", its.last().expect("it has one"))
+    format!("sessions/{}", its.last().expect("it should have one"))
 }
 
 fn session(studio: &Studio, path: &str) -> Value {
@@ -287,7 +287,8 @@ fn what_a_person_changes_counts_from_the_next_question_on() {
     // Its model is being called: the words are part of its next request.
     save(&mut studio, &path, &text);
     studio.until("the file was read", |studio| !studio.results().is_empty());
-    let one = studio.world().resource::<Kernel>().activations().next().expect("it goes on").messages[0].text.clone();
+    let one =
+        studio.world().resource::<Kernel>().activations().next().expect("it should continue").messages[0].text.clone();
     assert!(one.contains("Say blue."), "{one}");
     studio.idle();
     ticks(&mut studio, 3);

@@ -413,7 +413,7 @@ mod tests {
     fn a_lock_is_given_back_though_a_process_that_is_being_started_has_its_files_open_still() {
         let made = tempfile::tempdir().expect("a temporary folder can be made");
         let dir = made.path().join(STATE_FOLDER);
-        let held = lock(&dir).expect("nobody has it");
+        let held = lock(&dir).expect("it should be free");
         let inherited =
             [Some(&held.held), held.workspace.as_ref()].map(|file| file.and_then(|file| file.try_clone().ok()));
         assert!(matches!(lock(&dir), Err(StoreError::InUse { .. })));

@@ -269,6 +269,6 @@ mod tests {
         fs::remove_dir_all(&path).expect("it can be removed");
         std::os::unix::fs::symlink(outside.path(), &path).expect("links can be made");
         assert!(matches!(keep(folder.path(), &answer("9-1-0-abcd", true)), Err(AnswerError::Write { .. })));
-        assert_eq!(fs::read_dir(outside.path()).expect("it is there").count(), 1);
+        assert_eq!(fs::read_dir(outside.path()).expect("it should exist").count(), 1);
     }
 }

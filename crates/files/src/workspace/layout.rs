@@ -369,7 +369,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, bytes) in files {
             let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().expect("it lies in the folder")).expect("folders can be made");
+            fs::create_dir_all(path.parent().expect("it should be in the folder")).expect("folders can be made");
             fs::write(path, bytes).expect("files can be written");
         }
         folder

@@ -138,7 +138,7 @@ fn it_reaches_the_disk_and_our_own_write_is_no_news() {
     app.insert_resource(FileBridge::new(service.expect("it can be opened")));
     choose(&mut app, "banter", "most", json!(7));
     assert_eq!(save_now(app.world_mut()), []);
-    let written = fs::read_to_string(folder.path().join(SETTINGS_FILE)).expect("it is there");
+    let written = fs::read_to_string(folder.path().join(SETTINGS_FILE)).expect("it should exist");
     assert_eq!(written, COMMENTED.replace("most: 3 ", "most: 7 "));
     advance(app.world_mut());
     assert_eq!(app.world().resource::<Banter>().most, 7);

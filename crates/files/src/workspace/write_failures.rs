@@ -212,7 +212,7 @@ mod tests {
     fn only_what_the_room_writes_of_its_own_accord_is_meant() {
         let write = |author| order(author, FileOperation::Write { path: "a/b.md".into(), content: String::new() });
         assert_eq!(room_write(&write(ROOM)), Some("a/b.md"));
-        assert_eq!(room_write(&write("ada")), None, "an agent is told by its call");
+        assert_eq!(room_write(&write("ada")), None, "an agent is told by the result of its call");
         assert_eq!(room_write(&record("sessions/a.yaml")), Some("sessions/a.yaml"));
         assert_eq!(room_write(&order(ROOM, FileOperation::Read { path: "a".into() })), None);
     }
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(failed.note_written(&record("sessions/a.yaml")), None, "the other one waits");
         assert_eq!(failed.note_written(&record("sessions/b.yaml")), Some(FolderNotice::Works("sessions".into())));
         assert_eq!(failed, FailedWrites::default());
-        assert!(failed.note_failure(&record("sessions/b.yaml"), &full(), 60).is_some(), "it is told anew");
+        assert!(failed.note_failure(&record("sessions/b.yaml"), &full(), 60).is_some(), "it is reported again");
     }
 
     #[test]

@@ -204,12 +204,12 @@ mod tests {
         if let Some(text) = text {
             fs::write(made.path().join("a.md"), text).expect("files can be written");
         }
-        let folder = Folder::open(made.path()).expect("it is there");
+        let folder = Folder::open(made.path()).expect("it should exist");
         (made, folder)
     }
 
     fn names(made: &tempfile::TempDir) -> Vec<String> {
-        let entries = fs::read_dir(made.path()).expect("it is there").flatten();
+        let entries = fs::read_dir(made.path()).expect("it should exist").flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Placing::Crossed);
         assert_eq!(put(&folder, None, &mut |_| {}), Placing::Crossed);
         assert_eq!(names(&made), ["a.md"]);
-        fs::remove_file(made.path().join("a.md")).expect("it is there");
+        fs::remove_file(made.path().join("a.md")).expect("it should exist");
         assert_eq!(put(&folder, Some(hash("ours")), &mut |_| {}), Placing::Crossed, "taken away is not put back");
         assert_eq!(names(&made), Vec::<String>::new());
         assert_eq!(put(&folder, None, &mut |_| {}), Placing::Placed);
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn what_is_taken_away_in_between_stays_so_unless_something_was_saved() {
         let (made, folder) = folder(Some("old"));
-        let gone = || fs::remove_file(made.path().join("a.md")).expect("it is there");
+        let gone = || fs::remove_file(made.path().join("a.md")).expect("it should exist");
         assert_eq!(put(&folder, Some(hash("old")), &mut |_| gone()), Placing::Crossed);
         assert_eq!(names(&made), Vec::<String>::new());
         save(&made, "old");

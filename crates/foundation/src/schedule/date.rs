@@ -115,7 +115,7 @@ mod tests {
         let mut app = App::new();
         app.add_plugins(crate::schedule::plugin);
         let words = |app: &App| app.world().resource::<RoomDate>().in_words(app.world().resource());
-        assert_eq!(words(&app), None, "nobody has told it");
+        assert_eq!(words(&app), None, "nobody has set it");
         (0..TICKS_PER_SEC).for_each(|_| advance(app.world_mut()));
         app.world_mut().resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: 1_795_356_300 });
         (0..90 * TICKS_PER_SEC).for_each(|_| advance(app.world_mut()));

@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_graph_has_what_the_viewer_knows_and_no_edge_that_leads_further() {
-        let model = WordLlama::built_in().expect("the table is whole");
+        let model = WordLlama::built_in().expect("the table should be complete");
         let mut index = Index::new(model.model(), model.dimensions());
         let edge = |relation, target: &str| Edge { relation, target: target.into(), weight: 0.5 };
         let memory = |id: &str, agent: &str, edges| Memory {

@@ -41,7 +41,7 @@ fn run(code: &str) -> Option<(ToolOutcome, Duration)> {
     let outcome = running.wait(|_| nobody());
     let took = begun.elapsed();
     while !has_ended() {
-        assert!(begun.elapsed() < STUCK_AFTER, "{code} goes on for ever");
+        assert!(begun.elapsed() < STUCK_AFTER, "{code} runs for ever");
         std::thread::park_timeout(Duration::from_millis(1));
     }
     Some((outcome, took))

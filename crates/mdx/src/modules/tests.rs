@@ -63,7 +63,7 @@ fn loaded(set: &mut ModuleSet) -> Vec<ModuleEvent> {
 }
 
 fn result(set: &mut ModuleSet, module: &str, order: ModuleCommand) -> Result<String, FailureKind> {
-    let number = set.order(module, order).expect("it is there");
+    let number = set.order(module, order).expect("it should exist");
     let is_it = |event: &ModuleEvent| matches!(event.news, ModuleMessage::Done { order, .. } if order == number);
     let events = until(set, |_, events| events.iter().any(is_it));
     match events.into_iter().find(is_it).unwrap().news {

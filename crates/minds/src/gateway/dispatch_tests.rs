@@ -142,7 +142,7 @@ fn slots_are_kept_and_those_who_wait_are_told_their_place() {
         ["asking offline", "waiting for a free model slot, 1st of 2", "waiting for a free model slot, 2nd of 2"]
     );
     tick(&mut app, 10);
-    assert_eq!(app.world_mut().resource_mut::<Messages<Explain>>().drain().count(), 0, "not told every tick");
+    assert_eq!(app.world_mut().resource_mut::<Messages<Explain>>().drain().count(), 0, "not reported every tick");
     tick(&mut app, 100);
     assert_eq!(heard(&app), [said(31, 1, "hello"), said(61, 2, "hello"), said(91, 3, "hello")]);
 }
@@ -221,7 +221,7 @@ fn a_cap_refuses_with_words_and_a_record() {
     assert_eq!(heard(&app), [said(4, 1, "one"), (12, 2, Err(FailureKind::OverBudget))]);
     let questions = app.world().resource::<RequestQueue>();
     assert_eq!(questions.run_cap_reached(), None, "the cap of one agent does not stop the run");
-    let budget = told::<Budget>(&app).pop().expect("the cap is told");
+    let budget = told::<Budget>(&app).pop().expect("the budget should be reported");
     assert_eq!((&*budget.cap, budget.is_refusal()), ("calls_per_agent_per_hour", true));
     assert!(budget.remedy.contains("budget.calls_per_agent_per_hour"), "{}", budget.remedy);
     tick(&mut app, 60 * 1800);
@@ -251,9 +251,9 @@ fn a_call_is_reported_and_counted_for_its_activation() {
     let of = |kind| log.iter().filter(move |record| record.draft.kind == kind).map(|record| &record.draft);
     let calls: Vec<_> = of(EventKind::ModelCall).map(|draft| draft.activation.clone()).collect();
     assert_eq!(calls, [Some("act-1".into()), Some("act-2".into()), None]);
-    let budget = of(EventKind::Budget).next().expect("the cap is told");
+    let budget = of(EventKind::Budget).next().expect("the budget should be reported");
     assert_eq!(budget.activation, Some("act-2".into()));
-    let budget = told::<Budget>(&app).pop().expect("the cap is told");
+    let budget = told::<Budget>(&app).pop().expect("the budget should be reported");
     assert!(
         budget.what.contains("the limit of 1 calls an activation for act-2 is reached (1 made)"),
         "{}",
@@ -270,7 +270,7 @@ fn a_rate_limit_that_stays_says_how_long_the_server_asked_to_wait() {
         heard(&app).into_iter().map(|(_, _, outcome)| outcome).collect::<Vec<_>>(),
         [Err(FailureKind::RateLimited)]
     );
-    let failed = told::<ModelCall>(&app).pop().and_then(|call| call.error).expect("the call is told");
+    let failed = told::<ModelCall>(&app).pop().and_then(|call| call.error).expect("the call should be reported");
     assert_eq!(failed.retry_after_secs, Some(2.0));
 }
 
@@ -366,7 +366,7 @@ fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::l
     let input = RecordedInput { tick, kind: <ModelReply as crate::schedule::Input>::KIND.to_owned(), data };
     app.world_mut().resource_mut::<InputJournal>().replay([input]);
     schedule::advance(app.world_mut());
-    let call = told::<ModelCall>(&app).pop().expect("the call is told");
+    let call = told::<ModelCall>(&app).pop().expect("the call should be reported");
     (
         app.world().resource::<RequestQueue>().ledger().run(),
         call.cost_usd.expect("the cost is told, or that it is unknown"),

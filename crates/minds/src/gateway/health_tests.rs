@@ -147,7 +147,7 @@ proptest! {
             if health.faults().is_empty() {
                 prop_assert!(["a", "b", "c"].iter().all(|model| health.fault("openai", model).is_none()));
             } else {
-                prop_assert!(!told.is_empty(), "something fails and nothing was told");
+                prop_assert!(!told.is_empty(), "something fails and nothing was reported");
             }
         }
         let saved = serde_json::to_string(&health).unwrap();

@@ -103,7 +103,7 @@ fn an_activation_has_books_and_caps_of_its_own_whoever_works_on_it() {
     assert_eq!(ledger.reserve(RequestId(4), call_in("act-10", "ada-1", 10), &caps), Verdict::Reserved);
     assert_eq!(ledger.reserve(RequestId(5), call("ada-1", 10), &caps), Verdict::Reserved, "this is no activation's");
     ledger.start_run();
-    assert_eq!(ledger.activation(&"act-9".into()).calls, 2, "work goes on where it was");
+    assert_eq!(ledger.activation(&"act-9".into()).calls, 2, "work continues where it was");
     ledger.forget_activation(&"act-9".into());
     assert_eq!(ledger.activation(&"act-9".into()), Tally::default());
 }

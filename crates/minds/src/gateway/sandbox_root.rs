@@ -199,7 +199,7 @@ mod tests {
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(folder)
             .expect("it can be listed")
-            .map(|entry| entry.expect("it is there").file_name().to_string_lossy().into_owned())
+            .map(|entry| entry.expect("it should exist").file_name().to_string_lossy().into_owned())
             .collect();
         names.sort();
         names

@@ -186,7 +186,7 @@ fn every_mistake_says_what_and_what_to_do() {
 fn the_script_in_the_documents_is_one() {
     let page = include_str!("../../../../docs/agents.md");
     let (_, part) = page.split_once("## A script").expect("the page shows a script");
-    let (_, rest) = part.split_once("```yaml\n").expect("it stands between fences");
+    let (_, rest) = part.split_once("```yaml\n").expect("it should be fenced");
     let (yaml, _) = rest.split_once("```").expect("the fence is closed");
     script(yaml);
 }

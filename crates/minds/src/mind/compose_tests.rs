@@ -146,7 +146,7 @@ fn assert_is_example(kind: &str, prompt: &Prompt) {
         std::fs::write(&path, &is).expect("the examples can be written");
     }
     let ought = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
-    assert!(is == ought, "{} is not so any more; UPDATE_PROMPTS=1 writes it anew:\n{is}", path.display());
+    assert!(is == ought, "{} is not so any more; UPDATE_PROMPTS=1 rewrites it:\n{is}", path.display());
 }
 
 #[test]

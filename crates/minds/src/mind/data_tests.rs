@@ -281,7 +281,7 @@ fn with_added_parts() -> PromptParts {
         out.text(format!("## The moon\nIt says:\n{}", said(context)), 0..0, Vec::new());
     });
     for provider in [data, words, text] {
-        parts.register(provider).expect("nobody has it");
+        parts.register(provider).expect("it should be free");
     }
     parts
 }

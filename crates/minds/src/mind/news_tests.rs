@@ -49,9 +49,9 @@ fn edit(app: &mut App, by: &str, act: ElementAct) {
 
 /// Ada reads the board in its present state.
 fn reads(app: &mut App) {
-    let element = app.world().resource::<Elements>().key("ideas").expect("it is there");
-    let entity = app.world().resource::<Elements>().entity(element).expect("it is there");
-    let version = app.world().get::<crate::element::Element>(entity).expect("it is there").version;
+    let element = app.world().resource::<Elements>().key("ideas").expect("it should exist");
+    let entity = app.world().resource::<Elements>().entity(element).expect("it should exist");
+    let version = app.world().get::<crate::element::Element>(entity).expect("it should exist").version;
     let act = MemoryAct::Saw { element, version, summary: String::new() };
     say(app, MemoryEdit { agent: ADA, act, cause: Seq(1) });
 }
@@ -59,7 +59,7 @@ fn reads(app: &mut App) {
 /// What is new to Ada on the board.
 fn news(app: &mut App) -> Option<Vec<NewItem>> {
     let look = |room: Room| {
-        let (agent, _) = room.agent(ADA).expect("she is there");
+        let (agent, _) = room.agent(ADA).expect("she should be in the room");
         let (element, held) = room.element(room.elements.key("ideas")?)?;
         room.news(agent, element, held)
     };
@@ -69,7 +69,7 @@ fn news(app: &mut App) -> Option<Vec<NewItem>> {
 /// What is described to her as new.
 fn told(app: &mut App) -> Option<String> {
     let look = |room: Room| {
-        let (agent, _) = room.agent(ADA).expect("she is there");
+        let (agent, _) = room.agent(ADA).expect("she should be in the room");
         let (element, held) = room.element(room.elements.key("ideas")?)?;
         match room.reading_moment(agent, element, held) {
             CurrentRequest::Read { new, .. } => new,

@@ -118,7 +118,7 @@ impl Room {
     }
 
     pub(super) fn get<C: Component + Clone>(&self, agent: AgentKey) -> C {
-        let entity = self.0.world().resource::<Roster>().entity(agent).expect("it is there");
+        let entity = self.0.world().resource::<Roster>().entity(agent).expect("it should exist");
         self.0.world().get::<C>(entity).expect("everyone has one").clone()
     }
 
@@ -175,8 +175,8 @@ impl Room {
     fn own(&mut self, element: &str, owner: &str) {
         let world = self.0.world_mut();
         let elements = world.resource::<Elements>();
-        let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("it is there");
-        world.get_mut::<Element>(entity).expect("it is there").owner = Some(owner.into());
+        let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("it should exist");
+        world.get_mut::<Element>(entity).expect("it should exist").owner = Some(owner.into());
     }
 
     fn work_over_of(&mut self, activation: ActivationKey) {
@@ -310,7 +310,7 @@ fn work_is_asked_with_its_own_history_and_its_reply_goes_back_with_markers_carri
     assert_eq!((request.prompt.history, request.prompt.moment.as_str()), (history.clone(), ""));
     assert_eq!((request.tools.len(), request.activation.as_deref()), (1, Some("act-7")));
     room.reply(request.id, Ok("One. [REMEMBER: one pin]"));
-    let replied = room.take::<WorkReplied>().pop().expect("work hears back");
+    let replied = room.take::<WorkReplied>().pop().expect("the work should get a reply");
     assert_eq!((replied.activation, replied.turn), (ActivationKey::numbered(7), 1));
     assert_eq!(replied.outcome.expect("it was answered").text, "One.");
     assert_eq!(room.get::<Memory>(ADA).workspace_notes, ["one pin"]);
@@ -449,7 +449,7 @@ fn a_reply_that_nobody_waits_for_is_dropped_with_a_warning() {
 fn the_questions_of_an_agent_that_left_are_cancelled() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
-    let entity = room.0.world().resource::<Roster>().entity(ADA).expect("it is there");
+    let entity = room.0.world().resource::<Roster>().entity(ADA).expect("it should exist");
     room.0.world_mut().despawn(entity);
     room.0.world_mut().resource_mut::<Roster>().remove(ADA, "ada");
     room.tick();

@@ -37,7 +37,8 @@ fn whoever_is_paused_leaves_a_conversation_and_the_others_continue() {
         assert_eq!(room.app.world().resource::<Conversations>().iter().count(), 1);
         let held = if speaker == "ada" { agents[0] } else { agents[1] };
         let others: Vec<AgentKey> = agents.iter().copied().filter(|agent| *agent != held).collect();
-        let conversation = room.app.world().resource::<Conversations>().iter().next().expect("it goes on").clone();
+        let conversation =
+            room.app.world().resource::<Conversations>().iter().next().expect("it should continue").clone();
         assert_eq!((conversation.participants, conversation.left), (others, vec![held]));
         assert_eq!(room.state(held), State::Paused);
     }

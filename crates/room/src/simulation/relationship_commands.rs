@@ -183,7 +183,8 @@ mod tests {
         assert_eq!(ties, [tie("ben", "cy", "likes much"), tie("ada", "ben", "mentors")]);
         let relabel = RelationshipCommand::Relabel { relationship: ties[1].clone(), label: String::new() };
         done(&mut ties, &relabel).expect("no label is a label");
-        done(&mut ties, &RelationshipCommand::Remove { relationship: tie("ben", "cy", "likes much") }).expect("it is");
+        done(&mut ties, &RelationshipCommand::Remove { relationship: tie("ben", "cy", "likes much") })
+            .expect("it should be");
         assert_eq!(ties, [tie("ada", "ben", "")]);
     }
 

@@ -77,14 +77,14 @@ impl Stage {
             self.thinking.push_back((self.now + THINKING_TICKS, due));
         }
         while self.thinking.front().is_some_and(|(at, _)| *at <= self.now) {
-            let (_, due) = self.thinking.pop_front().expect("there is one");
+            let (_, due) = self.thinking.pop_front().expect("there should be one");
             self.room.answer_to(&due, ThinkOutcome::Said { text: "So it is.".into() });
         }
     }
 
     /// A person changes a board, and everyone who may is to read it.
     fn change(&mut self, element: ElementKey) {
-        let entity = self.room.app.world().resource::<Elements>().entity(element).expect("it is there");
+        let entity = self.room.app.world().resource::<Elements>().entity(element).expect("it should exist");
         self.room.app.world_mut().get_mut::<Element>(entity).expect("it is an element").version += 1;
         let change = ElementChange::new(ElementChange::ADDED);
         self.room.say(ElementChanged { element, change, by: Author::user(), cause: Seq(1) });

@@ -144,7 +144,7 @@ fn an_agent_is_told_its_task_with_what_came_before() {
     let text = "- [x] \"Find\"\n  id: find\n  conclusion: |\n    It is podman.\n- [ ] @ada \"Count\"\n  id: count\n  depends_on: find\n  description: |\n    All of them.\n";
     let mut duties = TaskAssignments::default();
     let taken = duties.take_due(&files(&[(PLAN, text)]), &agent_of, 1);
-    let words = task_words(&files(&[(PLAN, text)]), &taken[0]).expect("it is there");
+    let words = task_words(&files(&[(PLAN, text)]), &taken[0]).expect("it should exist");
     assert_eq!(
         words,
         "Count\n\nAll of them.\n\nDone before this: “Find” (find). Its result:\nIt is podman.\n\nThis is task count in \

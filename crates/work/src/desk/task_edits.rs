@@ -173,7 +173,7 @@ mod tests {
         let fields = BTreeMap::from([("status".to_owned(), "working".to_owned())]);
         let done = update("rest", TaskUpdate { status: Some("completed".into()), fields, ..TaskUpdate::default() });
         let done = done.expect("it can be changed").text;
-        let (before, _) = FILE.split_once("- [ ] Rest").expect("it is there");
+        let (before, _) = FILE.split_once("- [ ] Rest").expect("it should exist");
         assert!(
             done.starts_with(before) && done.contains("- [x] Rest\r\n  id: rest\r\n  status: working\r\n"),
             "{done}"

@@ -360,7 +360,7 @@ mod tests {
         let mut queued = reading();
         let theirs = "- [ ] Buy milk\n  id: milk\n";
         let answer = text(&queued, theirs);
-        let order = queued.answered(&answer, Some(KNOWN), false).expect("it goes on").expect("it saves");
+        let order = queued.answered(&answer, Some(KNOWN), false).expect("it should continue").expect("it saves");
         let FileOperation::Save { base, content, .. } = order.operation else { panic!("{order:?}") };
         assert_eq!(base, Some(content_hash(theirs.as_bytes())));
         assert!(content.starts_with("- [x] Buy milk"), "{content}");

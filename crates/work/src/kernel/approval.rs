@@ -366,7 +366,7 @@ mod tests {
         calls(&mut kernel, 7, "lead");
         assert!(kernel.approvals().next().is_none());
         assert!(kernel.ask_person(ActivationKey::numbered(7), 1, 0, "write artifacts/a.md".into()));
-        let approval = kernel.approvals().next().expect("it asks");
+        let approval = kernel.approvals().next().expect("it should ask");
         assert_eq!((&*approval.agent, approval.task.as_str(), approval.tool.as_str()), ("lead", "task 7", "vfs_write"));
         assert_eq!(ApprovalId::parse(approval.id.as_str()), Some(approval.id.clone()));
         let other = ToolCall::new("c", "vfs_write", json!({ "path": "settings.yaml" }));

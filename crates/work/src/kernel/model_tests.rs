@@ -286,11 +286,11 @@ impl World {
                 let asked: Vec<CallAt> = asked.collect();
                 let Some((key, turn, index)) = pick(asked, *at) else { return };
                 let refusal = (!allow).then(|| "Error: refused".to_owned());
-                let thread = self.is.kernel.activation(key).expect("it asks").thread;
+                let thread = self.is.kernel.activation(key).expect("it should ask").thread;
                 let tool = self.is.kernel.activation(key).and_then(|one| Some(one.question()?.1.name.clone()));
                 assert!(self.is.kernel.decided((key, turn, index), refusal, &self.settings));
                 if *allow && *for_task {
-                    assert!(self.is.kernel.grant(thread, &tool.expect("it asks"), &risky(turn)));
+                    assert!(self.is.kernel.grant(thread, &tool.expect("it should ask"), &risky(turn)));
                     self.is.granted.insert((thread, turn % 3));
                 }
             }
@@ -322,7 +322,7 @@ impl World {
             Act::Crash => {
                 // As it is written to disk and read back.
                 let text = serde_json::to_string(&self.disk.kernel).expect("the kernel can be saved");
-                let kernel: Kernel = serde_json::from_str(&text).expect("and read again");
+                let kernel: Kernel = serde_json::from_str(&text).expect("it should be readable again");
                 assert_eq!(kernel, self.disk.kernel);
                 self.is = Saved { kernel, ..self.disk.clone() };
             }
@@ -404,7 +404,7 @@ impl World {
     /// As the room does when a piece of work ends.
     fn report(&mut self, ended: ActivationKey) {
         while let Some(thread) = self.is.kernel.due_report(ended) {
-            let parent = self.is.kernel.thread(thread).and_then(|thread| thread.parent).expect("it has one");
+            let parent = self.is.kernel.thread(thread).and_then(|thread| thread.parent).expect("it should have one");
             let was_stopped = self.is.kernel.thread(parent).expect("it is known").is_stopped;
             self.is.next += 1;
             let at = (ActivationKey::numbered(self.is.next), self.is.now, Seq(1));

@@ -126,7 +126,7 @@ mod tests {
     fn at_work(bench: &mut Bench) -> (CallAt, OrderKey) {
         let key = bench.start("ada", "x");
         bench.say(key, "", &["report"]);
-        let turn = bench.kernel.activation(key).expect("it goes on").turn;
+        let turn = bench.kernel.activation(key).expect("it should continue").turn;
         let call = bench.kernel.running_call(key, turn, 0).expect("it is carried out").call.clone();
         let order = OrderKey::new(RunTag::default(), (key, turn, 0), &call);
         bench.kernel.keep_order(order);
@@ -157,7 +157,7 @@ mod tests {
         bench.answer_with(key, (turn, 2), "that, too");
         assert_eq!(current(&bench, key), Some(0), "the call itself goes on");
         bench.answer_with(key, (turn, 0), "the report");
-        let messages = &bench.kernel.activation(key).expect("it goes on").messages;
+        let messages = &bench.kernel.activation(key).expect("it should continue").messages;
         let results: Vec<&str> =
             messages.iter().filter(|one| one.role == Role::Tool).map(|one| one.text.as_str()).collect();
         assert_eq!(results, ["the report"]);

@@ -155,7 +155,7 @@ mod tests {
         let mut bench = Bench::new();
         let key = bench.start("boss", "Plan\nit");
         let other = bench.start("ada", "Write");
-        let child = bench.spawn(key, "kid", "dig").expect("it may");
+        let child = bench.spawn(key, "kid", "dig").expect("it should be permitted");
         bench.say(key, "I wait.", &[]);
         bench.say(child, "", &["a.md"]);
         bench.kernel.ask_person(child, 1, 0, "read a.md".into());

@@ -222,7 +222,7 @@ mod tests {
     fn at_work(bench: &mut Bench) -> (CallAt, OrderKey) {
         let key = bench.start("ada", "x");
         bench.say(key, "", &["report"]);
-        let turn = bench.kernel.activation(key).expect("it goes on").turn;
+        let turn = bench.kernel.activation(key).expect("it should continue").turn;
         let call = bench.kernel.running_call(key, turn, 0).expect("it is carried out").call.clone();
         let order = OrderKey::new(RunTag::default(), (key, turn, 0), &call);
         bench.kernel.keep_order(order);

@@ -77,7 +77,7 @@ fn in_the_middle_of_a_turn_words_count_and_the_order_of_messages_waits() {
     let edit = taken(key, add(messages, "At once"), 1);
     assert_eq!(bench.kernel.takes_session(&edit, &bench.settings), SessionTake::Now);
     bench.kernel.take_session(&edit, (GIVEN, 9, Seq(1)));
-    let one = bench.kernel.activation(key).expect("it goes on");
+    let one = bench.kernel.activation(key).expect("it should continue");
     assert_eq!((one.messages[0].text.as_str(), one.mail.len()), ("Write in verse", 1));
     // A message before the others waits until the turn is over.
     let mut put_in = file(&bench.kernel, key);

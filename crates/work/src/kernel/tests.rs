@@ -131,7 +131,7 @@ impl Bench {
             .enumerate()
             .map(|(at, path)| ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": path })))
             .collect();
-        let turn = self.kernel.activation(key).expect("it goes on").turn;
+        let turn = self.kernel.activation(key).expect("it should continue").turn;
         self.kernel.replied(
             key,
             turn,
@@ -142,7 +142,7 @@ impl Bench {
     }
 
     pub(super) fn fail(&mut self, key: ActivationKey, failure: NoReply) {
-        let turn = self.kernel.activation(key).expect("it goes on").turn;
+        let turn = self.kernel.activation(key).expect("it should continue").turn;
         self.kernel.failed(key, turn, failure, self.now, &self.settings);
         self.tick();
     }
@@ -159,7 +159,7 @@ impl Bench {
     }
 
     pub(super) fn phase(&self, key: ActivationKey) -> &Phase {
-        &self.kernel.activation(key).expect("it goes on").phase
+        &self.kernel.activation(key).expect("it should continue").phase
     }
 
     pub(super) fn ending(&self, key: ActivationKey) -> &Ending {
@@ -196,7 +196,7 @@ fn tool_calls_are_carried_out_one_after_another_and_each_is_answered() {
     assert!(!bench.answer(key, 0), "an answer counts once");
     bench.answer(key, 1);
     assert_eq!(*bench.phase(key), Phase::Asking);
-    let activation = bench.kernel.activation(key).expect("it goes on");
+    let activation = bench.kernel.activation(key).expect("it should continue");
     let roles: Vec<Role> = activation.messages.iter().map(|message| message.role).collect();
     assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Tool]);
 }
@@ -297,8 +297,8 @@ fn depth_fan_out_and_repetition_are_refused_with_their_numbers() {
 fn a_signal_wakes_the_one_that_started_it_with_its_session_and_its_own_parent() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
-    let child = bench.spawn(root, "kid", "dig").expect("it may");
-    let grandchild = bench.spawn(child, "tot", "dig deeper").expect("it may");
+    let child = bench.spawn(root, "kid", "dig").expect("it should be permitted");
+    let grandchild = bench.spawn(child, "tot", "dig deeper").expect("it should be permitted");
     bench.say(root, "I wait.", &[]);
     bench.say(child, "I wait too.", &[]);
     assert_eq!(bench.signal(grandchild, "found it"), Ok(true));
@@ -316,7 +316,7 @@ fn a_signal_wakes_the_one_that_started_it_with_its_session_and_its_own_parent() 
 fn a_signal_to_one_that_is_still_running_comes_with_its_next_question_and_is_not_lost_by_a_conclusion() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
-    let child = bench.spawn(root, "kid", "dig").expect("it may");
+    let child = bench.spawn(root, "kid", "dig").expect("it should be permitted");
     assert_eq!(bench.signal(child, "found it"), Ok(false));
     assert!(matches!(bench.signal(child, "found it"), Err(Refusal::Loop { .. })), "the same words twice");
     bench.say(root, "I am done.", &[]);
@@ -333,7 +333,7 @@ fn two_steps_without_progress_stop_it_after_one_nudge() {
     bench.answer(key, 0);
     bench.say(key, "", &["a.md"]);
     bench.answer(key, 0);
-    let nudge = bench.kernel.activation(key).and_then(|one| one.messages.last().cloned()).expect("it goes on");
+    let nudge = bench.kernel.activation(key).and_then(|one| one.messages.last().cloned()).expect("it should continue");
     assert!(nudge.role == Role::User && nudge.text.starts_with("Progress check: "));
     bench.say(key, "", &["b.md"]);
     bench.answer(key, 0);

@@ -45,7 +45,7 @@ fn an_entry_that_was_taken_away_is_gone_and_its_history_says_so() {
     let mut boards = Blackboards::default();
     write(&mut boards, "plan", json!(1), Condition::Anything).expect("there is room");
     assert_eq!(write(&mut boards, "plan", Value::Null, expects(json!(1))), Ok(2));
-    let board = boards.get(RUN).expect("it is there");
+    let board = boards.get(RUN).expect("it should exist");
     assert!(board.entry("plan").is_none());
     let before = board.entries().next().map(|(_, entry)| entry.before.len());
     assert_eq!(before, Some(1));
@@ -138,7 +138,7 @@ proptest! {
                 Act::Save => disk = (boards.clone(), model.clone()),
                 Act::Crash => {
                     let text = serde_json::to_string(&disk.0).expect("blackboards can be saved");
-                    boards = serde_json::from_str(&text).expect("and read again");
+                    boards = serde_json::from_str(&text).expect("it should be readable again");
                     prop_assert_eq!(&boards, &disk.0);
                     model = disk.1.clone();
                     runs = (next_run..next_run + 3).collect();

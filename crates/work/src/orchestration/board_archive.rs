@@ -211,7 +211,7 @@ mod tests {
         };
         write("draft", json!("x"), false);
         write("found", json!({ "chairs": 12 }), true);
-        let kept = shared_entries(run, boards.get(run).expect("it is there"));
+        let kept = shared_entries(run, boards.get(run).expect("it should exist"));
         let value = json!({ "chairs": 12 });
         assert_eq!(
             kept,

@@ -40,7 +40,7 @@ fn what_is_said_is_heard_once_by_everybody_who_listens_but_whoever_said_it() {
     assert!(channels.deliver("ada", &settings()).is_empty(), "it knows what it said");
     assert_eq!(texts(&channels.deliver("bea", &settings())), ["12 chairs"]);
     assert!(channels.deliver("bea", &settings()).is_empty() && channels.is_quiet());
-    assert_eq!(channels.get("findings").expect("it is there").counts(), (1, 0));
+    assert_eq!(channels.get("findings").expect("it should exist").counts(), (1, 0));
 }
 
 #[test]
@@ -96,11 +96,11 @@ fn what_goes_in_circles_is_refused_until_something_else_is_said() {
     for _ in 0..2 {
         let bounce = channels.publish("news", after(most + 1), &settings()).expect_err("it goes in circles");
         assert_eq!(bounce, Bounce::Circle { channel: "news".into(), hops: most + 1 });
-        assert!(channels.get("news").expect("it is there").goes_in_circles());
+        assert!(channels.get("news").expect("it should exist").goes_in_circles());
     }
-    assert_eq!(channels.get("news").expect("it is there").counts(), (0, 2));
+    assert_eq!(channels.get("news").expect("it should exist").counts(), (0, 2));
     channels.publish("news", message("ada", "near"), &settings()).expect("nothing led to it");
-    assert!(!channels.get("news").expect("it is there").goes_in_circles());
+    assert!(!channels.get("news").expect("it should exist").goes_in_circles());
     assert_eq!(channels.calls("bea").len(), 2);
     channels.note_woken("bea");
     assert!(channels.calls("bea").is_empty(), "once");
@@ -214,7 +214,7 @@ impl World {
             Act::Save => self.disk = self.is.clone(),
             Act::Crash => {
                 let text = serde_json::to_string(&self.disk.0).expect("channels can be saved");
-                let channels: Channels = serde_json::from_str(&text).expect("and read again");
+                let channels: Channels = serde_json::from_str(&text).expect("it should be readable again");
                 assert_eq!(channels, self.disk.0);
                 self.is = (channels, self.disk.1.clone());
             }

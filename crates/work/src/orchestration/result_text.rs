@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn what_an_earlier_run_left_is_reported_as_such() {
         let kept = kept();
-        let told = kept_entry(kept.get("plan").expect("it is there"));
+        let told = kept_entry(kept.get("plan").expect("it should exist"));
         assert!(
             told.contains("From an earlier run, there is 'plan' (by ada in act-7, 1:15 into that room's time):\ncount"),
             "{told}"

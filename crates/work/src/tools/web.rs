@@ -177,7 +177,7 @@ mod tests {
         for body in ["", "a\n\nb\n"] {
             let (url, body) = ("https://a.org/x".to_owned(), body.as_bytes().to_vec());
             let answer = WebAnswer { status: 404, url, headers: headers.clone(), body };
-            let read = ReadAnswer::of(&text_of(&answer)).expect("it is one");
+            let read = ReadAnswer::of(&text_of(&answer)).expect("it should be valid");
             assert_eq!((read.status, &*read.url, &read.headers), (404, "https://a.org/x", &headers));
             assert_eq!(read.body.as_bytes(), answer.body);
         }

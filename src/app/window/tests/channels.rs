@@ -28,7 +28,7 @@ impl House {
     }
 
     fn stands_on(&mut self, board: &str) -> String {
-        match &*self.model().element(board).expect("it is there").content {
+        match &*self.model().element(board).expect("it should exist").content {
             ContentView::Text(text) => text.clone(),
             other => panic!("{other:?}"),
         }

@@ -45,7 +45,7 @@ impl House {
     }
 
     fn on_disk(&self) -> String {
-        fs::read_to_string(self.folder.path().join(PATH)).expect("it is there")
+        fs::read_to_string(self.folder.path().join(PATH)).expect("it should exist")
     }
 
     fn told(&self) -> String {
@@ -60,7 +60,7 @@ fn added(agent: &str) -> WorkflowEdit {
 fn house() -> House {
     let mut house = House::new();
     let path = house.folder.path().join(PATH);
-    fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+    fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
     fs::write(&path, TEXT).expect("files can be written");
     let world = house.room.world().expect("it is open");
     let content = crate::workspace::files::FileContent::Text(TEXT.into());

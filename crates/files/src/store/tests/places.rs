@@ -143,7 +143,7 @@ fn a_workspace_that_is_moved_under_a_room_stops_it_and_keeps_its_history() {
     let lost = store.lost().unwrap();
     assert!(lost.what.contains("moved") && lost.remedy.contains("at its new location"), "{lost}");
     assert!(!store.has_room());
-    assert!(!here.exists(), "nothing is made anew where the workspace was");
+    assert!(!here.exists(), "nothing is created where the workspace was");
     fs::rename(&there, &here).unwrap();
     store.keep_tick(tick("r-1", 2, 2));
     wait_until("put back, it goes on", || store.lost().is_none() && store.has_room());

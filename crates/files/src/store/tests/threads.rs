@@ -117,7 +117,7 @@ fn a_record_out_of_order_is_refused_and_costs_no_other() {
     store.send_tick(tick("r-3", 4, 3)).unwrap();
     drop(release);
     store.flush().unwrap();
-    assert_eq!(store.take_problems().len(), 6, "the two without a run are told once");
+    assert_eq!(store.take_problems().len(), 6, "the two without a run are reported once");
     let reader = Reader::open(dir.path()).unwrap();
     let names: Vec<_> = reader.runs().unwrap().into_iter().map(|run| run.id.to_string()).collect();
     assert_eq!(names, ["r-3", "r-1"]);

@@ -38,7 +38,7 @@ fn the_shape_of_the_reference_is_read_with_roles_calls_and_results() {
                 type: function\n        function:\n          name: create_task\n          arguments:\n            \
                 file: a\n  - role: tool\n    name: create_task\n    content: |\n      {\"success\": true}\n    \
                 tool_call_id: call_123\nmetadata: {}\n";
-    let session = parse(text).expect("it is one");
+    let session = parse(text).expect("it should be valid");
     assert_eq!((session.session_id.as_deref(), session.agent_id.as_str()), (Some("planner-001-abc123"), "planner-001"));
     assert_eq!(session.lines, [Some(10), Some(13), Some(23)]);
     assert_eq!(session.messages[1].tool_calls[0].arguments, serde_json::json!({ "file": "a" }));

@@ -265,14 +265,14 @@ proptest! {
 fn a_task_is_put_elsewhere_in_its_list_with_all_below_it() {
     let text = "# P\r\n\r\n- one\r\n  note: x\r\n  - deep\r\n\r\n- two\r\n- three";
     let file = parse(text);
-    let index = |title: &str| file.tasks.iter().position(|task| task.title.text == title).expect("it is there");
+    let index = |title: &str| file.tasks.iter().position(|task| task.title.text == title).expect("it should exist");
     let moved = reorder(&file, index("one"), Some(index("three"))).expect("it is in the list");
     assert_eq!(moved, "# P\r\n\r\n\r\n- two\r\n- one\r\n  note: x\r\n  - deep\r\n- three");
     let last = reorder(&file, index("one"), None).expect("it is in the list");
     assert_eq!(last, "# P\r\n\r\n\r\n- two\r\n- three\r\n- one\r\n  note: x\r\n  - deep");
     let first = reorder(&file, index("three"), Some(index("one"))).expect("it is in the list");
     assert_eq!(first, "# P\r\n\r\n- three\r\n- one\r\n  note: x\r\n  - deep\r\n\r\n- two\r\n");
-    assert_eq!(reorder(&file, index("two"), Some(index("three"))).as_deref(), Ok(text), "it stands there");
+    assert_eq!(reorder(&file, index("two"), Some(index("three"))).as_deref(), Ok(text), "it is there already");
     assert_eq!(reorder(&file, index("three"), None).as_deref(), Ok(text));
     assert_eq!(reorder(&file, index("deep"), Some(index("two"))), Err(EditError::OtherList));
     for text in [moved, last, first] {

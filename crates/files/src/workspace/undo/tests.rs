@@ -326,7 +326,7 @@ fn the_files_are_put_back_as_the_person_and_that_is_undone_again() {
         assert_eq!(office.text("notes/new.md"), None);
 
         fs::write(office.root().join("notes/a.md"), "one\ntwo\nthree\nmine\nand more\n").expect("it can be written");
-        let (back, not_done) = take_back(office.root(), &office.dir()).expect("it can be taken back");
+        let (back, not_done) = take_back(office.root(), &office.dir()).expect("it should be undoable");
         assert_eq!(back.number, undone.number);
         assert_eq!(not_done.len(), 1, "{not_done:?}");
         assert_eq!(office.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\nand more\n"));
@@ -348,7 +348,8 @@ fn a_kill_between_two_files_is_repaired_by_undoing() {
     apply_plan(office.root(), &office.dir(), &only, None).expect("it can be undone");
     // As if the rest had been recorded as well, and the program killed before it was done.
     let record = office.dir().join("undone/000001.json");
-    let mut undone: Undone = serde_json::from_str(&fs::read_to_string(&record).expect("it is there")).expect("json");
+    let mut undone: Undone =
+        serde_json::from_str(&fs::read_to_string(&record).expect("it should exist")).expect("json");
     undone.files.extend(plan.files[1..].iter().map(|file| UndoneFile {
         path: file.path.clone(),
         to: None,
@@ -356,7 +357,7 @@ fn a_kill_between_two_files_is_repaired_by_undoing() {
         after: file.after().map(str::to_owned),
     }));
     fs::write(&record, serde_json::to_string(&undone).expect("json")).expect("files can be written");
-    let (_, not_done) = take_back(office.root(), &office.dir()).expect("it can be taken back");
+    let (_, not_done) = take_back(office.root(), &office.dir()).expect("it should be undoable");
     assert_eq!(not_done, []);
     assert_eq!(office.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\n"));
     assert_eq!(office.text("notes/new.md").as_deref(), Some("hers\n"));

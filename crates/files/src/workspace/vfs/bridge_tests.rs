@@ -42,7 +42,7 @@ impl Office {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in files.iter().chain(&[(SCENE, SCENE_TEXT), ("settings.yaml", "")]) {
             let full = folder.path().join(path);
-            fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+            fs::create_dir_all(full.parent().expect("it should be in the folder")).expect("folders can be made");
             fs::write(full, text).expect("files can be written");
         }
         let mut app = app();
@@ -53,7 +53,7 @@ impl Office {
     }
 
     fn open_service(&mut self, watch: bool) {
-        let root = self.folder.path().canonicalize().expect("it is there");
+        let root = self.folder.path().canonicalize().expect("it should exist");
         let room = Some(read_folder(&root).0);
         let service = FileService::open(FileServiceOptions { room, watch, ..FileServiceOptions::new(&root) });
         self.app.world_mut().insert_resource(FileBridge::new(service.expect("it can be opened")));
@@ -138,7 +138,7 @@ fn what_changed_is_recorded_and_known_in_the_same_tick() {
     };
     assert_eq!(events, [written("agents/bob.md", 3), warning.into(), written("artifacts/a.md", 1)]);
     office.tick();
-    assert_eq!(office.events(), [], "it is told once");
+    assert_eq!(office.events(), [], "it is reported once");
     office.give(order("k-4", "ada", super::super::FileOperation::Delete { path: "agents/bob.md".into() }));
     office.tick();
     office.tick();
@@ -210,7 +210,7 @@ fn an_ordered_change_says_who_made_it_and_what_it_crossed_with() {
         assert!(start.elapsed() < PATIENCE, "nothing waits to be saved");
         office.tick();
     }
-    let on_disk = fs::read_to_string(office.folder.path().join("boards/rules.md")).expect("it is there");
+    let on_disk = fs::read_to_string(office.folder.path().join("boards/rules.md")).expect("it should exist");
     assert_eq!(on_disk, "# Rules\n- one\n- ada's\n", "nobody here joins the two");
 }
 

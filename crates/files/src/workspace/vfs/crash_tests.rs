@@ -111,7 +111,7 @@ fn what_cannot_be_finished_is_undone_and_done_when_it_is_asked_again() {
     office.files.stop_at = Some(LastStep::Recorded);
     let _killed = catch_unwind(AssertUnwindSafe(|| office.files.carry_out(&order)));
     let path = office.folder.path().join("notes/b.md");
-    std::fs::remove_file(&path).expect("it is there");
+    std::fs::remove_file(&path).expect("it should exist");
     std::fs::create_dir(&path).expect("folders can be made");
     let mut office = office.reopen();
     let failure = office.files.carry_out(&order).result.expect_err("a folder is in the way");

@@ -127,7 +127,8 @@ impl Office {
         let Some(head) = self.files.versions.head(path).expect("the history can be read") else { return Vec::new() };
         let mut versions = self.files.versions.versions(head.file).expect("the history can be read");
         versions.reverse();
-        let text = |number| self.files.versions.text(head.file, number).expect("it can be read").expect("it is kept");
+        let text =
+            |number| self.files.versions.text(head.file, number).expect("it can be read").expect("it should be kept");
         versions.into_iter().map(|version| (version.number, version.author, text(version.number))).collect()
     }
 }
@@ -138,7 +139,7 @@ fn open(folder: &tempfile::TempDir) -> Executor {
 
 pub(in crate::workspace) fn put_outside(folder: &tempfile::TempDir, path: &str, text: &str) {
     let full = folder.path().join(path);
-    fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+    fs::create_dir_all(full.parent().expect("it should be in the folder")).expect("folders can be made");
     fs::write(full, text).expect("files can be written");
 }
 
@@ -170,7 +171,7 @@ fn what_is_written_is_read_and_every_write_is_a_version() {
     let read = office.run("cy", read("artifacts/plan.md"));
     let text = FileAnswer::Text { path: "artifacts/plan.md".into(), content: "zwölf\n".into(), version: 2 };
     assert_eq!(read, Ok(text));
-    let head = office.files.versions.head("artifacts/plan.md").expect("it can be read").expect("it is there");
+    let head = office.files.versions.head("artifacts/plan.md").expect("it can be read").expect("it should exist");
     let kept = office.files.versions.versions(head.file).expect("they can be read");
     assert_eq!((kept[0].author.as_str(), kept[0].chars, kept[0].order_key.as_deref()), ("bob", 6, Some("order-2")));
     assert_eq!(kept[0].activation.as_deref(), Some("act-1"));
@@ -432,11 +433,11 @@ fn a_writer_hears_of_others_who_know_an_older_text_and_is_not_delayed() {
         other => panic!("{other:?}"),
     };
     let none: Vec<Id> = Vec::new();
-    office.run("bob", read("artifacts/a.md")).expect("it is there");
-    office.run("ada", read("artifacts/a.md")).expect("it is there");
+    office.run("bob", read("artifacts/a.md")).expect("it should exist");
+    office.run("ada", read("artifacts/a.md")).expect("it should exist");
     assert_eq!(conflicts(office.run("ada", write("artifacts/a.md", "1"))), none, "bob read before ada did");
-    office.run("cy", read("artifacts/a.md")).expect("it is there");
-    office.run("user", read("artifacts/a.md")).expect("it is there");
+    office.run("cy", read("artifacts/a.md")).expect("it should exist");
+    office.run("user", read("artifacts/a.md")).expect("it should exist");
     assert_eq!(conflicts(office.run("ada", write("artifacts/a.md", "2"))), ["cy".into()]);
     assert_eq!(conflicts(office.run("bob", rename("artifacts/a.md", "artifacts/b.md"))), ["ada".into(), "cy".into()]);
     assert_eq!(conflicts(office.run("bob", delete("artifacts/b.md"))), ["ada".into(), "cy".into()]);
@@ -457,12 +458,12 @@ fn nothing_that_a_person_wrote_is_lost() {
         version(4, "ada", "ada's again"),
     ];
     assert_eq!(office.history("notes/a.md"), kept);
-    office.run("ada", delete("notes/b.md")).expect("it is there");
+    office.run("ada", delete("notes/b.md")).expect("it should exist");
     assert_eq!(
         (office.on_disk("notes/b.md"), office.history("notes/b.md")),
         (None, vec![version(1, OUTSIDE, "by hand")])
     );
-    office.run("ada", restore("notes/b.md", 1)).expect("it is kept");
+    office.run("ada", restore("notes/b.md", 1)).expect("it should be kept");
     assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("by hand"));
     assert_eq!(office.history("notes/b.md").last(), Some(&version(2, "ada", "by hand")));
 }
@@ -474,8 +475,8 @@ fn a_history_goes_with_its_file_and_makes_way_for_another() {
         office.run("ada", write("a.md", text)).expect("it can be written");
     }
     office.run("ada", write("old.md", "gone")).expect("it can be written");
-    office.run("ada", delete("old.md")).expect("it is there");
-    let renamed = office.run("ada", rename("a.md", "old.md")).expect("nothing is there");
+    office.run("ada", delete("old.md")).expect("it should exist");
+    let renamed = office.run("ada", rename("a.md", "old.md")).expect("nothing should exist there");
     let done = FileDone::Renamed { from: "a.md".into(), to: "old.md".into(), content: None };
     assert_eq!(renamed, FileAnswer::Changed { done, conflict_with: Vec::new() });
     office.run("ada", write("old.md", "3")).expect("it can be written");
@@ -508,7 +509,7 @@ fn what_others_do_is_noticed_and_told_once() {
     put_outside(&office.folder, "notes/a.md", "three");
     put_outside(&office.folder, "notes/new.md", "new");
     put_outside(&office.folder, "agents/ada.md", "another");
-    fs::remove_file(office.folder.path().join("notes/gone.md")).expect("it is there");
+    fs::remove_file(office.folder.path().join("notes/gone.md")).expect("it should exist");
     fs::write(office.folder.path().join("notes/image.png"), [0xff, 0]).expect("files can be written");
     office.files.look_at_everything();
     let told = |path: &str, version, is_gone| OutsideChange {
@@ -549,7 +550,7 @@ fn an_edit_made_while_nobody_looked_is_a_version() {
     office.run("ada", write("notes/a.md", "1")).expect("it can be written");
     office.run("ada", write("notes/b.md", "1")).expect("it can be written");
     put_outside(&office.folder, "notes/a.md", "by hand");
-    fs::remove_file(office.folder.path().join("notes/b.md")).expect("it is there");
+    fs::remove_file(office.folder.path().join("notes/b.md")).expect("it should exist");
     let mut office = office.reopen();
     while office.files.do_later() {}
     assert_eq!(office.history("notes/a.md")[1], version(2, OUTSIDE, "by hand"));
@@ -575,7 +576,7 @@ fn the_rooms_own_saves_are_its_versions_and_nobodys_edits() {
     let FileAnswer::Changed { done: FileDone::Written { content, .. }, .. } = written else { panic!("{written:?}") };
     assert_eq!(content.as_deref(), Some("ada's"), "the room must know it");
     assert_eq!(office.history("boards/rules.md")[2], version(3, "ada", "ada's"));
-    let room = office.files.room.as_ref().expect("there is one");
+    let room = office.files.room.as_ref().expect("there should be one");
     assert_eq!(room.known.get("boards/rules.md"), Some(&content_hash(b"ada's")), "it is no news");
     assert_eq!(room.ours.get("boards/rules.md"), Some(&hash), "nor may the room write over it");
 }
@@ -603,9 +604,9 @@ fn what_cannot_be_written_is_not_recorded() {
     for operation in [write("notes/image.png", "x"), delete("notes/image.png"), rename("notes/image.png", "x.png")] {
         assert!(office.says(operation).contains("not UTF-8"), "what no version can keep is left alone");
     }
-    assert_eq!(fs::read(office.folder.path().join("notes/image.png")).expect("it is there"), [0xff]);
+    assert_eq!(fs::read(office.folder.path().join("notes/image.png")).expect("it should exist"), [0xff]);
     assert_eq!(
-        fs::read_dir(office.folder.path().join("notes")).expect("it is there").count(),
+        fs::read_dir(office.folder.path().join("notes")).expect("it should exist").count(),
         2,
         "nothing is left over"
     );
@@ -657,7 +658,7 @@ fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
             content: format!("status: {status}\ntask: x\nmessages: []\n").into(),
             over: None,
         };
-        office.run("ada", operation).expect("it is kept");
+        office.run("ada", operation).expect("it should be kept");
     };
     record(3, "running");
     record(4, "completed");
@@ -770,7 +771,7 @@ fn by_no_operation_an_agent_allows_a_task_that_waits_for_a_person() {
     let allowed = format!("{waiting}  approved: true\n");
     let mut office =
         Office::new(&[("tasks/a.task.md", waiting), ("tasks/b.task.md", &allowed), ("artifacts/a.md", &allowed)]);
-    office.run("user", read("tasks/a.task.md")).expect("it is there");
+    office.run("user", read("tasks/a.task.md")).expect("it should exist");
     let path = || "tasks/a.task.md".to_owned();
     let base = Some(content_hash(waiting.as_bytes()));
     for operation in [

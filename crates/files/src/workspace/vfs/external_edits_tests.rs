@@ -67,7 +67,7 @@ fn looking_finds_edits_new_files_and_files_that_are_gone() {
     write(&folder, "agents/.hidden.md", "no");
     files.look_at_room_files();
     assert_eq!(files.news.take(9), [text(ADA, 1, "edited while closed"), text("agents/bob.md", 1, "new")]);
-    fs::remove_file(folder.path().join("agents/bob.md")).expect("it is there");
+    fs::remove_file(folder.path().join("agents/bob.md")).expect("it should exist");
     files.look_at_room_files();
     assert_eq!(files.news.take(9), [], "what is gone is not believed at once");
     files.doubts.insert("agents/bob.md".into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
@@ -126,7 +126,7 @@ fn our_own_writes_are_no_news() {
 #[test]
 fn the_thread_notices_renames_bursts_and_folders() {
     let folder = folder();
-    let root = folder.path().canonicalize().expect("it is there");
+    let root = folder.path().canonicalize().expect("it should exist");
     let room = Some(layout::read_folder(&root).0);
     let service = FileService::open(FileServiceOptions { room, watch: true, ..FileServiceOptions::new(&root) });
     let service = service.expect("it can be opened");
@@ -142,7 +142,7 @@ fn the_thread_notices_renames_bursts_and_folders() {
     fs::create_dir_all(folder.path().join("boards/team")).expect("folders can be made");
     write(&folder, "boards/team/a.md", "in a new folder");
     assert_eq!(next(&service), text("boards/team/a.md", 1, "in a new folder"));
-    fs::remove_dir_all(folder.path().join("boards")).expect("it is there");
+    fs::remove_dir_all(folder.path().join("boards")).expect("it should exist");
     assert_eq!(next(&service), removed("boards/team/a.md"));
     write(&folder, "agents/latin.md", "x");
     assert_eq!(next(&service), text("agents/latin.md", 1, "x"));
@@ -185,7 +185,7 @@ fn every_change_is_told_to_whoever_shows_files_whoever_made_it() {
     assert_eq!(told(&mut files), [(record, 0, true, None)]);
     files.create("notes/cup.png", &[0xff]).expect("it can be written");
     assert_eq!(told(&mut files), [("notes/cup.png".to_owned(), 0, true, None)]);
-    fs::remove_file(folder.path().join("notes/cup.png")).expect("it is there");
+    fs::remove_file(folder.path().join("notes/cup.png")).expect("it should exist");
     files.refresh("");
     assert_eq!(told(&mut files), [gone("notes/cup.png", 0)]);
     write(&folder, ADA, "edited");

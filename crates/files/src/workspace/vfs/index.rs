@@ -400,10 +400,10 @@ mod tests {
             ("artifacts/NUL.md", "cannot be named"),
         ] {
             let full = folder.path().join(path);
-            fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+            fs::create_dir_all(full.parent().expect("it should be in the folder")).expect("folders can be made");
             fs::write(full, text).expect("files can be written");
         }
-        let root = Root::open(folder.path()).expect("it is there");
+        let root = Root::open(folder.path()).expect("it should exist");
         (folder, root)
     }
 
@@ -429,11 +429,11 @@ mod tests {
         fs::create_dir_all(folder.path().join("notes/new")).expect("folders can be made");
         fs::write(folder.path().join("notes/new/b.md"), "b").expect("files can be written");
         fs::write(folder.path().join("artifacts/deep/c.md"), "c").expect("files can be written");
-        fs::remove_file(folder.path().join("artifacts/deep/a.md")).expect("it is there");
+        fs::remove_file(folder.path().join("artifacts/deep/a.md")).expect("it should exist");
         let difference = index.refresh(&root, "artifacts/");
         assert_eq!(difference.went, ["artifacts/deep/a.md"]);
         assert_eq!(difference.came, ["notes/new/b.md", "artifacts/deep/c.md"]);
-        fs::remove_dir_all(folder.path().join("notes")).expect("it is there");
+        fs::remove_dir_all(folder.path().join("notes")).expect("it should exist");
         assert_eq!(index.refresh(&root, "").went, ["notes/new/b.md"]);
         assert_eq!(paths(&index, ""), ["agents/ada.md", "artifacts/deep/c.md", "artifacts/plan.md"]);
     }
@@ -444,7 +444,7 @@ mod tests {
         let mut index = Index::walk(&root);
         index.limit_memory(1000);
         let path = WorkspacePath::new("artifacts/plan.md").expect("it is a path");
-        let read = |index: &mut Index| index.read(&root, &path, 100).expect("it is there").0.to_string();
+        let read = |index: &mut Index| index.read(&root, &path, 100).expect("it should exist").0.to_string();
         assert_eq!(read(&mut index), "plan");
         // The same length within the same instant.
         fs::write(folder.path().join("artifacts/plan.md"), "PLAN").expect("files can be written");
@@ -457,7 +457,8 @@ mod tests {
         let (_folder, root) = workspace();
         let mut index = Index::walk(&root);
         index.limit_memory(80);
-        let found = root.look(&WorkspacePath::new("artifacts/plan.md").expect("it is a path")).expect("it is there");
+        let found =
+            root.look(&WorkspacePath::new("artifacts/plan.md").expect("it is a path")).expect("it should exist");
         for number in 0..20 {
             index.keep(&format!("{number}"), "ten bytes.".into(), found);
             index.texts.get("0");

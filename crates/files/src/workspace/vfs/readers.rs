@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(readers.others("a", &bob), [ada.0.clone(), cy.0.clone()]);
         assert_eq!(readers.others("a", &Author::user()), [ada.0.clone(), bob.0.clone(), cy.0.clone()]);
         readers.note("a", &ada);
-        assert!(readers.others("a", &ada).is_empty(), "it is told once");
+        assert!(readers.others("a", &ada).is_empty(), "it is reported once");
         readers.renamed("a", "b");
         assert!(readers.others("a", &bob).is_empty());
         assert_eq!(readers.others("b", &cy), std::slice::from_ref(&ada.0));

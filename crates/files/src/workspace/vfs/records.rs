@@ -153,7 +153,7 @@ mod tests {
         let heads = record_heads(folder.path());
         assert_eq!(heads.iter().map(|head| head.path.as_str()).collect::<Vec<_>>(), [path]);
         assert!(heads[0].modified.is_some());
-        change_record(folder.path(), path, |text| text.replace("running", "dropped")).expect("it is there");
+        change_record(folder.path(), path, |text| text.replace("running", "dropped")).expect("it should exist");
         assert_eq!(record_status(&record_heads(folder.path())[0].head), Some("dropped"));
     }
 }

@@ -89,11 +89,11 @@ fn nothing_is_written_over_a_text_that_the_room_was_not_told_of() {
     let second = session(&["Look", "I look"]);
     assert_eq!(record(&mut office, &second, None), COPY);
     assert_eq!((office.on_disk(PATH).as_ref(), office.on_disk(COPY).as_ref()), (Some(&theirs), Some(&second)));
-    assert_eq!(told(&office).len(), 1, "it is told at once");
+    assert_eq!(told(&office).len(), 1, "it is reported at once");
     // The room has read it, and continues writing in it.
     let third = session(&["Look", "I look", "And?"]);
     assert_eq!(record(&mut office, &third, Some(content_hash(theirs.as_bytes()))), PATH);
-    let text = office.on_disk(PATH).expect("it is there");
+    let text = office.on_disk(PATH).expect("it should exist");
     assert!(
         text.contains("  - role: user # mine\n    content: And?\n") && text.contains("content: I look\n"),
         "{text}"
@@ -134,7 +134,7 @@ fn a_text_is_kept_as_a_version_before_it_is_replaced_and_a_person_restores_it() 
     let second = session(&["Begin anew"]);
     record(&mut office, &second, None);
     assert!(office.run("ada", restore(PATH, 1)).is_err_and(|refused| refused.is_refusal), "only a person does");
-    office.run("user", restore(PATH, 1)).expect("it is kept");
+    office.run("user", restore(PATH, 1)).expect("it should be kept");
     assert_eq!(office.on_disk(PATH), Some(first.clone()));
     assert_eq!(told(&office), [(FileContent::Text(first.clone()), None)]);
     let save = |base: &str, content: &str| FileOperation::Save {

@@ -155,9 +155,9 @@ mod tests {
         files.create("agents/zoe.md", b"You are Zoe.").expect("it can be written");
         files.create("artifacts/plan.md", b"tea").expect("it can be written");
         files.create("artifacts/cup.png", &[0xff, 0]).expect("what is no text comes in, too");
-        let taken = files.create("agents/zoe.md", b"You are another.").expect_err("it is there");
+        let taken = files.create("agents/zoe.md", b"You are another.").expect_err("it exists already");
         assert_eq!(taken.kind(), ErrorKind::AlreadyExists);
-        assert_eq!(fs::read(folder.path().join("agents/zoe.md")).expect("it is there"), b"You are Zoe.");
+        assert_eq!(fs::read(folder.path().join("agents/zoe.md")).expect("it should exist"), b"You are Zoe.");
         let told: Vec<(String, Option<u64>)> = (files.news.take(9).into_iter())
             .map(|news| match news {
                 ServiceEvent::Changed(change) if change.is_ordered => (change.path, change.version),
@@ -195,7 +195,7 @@ mod tests {
             .map(|path| files.create(path, b"one").expect("it can be written"));
         files.news.take(9);
         fs::write(folder.path().join("artifacts/plan.md"), "mine").expect("files can be written");
-        fs::remove_file(folder.path().join("artifacts/tea.md")).expect("it is there");
+        fs::remove_file(folder.path().join("artifacts/tea.md")).expect("it should exist");
         let mut take_back = |file: &NewFile| {
             files.change_for_user(FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash })
         };
@@ -203,7 +203,7 @@ mod tests {
         let changed = take_back(&brought[1]).expect_err("it was changed").what;
         assert!(changed.contains("changed in the meantime"), "{changed}");
         assert!(matches!(take_back(&brought[2]), Ok(FileAnswer::Unchanged { .. })), "gone already is well");
-        assert_eq!(fs::read(folder.path().join("artifacts/plan.md")).expect("it is there"), b"mine");
+        assert_eq!(fs::read(folder.path().join("artifacts/plan.md")).expect("it should exist"), b"mine");
         assert!(!folder.path().join("agents/zoe.md").exists());
         let told = files.news.take(9);
         let is_told = |news: &ServiceEvent| matches!(news, ServiceEvent::Changed(change) if change.is_ordered && change.content == FileContent::Removed);

@@ -9,7 +9,7 @@ use crate::knowledge::file::Owner;
 const DAY: i64 = SECS_PER_DAY;
 
 fn model() -> WordLlama {
-    WordLlama::built_in().expect("the table is whole")
+    WordLlama::built_in().expect("the table should be complete")
 }
 
 fn index() -> Index {
@@ -133,7 +133,7 @@ fn a_filter_chooses_and_another_models_vector_finds_by_words_only() {
         &mut index,
         Memory { kind: MemoryKind::Mistake, ..Memory::new(&"bob".into(), "Linking twice was wrong", None) },
     );
-    let embedding = model().embed("linking").expect("it has a meaning");
+    let embedding = model().embed("linking").expect("it should have an embedding");
     let query = |filter| Query {
         viewer: Viewer::Person,
         text: "linking",
@@ -149,7 +149,8 @@ fn a_filter_chooses_and_another_models_vector_finds_by_words_only() {
     assert_eq!(ids(Filter { tags: vec!["build".into()], ..Filter::default() }), ["ada"]);
     assert_eq!(ids(Filter { is_shared: true, ..Filter::default() }), [""; 0]);
     assert_eq!(asked(&index, &Viewer::Person, "build", 0)[0].entry.memory.id, tagged.id, "a tag is a word");
-    let foreign = Embedding::new(&crate::knowledge::ModelId("other".into()), 256, &[1.0; 256]).expect("it is one");
+    let foreign =
+        Embedding::new(&crate::knowledge::ModelId("other".into()), 256, &[1.0; 256]).expect("it should be valid");
     let query = Query { embedding: Some(&foreign), ..query(Filter::default()) };
     assert!(index.recall(&query).iter().all(|one| one.parts.meaning_rank.is_none()));
     assert!(index.put(tagged, RecallCount::default(), Some(&foreign)).is_err());
@@ -201,11 +202,11 @@ fn carry_out(index: &mut Index, act: &Act, now: i64) {
         }
         Act::Remove { which } => {
             let Some(memory) = chosen(index, *which) else { return };
-            index.remove(&memory.id).expect("it is there");
+            index.remove(&memory.id).expect("it should exist");
         }
         Act::Recall { which } => {
             let Some(memory) = chosen(index, *which) else { return };
-            index.note_recalled(&memory.id, now).expect("it is there");
+            index.note_recalled(&memory.id, now).expect("it should exist");
         }
         Act::Link { from, to } => {
             let (Some(mut from), Some(to)) = (chosen(index, *from), chosen(index, *to)) else { return };

@@ -198,7 +198,7 @@ mod tests {
             let made = call.call("c-1".to_owned());
             let result = PromptMessage::result(&made, "[an image (image/png)]").ended(Some(CallEnd::Done));
             assert_eq!(call.answer(&result, &context(&images, &Terminals::default(), takes_images)), None);
-            assert_eq!(comes.try_recv().expect("it is there"), Ok(wanted));
+            assert_eq!(comes.try_recv().expect("it should exist"), Ok(wanted));
         }
     }
 }

@@ -291,7 +291,7 @@ mod tests {
             assert_eq!(listed.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>(), ["a", "b"]);
             open.turn.begin(false);
             let request = CallToolRequestParams::new("a")
-                .with_arguments(json!({ "key": "k" }).as_object().cloned().expect("it is one"));
+                .with_arguments(json!({ "key": "k" }).as_object().cloned().expect("it should be valid"));
             let (turn, peer) = (open.turn.clone(), client.peer().clone());
             let answer = tokio::spawn(async move { peer.call_tool(request).await });
             let asked = loop {
@@ -318,7 +318,7 @@ mod tests {
             assert_eq!(asked.answer(&result, &context), None);
             let result = answer.await.expect("it does not break").expect("it is answered");
             assert_eq!(said(&result), (false, "Done.".to_owned()));
-            let image = result.content[1].as_image().expect("it is one");
+            let image = result.content[1].as_image().expect("it should be valid");
             assert_eq!((image.mime_type.as_str(), image.data.as_str()), ("image/png", "aGk="));
         });
     }

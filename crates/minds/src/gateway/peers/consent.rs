@@ -167,7 +167,7 @@ mod tests {
         ] {
             assert_eq!(consent(&mine, &server(changed)), Consent::OfAnother);
         }
-        let text = std::fs::read_to_string(config.path().join(FILE)).expect("it is there");
+        let text = std::fs::read_to_string(config.path().join(FILE)).expect("it should exist");
         assert_eq!(text.matches("git-server --here").count(), 1);
         forbid_in(Some(config.path()), &mine, "git").expect("it can be kept");
         assert_eq!(consent(&mine, &git), Consent::None);
@@ -199,6 +199,6 @@ mod tests {
         let git = server(json!({ "command": "git-server" }));
         assert_eq!(of(Some(config.path()), Some(Path::new("w")), &git), Consent::None);
         assert!(allow_in(Some(config.path()), Path::new("w"), &git).is_err());
-        assert_eq!(std::fs::read_to_string(config.path().join(FILE)).expect("it is there"), "[ broken");
+        assert_eq!(std::fs::read_to_string(config.path().join(FILE)).expect("it should exist"), "[ broken");
     }
 }

@@ -230,7 +230,8 @@ mod tests {
     #[test]
     fn only_what_somebody_wrote_is_a_message() {
         let read = |message: Value| PolledMessage::read(&message);
-        let said = read(json!({ "ts": "1.5", "user": "U1", "text": "hi", "thread_ts": "1.2" })).expect("it is one");
+        let said =
+            read(json!({ "ts": "1.5", "user": "U1", "text": "hi", "thread_ts": "1.2" })).expect("it should be valid");
         assert_eq!((said.user.as_deref(), said.thread.as_deref(), said.own), (Some("U1"), Some("1.2"), None));
         assert_eq!(read(json!({ "ts": "1.5", "thread_ts": "1.5", "text": "head" })).and_then(|said| said.thread), None);
         for odd in [
@@ -256,7 +257,7 @@ mod tests {
             usual.iter().map(|code| Refusal::of_webhook(code).words("#ops").1).collect();
         assert_eq!(words.len(), usual.len());
         let answer = json!({ "ok": false, "error": "missing_scope", "needed": "users:read" });
-        assert!(Refusal::of(answer.as_object().expect("it is")).words("#ops").1.contains("users:read"));
+        assert!(Refusal::of(answer.as_object().expect("it should be")).words("#ops").1.contains("users:read"));
         assert!(Refusal::of_webhook("strange\nthing").words("#ops").0.contains("strange thing"));
         assert_eq!(Refusal::of(&Map::new()).code, "no reason given");
     }

@@ -125,7 +125,7 @@ mod tests {
         let mut context = working("Which port?");
         context.gathered.insert(REMEMBERED.into(), found.to_json());
         let prompt = render(&PromptParts::default(), &context);
-        let part = prompt.parts_from(REMEMBERED).next().expect("it is told");
+        let part = prompt.parts_from(REMEMBERED).next().expect("it should be reported");
         assert!(part.text.starts_with(headings::REMEMBERED), "{}", part.text);
         assert!(part.text.contains("- Port 8080 is taken. (fact, 2026-11-24, shared by bram)"), "{}", part.text);
         let lines = part.text.lines().filter(|line| line.starts_with("##")).count();

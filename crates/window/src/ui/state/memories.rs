@@ -174,7 +174,7 @@ mod tests {
             known.memories.iter().map(|row| (&*row.memory.id, row.line)).take(2).collect::<Vec<_>>(),
             [("k-1", 3), ("k-2", 1)]
         );
-        let free = known.find("k-2").expect("it is there");
+        let free = known.find("k-2").expect("it should exist");
         let against: Vec<&str> = known.against(&free.memory).map(|row| &*row.memory.id).collect();
         assert_eq!(against, ["k-1"], "whichever of both says so");
         assert_eq!(known.problems.len(), 1, "{:?}", known.problems);

@@ -170,7 +170,7 @@ fn what_became_of_it_is_written_once_and_nothing_else_changes() {
     {
         assert!(renewed.contains(line), "{line} in {renewed}");
     }
-    let rest = |text: &str| text[text.find("8-1-0-abcd").expect("it is there")..].to_owned();
+    let rest = |text: &str| text[text.find("8-1-0-abcd").expect("it should exist")..].to_owned();
     assert_eq!(rest(&renewed), rest(&text));
     let again = bring_up_to_date(&renewed, [&two].into_iter(), [(&one, &decided(Outcome::Approved), true)].into_iter());
     assert_eq!(again.text, renewed, "the first decision stays");

@@ -33,7 +33,7 @@ fn what_is_appended_comes_once_and_the_same_words_twice_are_two_messages() {
     text += &line("two");
     assert_eq!(all(&mut place, &text), [(4, said("two"))]);
     let saved = serde_json::to_string(&place).expect("it is plain data");
-    let mut place: StreamPlace = serde_json::from_str(&saved).expect("it is");
+    let mut place: StreamPlace = serde_json::from_str(&saved).expect("it should be");
     assert_eq!(all(&mut place, &text), []);
 }
 

@@ -205,10 +205,11 @@ fn the_workflow_itself_has_a_name_that_is_changed() {
 
 #[test]
 fn what_was_recorded_of_a_new_step_is_read() {
-    let edit: WorkflowEdit = serde_json::from_value(json!({ "edit": "add_step", "agent": "ada" })).expect("it is one");
+    let edit: WorkflowEdit =
+        serde_json::from_value(json!({ "edit": "add_step", "agent": "ada" })).expect("it should be valid");
     assert_eq!(edit, add(StepAssignee::Agent("ada".into()), None));
     for edit in [edit, add(StepAssignee::Person(PersonWants::Form), Some("look"))] {
         let written = serde_json::to_value(&edit).expect("it can be written");
-        assert_eq!(serde_json::from_value::<WorkflowEdit>(written).expect("it is one"), edit);
+        assert_eq!(serde_json::from_value::<WorkflowEdit>(written).expect("it should be valid"), edit);
     }
 }

@@ -60,7 +60,7 @@ impl Bench {
     /// Saves the run and reads it again.
     fn crash(&mut self) {
         let text = serde_json::to_string(&self.run).expect("a run can be saved");
-        self.run = serde_json::from_str(&text).expect("and read again");
+        self.run = serde_json::from_str(&text).expect("it should be readable again");
     }
 
     fn step(&mut self) -> Vec<WorkflowAction> {
@@ -496,7 +496,7 @@ fn brought_to_the_end(plan: &Plan, chances: &[u8], parallel: usize, crashes: boo
         let Some(key) = bench.work.keys().nth(usize::from(chance) % bench.work.len().max(1)).copied() else {
             panic!("nothing goes on, and it is not over: {:?}", bench.run);
         };
-        let (at, _) = bench.work.remove(&key).expect("it is there");
+        let (at, _) = bench.work.remove(&key).expect("it should exist");
         let ending = match chance % 7 {
             0 => Ending::Failed { why: "no answer".into() },
             1 => Ending::Completed { text: "nothing".into() },

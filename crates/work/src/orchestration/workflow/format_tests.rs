@@ -84,7 +84,7 @@ steps:
     assert_eq!((workflow.name.as_str(), workflow.trigger.clone()), ("All", Trigger::Every { secs: 600 }));
     assert_eq!(workflow.variables[0].default.as_deref(), Some("tea"));
     assert_eq!(workflow.extra["colour"], "green");
-    let step = |id: &str| workflow.step(id).expect("it is there");
+    let step = |id: &str| workflow.step(id).expect("it should exist");
     let plan = step("plan");
     assert_eq!((plan.retry, plan.max_turns, plan.model.as_deref()), (2, Some(5), Some("openai:x")));
     assert_eq!(plan.extra["shape"], "round");

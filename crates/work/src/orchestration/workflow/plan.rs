@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(from.as_deref(), Some("{check/judge.verdict}"));
         assert_eq!(plan.steps[0].outputs[0].kind, OutputKind::YesNo, "a condition asks");
         let text = serde_json::to_string(&plan).expect("it can be saved");
-        let again: Plan = serde_json::from_str(&text).expect("and read again");
+        let again: Plan = serde_json::from_str(&text).expect("it should be readable again");
         assert_eq!(again.graph, plan.graph);
     }
 

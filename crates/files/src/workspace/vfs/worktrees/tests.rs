@@ -110,7 +110,7 @@ fn open(folder: &Path) -> (Executor, Worktrees) {
 
 fn put(folder: &Path, path: &str, bytes: &[u8]) {
     let full = folder.join(path);
-    fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+    fs::create_dir_all(full.parent().expect("it should be in the folder")).expect("folders can be made");
     fs::write(full, bytes).expect("files can be written");
 }
 
@@ -187,7 +187,7 @@ fn what_the_person_changed_is_there_with_the_next_piece_of_work_and_no_text_is_l
     put(office.folder.path(), "a.md", b"1\n2\n3\nmine\n");
     put(office.folder.path(), "b.md", b"mine\n");
     put(office.folder.path(), "new.md", b"new\n");
-    fs::remove_file(office.folder.path().join("c.md")).expect("it is there");
+    fs::remove_file(office.folder.path().join("c.md")).expect("it should exist");
     assert_eq!(office.read("ada", "a.md"), "one\n2\n3\n4\n", "in the middle of her work nothing moves under her");
     office.begin("ada");
     assert_eq!(office.told.crossed, ["b.md"]);
@@ -248,7 +248,7 @@ fn what_a_command_leaves_is_committed_and_what_gitignore_leaves_out_is_not_copie
     put(&copy, "target/out.o", b"o");
     put(&copy, "src/lib.rs", b"pub fn a() {}\n");
     put(&copy, "picture.png", &[0xff, 0xfe, 0]);
-    fs::remove_file(copy.join("src/main.rs")).expect("it is there");
+    fs::remove_file(copy.join("src/main.rs")).expect("it should exist");
     office.run("ada", FileOperation::CommitWorktree { what: "run `make`".into() }).expect("it can be committed");
     let told: Vec<&str> = office.told.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(told, ["picture.png", "src/lib.rs", "src/main.rs"]);
@@ -321,7 +321,7 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
     let marked = mark.path().join("marked");
     let program = mark.path().join("evil.sh");
     fs::write(&program, format!("#!/bin/sh\necho ran >> {}\ncat\n", marked.display())).expect("it can be written");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is there");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it should exist");
     let evil = program.display();
     let config = format!(
         "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {evil}\n\thooksPath = {hooks}\n\tsshCommand = {evil}\n\
@@ -349,7 +349,7 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
     }
     office.begin("ada");
     let copy = office.copy("ada");
-    assert_eq!(fs::read(copy.join("a.md")).expect("it is there"), b"one $Id$\r\ntwo\n", "byte for byte");
+    assert_eq!(fs::read(copy.join("a.md")).expect("it should exist"), b"one $Id$\r\ntwo\n", "byte for byte");
     // What one of her commands may leave: a repository of its own, attributes, and links that lead out.
     put(&copy, ".git/config", config.as_bytes());
     put(&copy, ".git/HEAD", b"ref: refs/heads/main\n");
@@ -367,13 +367,13 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
     office.activation += 1;
     let through = office.run("ada", FileOperation::CommitWorktree { what: "nothing".into() });
     assert!(through.is_err() && !mark.path().join("x.md").exists(), "{through:?}");
-    fs::remove_file(copy.join("out")).expect("it is there");
+    fs::remove_file(copy.join("out")).expect("it should exist");
     office.begin("ada");
     assert_eq!(office.read("ada", "out/x.md"), "x\n");
     assert!(!marked.exists(), "something was run: {}", fs::read_to_string(&marked).unwrap_or_default());
     let names = ["HEAD", "config", "hooks"];
     let mut left: Vec<String> = fs::read_dir(office.folder.path().join(".git"))
-        .expect("it is there")
+        .expect("it should exist")
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     left.sort_unstable();

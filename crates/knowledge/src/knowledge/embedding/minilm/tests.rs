@@ -84,7 +84,7 @@ fn a_small_network_comes_to_what_an_independent_computation_comes_to() {
     let folder = folder();
     let model = MiniLm::open(folder.path()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(model.pieces("The cats sat."), [0, 3, 4, 5, 6, 10, 1]);
-    let embedding = model.embed("The cats sat.").expect("it has a meaning");
+    let embedding = model.embed("The cats sat.").expect("it should have an embedding");
     for (level, expected) in embedding.levels().iter().zip(EXPECTED) {
         let number = f32::from(*level) * embedding.scale();
         // It is stored in 8 bits per number.
@@ -137,7 +137,7 @@ fn what_is_no_model_is_refused_with_what_to_do() {
         (refused(&write("model.safetensors", b"{}".to_vec())), "download the model again"),
         (refused(&write("vocab.txt", b"the\n".to_vec())), "[CLS]"),
         (refused(&write("config.json", b"{}".to_vec())), "config.json"),
-        (refused(&|folder| fs::remove_file(folder.join("config.json")).expect("it is there")), "config.json"),
+        (refused(&|folder| fs::remove_file(folder.join("config.json")).expect("it should exist")), "config.json"),
     ] {
         assert!(spoiled.contains(told), "{told} in {spoiled:?}");
     }

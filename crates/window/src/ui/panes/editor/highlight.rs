@@ -366,7 +366,7 @@ mod tests {
                 }
             }
             while inks.work(grammars_now()) {}
-            let last = texts.last().expect("there is one");
+            let last = texts.last().expect("there should be one");
             let mut anew = Highlights::of(Some(Language::Markdown));
             anew.follow(&Arc::new(last.clone()));
             while anew.work(grammars_now()) {}

@@ -188,7 +188,7 @@ fn what_is_wrong_stands_at_its_card_with_the_way_there() {
 fn a_question_is_answered_on_its_card_only() {
     let mut window = opened_with("", "tasks/approvals.task.md");
     let piece = crate::ui::testing::asking_piece(7, "ada-1", "write notes.md");
-    let id = piece.question.as_ref().expect("it asks").approval.id.to_string();
+    let id = piece.question.as_ref().expect("it should ask").approval.id.to_string();
     let text = format!(
         "- [ ] A @human #approval \"Ada wants it\"\n  id: {id}\n  approval_type: file_write\n  status: pending\n"
     );

@@ -143,7 +143,7 @@ mod tests {
             moved(put_down(&file, 0, Column::Done, Some((4, false)))),
             Some((Some(Column::Done), Some(TaskPlace::Last)))
         );
-        assert_eq!(put_down(&file, 0, Column::Open, Some((2, true))), None, "it stands there");
+        assert_eq!(put_down(&file, 0, Column::Open, Some((2, true))), None, "it is there already");
         assert_eq!(put_down(&file, 0, Column::Open, None), None);
         assert_eq!(put_down(&file, 1, Column::Open, Some((2, true))), None, "it is in another list");
         assert_eq!(moved(put_down(&file, 1, Column::InWork, Some((2, true)))), Some((Some(Column::InWork), None)));
