@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use agent_workshop::gateway::KeepsProgramsIn;
+use agent_workshop::gateway::HasSandbox;
 use agent_workshop::gateway::sandbox::{Confinement, Level, watch_with};
 use agent_workshop::kernel::Kernel;
 use agent_workshop::schedule::RoomOpened;
@@ -265,7 +265,7 @@ fn a_mark_that_appears_while_a_program_is_free_is_not_the_persons() {
     for keeps_in in [true, false] {
         let mut room = asking();
         let text = known(&mut room);
-        room.world().insert_resource(KeepsProgramsIn(keeps_in));
+        room.world().insert_resource(HasSandbox(keeps_in));
         program_under_way(&mut room);
         room.tick();
         change(&mut room, &marked(&text, "once"));

@@ -8,7 +8,7 @@ use agent_workshop::gateway::LiveCall;
 use agent_workshop::gateway::keys::Environment;
 use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::provider::ProviderRequest;
-use agent_workshop::gateway::provider_trial::{ProviderTrial, Tried};
+use agent_workshop::gateway::provider_trial::{ProviderTrial, TrialResult};
 use agent_workshop::gateway::settings::{Choice, GatewaySettings};
 use agent_workshop::gateway::vendors::vendor;
 use agent_workshop::gateway::worker::Worker;
@@ -168,7 +168,7 @@ pub fn room_of(provider: &str, url: &str) -> Workshop {
 }
 
 /// Tests a provider, as the window does.
-pub fn try_out(workshop: &Workshop, spec: &str) -> Tried {
+pub fn try_out(workshop: &Workshop, spec: &str) -> TrialResult {
     let trial = ProviderTrial::of(workshop.app.world(), spec).unwrap_or_else(|problem| panic!("{problem}"));
     trial.run(&JobControl::default())
 }

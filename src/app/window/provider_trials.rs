@@ -7,7 +7,7 @@ use super::open_room::OpenRoom;
 use super::settings_commands::named;
 use crate::base::{JobControl, text};
 use crate::gateway::ProviderTrial;
-use crate::gateway::provider_trial::Tried;
+use crate::gateway::provider_trial::TrialResult;
 use crate::ui::UiState;
 use crate::ui::commands::job::{Job, WINDOW};
 use crate::ui::state::file_texts::Want;
@@ -19,7 +19,7 @@ use crate::ui::widgets::text_format::sentence;
 /// A running provider test.
 pub(super) struct RunningTrial {
     control: JobControl,
-    done: Receiver<Tried>,
+    done: Receiver<TrialResult>,
 }
 
 impl RunningTrial {
@@ -29,7 +29,7 @@ impl RunningTrial {
     }
 
     /// Its result, once it has ended; `None` if it was stopped before it began.
-    pub(super) fn poll(&self) -> Option<Option<Tried>> {
+    pub(super) fn poll(&self) -> Option<Option<TrialResult>> {
         match self.done.try_recv() {
             Ok(tried) => Some(Some(tried)),
             Err(TryRecvError::Disconnected) => Some(None),
@@ -67,7 +67,7 @@ pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Opt
 }
 
 /// Books what a trial used, and says how it went.
-pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &Tried) {
+pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &TrialResult) {
     if let Some(world) = room.world() {
         tried.book(world);
     }
@@ -84,7 +84,7 @@ pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &Tried) {
 }
 
 /// The result of a test, in words.
-fn outcome_of(tried: &Tried) -> TrialOutcome {
+fn outcome_of(tried: &TrialResult) -> TrialOutcome {
     let who = named(&tried.choice.provider, &tried.choice.model);
     let took = match tried.duration.as_millis() {
         millis @ 0..10_000 => format!("{millis} ms"),

@@ -27,9 +27,9 @@ impl Input for ConfinementFound {
 
 /// Whether anything on this computer keeps programs in; not, as long as nobody has said so.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct KeepsProgramsIn(pub bool);
+pub struct HasSandbox(pub bool);
 
-pub(super) fn apply_confinement(mut found: MessageReader<ConfinementFound>, mut keeps_in: ResMut<KeepsProgramsIn>) {
+pub(super) fn apply_confinement(mut found: MessageReader<ConfinementFound>, mut keeps_in: ResMut<HasSandbox>) {
     for found in found.read() {
         keeps_in.0 = found.keeps_in;
     }

@@ -89,7 +89,7 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
-pub use confinement_found::{ConfinementFound, KeepsProgramsIn};
+pub use confinement_found::{ConfinementFound, HasSandbox};
 pub use dispatch::{AddressesNamed, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
 pub use health_monitor::AccessChanged;
@@ -100,7 +100,10 @@ pub use process::{USUAL_VARIABLES, end_group, found as found_program};
 pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
 pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
-pub use servers::{McpCalls, McpHeard, McpSeen, McpServerStatus, McpServers, McpTry, McpWanted, ServersHeard};
+pub use servers::{
+    McpCalls, McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions,
+    ServerMessagesReceived,
+};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
 pub use user_overrides::{StandIn, TrialUsed};
@@ -134,7 +137,7 @@ pub fn plugin(app: &mut App) {
     // Owned by the layer below; registered here as well, so that this layer runs without its systems.
     app.init_resource::<SpokenSentences>();
     app.init_resource::<WebCalls>();
-    app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<ConfinementFound>();
+    app.init_resource::<ProgramCalls>().init_resource::<HasSandbox>().add_input::<ConfinementFound>();
     app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkOver>();
     app.init_resource::<AddedEvents>();
     let mut added = app.world_mut().resource_mut::<AddedEvents>();
@@ -147,8 +150,8 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
-    app.init_resource::<McpServers>().init_resource::<McpSeen>().init_resource::<McpCalls>();
-    app.add_input::<McpHeard>().add_input::<McpTry>().add_tick_message::<McpWanted>();
+    app.init_resource::<McpServers>().init_resource::<SeenToolDescriptions>().init_resource::<McpCalls>();
+    app.add_input::<McpStatusChanged>().add_input::<McpTry>().add_tick_message::<McpWanted>();
     app.init_resource::<RequestQueue>()
         .init_resource::<WorkerBridge>()
         .init_resource::<LiveText>()
@@ -184,7 +187,7 @@ pub fn plugin(app: &mut App) {
                 slack_systems::collect,
             )
                 .chain()
-                .in_set(ServersHeard),
+                .in_set(ServerMessagesReceived),
         )
             .chain()
             .in_set(CollectInputs),
@@ -223,7 +226,7 @@ pub fn plugin(app: &mut App) {
     );
     crate::schedule::saved::register::<saved::GatewaySaved>(app);
     crate::schedule::saved::register::<health::HealthSaved>(app);
-    crate::schedule::saved::register::<McpSeen>(app);
+    crate::schedule::saved::register::<SeenToolDescriptions>(app);
     crate::schedule::saved::register::<slack::SlackAccess>(app);
 }
 

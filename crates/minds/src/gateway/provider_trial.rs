@@ -49,7 +49,7 @@ pub struct ProviderTrial {
 
 /// The result of a test.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Tried {
+pub struct TrialResult {
     /// Who was asked, and which model.
     pub choice: Choice,
     /// The reply, or what failed, where, and what to do.
@@ -85,7 +85,7 @@ impl ProviderTrial {
 
     /// Asks, and says what became of it. Takes as long as the answer; a question that is cancelled ends soon, and what
     /// it used by then is said too.
-    pub fn run(&self, control: &JobControl) -> Tried {
+    pub fn run(&self, control: &JobControl) -> TrialResult {
         let began = Instant::now();
         let most = self.request.most();
         let (outcome, latency, effort) = ask_worker(self, control);
@@ -95,7 +95,7 @@ impl ProviderTrial {
             None => began.elapsed(),
         };
         let used = used(&self.choice, &outcome, effort, most).tally(self.rate);
-        Tried { choice: self.choice.clone(), outcome, duration, used, is_local: self.site == Site::Local }
+        TrialResult { choice: self.choice.clone(), outcome, duration, used, is_local: self.site == Site::Local }
     }
 
     /// Who is asked, and which model.
@@ -104,7 +104,7 @@ impl ProviderTrial {
     }
 }
 
-impl Tried {
+impl TrialResult {
     /// Tells the room what it used, with the next tick.
     pub fn book(&self, world: &mut World) {
         let used = TrialUsed {

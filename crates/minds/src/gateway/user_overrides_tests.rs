@@ -42,7 +42,7 @@ fn room(budget: BudgetSettings) -> App {
     app
 }
 
-fn tried(app: &App, spec: &str) -> provider_trial::Tried {
+fn tried(app: &App, spec: &str) -> provider_trial::TrialResult {
     let trial = ProviderTrial::of(app.world(), spec).expect("nothing forbids it");
     trial.run(&JobControl::default())
 }

@@ -36,7 +36,7 @@ const READS_FILES: [&str; 3] = ["vfs_read", "read_file", "Read"];
 
 /// Everything in the room that minds read.
 #[derive(SystemParam)]
-pub(super) struct Room<'w, 's> {
+pub(super) struct RoomParams<'w, 's> {
     pub(super) roster: Res<'w, Roster>,
     pub(super) elements: Res<'w, Elements>,
     profiles: Option<Res<'w, Profiles>>,
@@ -56,7 +56,7 @@ pub(super) struct Room<'w, 's> {
     pub(super) parts: Res<'w, PromptParts>,
 }
 
-impl Room<'_, '_> {
+impl RoomParams<'_, '_> {
     /// An agent and what it remembers.
     pub(super) fn agent(&self, key: AgentKey) -> Option<(&Agent, &Memory)> {
         self.agents.get(self.roster.entity(key)?).ok()
@@ -516,7 +516,7 @@ pub fn context_at_work(world: &mut World, agent: AgentKey) -> Option<MindContext
     world.run_system_cached_with(context_of, agent).ok().flatten()
 }
 
-fn context_of(In(agent): In<AgentKey>, room: Room, minds: Query<(&Session, &Feedback)>) -> Option<MindContext> {
+fn context_of(In(agent): In<AgentKey>, room: RoomParams, minds: Query<(&Session, &Feedback)>) -> Option<MindContext> {
     let (session, feedback) = minds.get(room.roster.entity(agent)?).ok()?;
     Some(room.context(room.agent(agent)?.0, session, feedback, CurrentRequest::Work))
 }

@@ -6,7 +6,7 @@ use bevy::ecs::system::RunSystemOnce;
 use serde_json::json;
 
 use super::context::{CurrentRequest, NewItem};
-use super::context_builder::Room;
+use super::context_builder::RoomParams;
 use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, Behaviour, Seq};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, Elements, ItemNews, PinAct};
@@ -58,7 +58,7 @@ fn reads(app: &mut App) {
 
 /// What is new to Ada on the board.
 fn news(app: &mut App) -> Option<Vec<NewItem>> {
-    let look = |room: Room| {
+    let look = |room: RoomParams| {
         let (agent, _) = room.agent(ADA).expect("she should be in the room");
         let (element, held) = room.element(room.elements.key("ideas")?)?;
         room.news(agent, element, held)
@@ -68,7 +68,7 @@ fn news(app: &mut App) -> Option<Vec<NewItem>> {
 
 /// What is described to her as new.
 fn told(app: &mut App) -> Option<String> {
-    let look = |room: Room| {
+    let look = |room: RoomParams| {
         let (agent, _) = room.agent(ADA).expect("she should be in the room");
         let (element, held) = room.element(room.elements.key("ideas")?)?;
         match room.reading_moment(agent, element, held) {

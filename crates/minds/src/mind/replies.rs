@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::context_builder::Room;
+use super::context_builder::RoomParams;
 use super::feedback::Feedback;
 use super::intent::{IntentEffect, Situation, closed_by, effect, in_session, in_words};
 use super::markers::{Intent, Parsed, parse};
@@ -55,7 +55,7 @@ impl Outbox<'_> {
 
 /// Gives up the requests of agents that left.
 pub(super) fn drop_orphans(
-    room: Room,
+    room: RoomParams,
     mut pending: ResMut<PendingRequests>,
     mut cancels: MessageWriter<CancelRequest>,
     mut done: MessageWriter<ThinkDone>,
@@ -82,7 +82,7 @@ pub(super) fn drop_orphans(
 /// Acts on the replies of this tick.
 pub(super) fn apply_replies(
     mut replies: MessageReader<ModelReply>,
-    room: Room,
+    room: RoomParams,
     mut pending: ResMut<PendingRequests>,
     mut minds: Query<(&mut Session, &mut Feedback)>,
     mut out: Outbox,
@@ -162,7 +162,7 @@ pub(super) fn apply_replies(
 
 /// One reply, with everything that it touches.
 struct Turn<'a, 'w, 's, 'o> {
-    room: &'a Room<'w, 's>,
+    room: &'a RoomParams<'w, 's>,
     agent: &'a Agent,
     memory: &'a Memory,
     session: &'a mut Session,
@@ -386,7 +386,7 @@ impl Turn<'_, '_, '_, '_> {
 /// Tells agents what elements refused them.
 pub(super) fn report_refusals(
     mut refusals: MessageReader<ElementRefused>,
-    room: Room,
+    room: RoomParams,
     mut minds: Query<(&mut Session, &mut Feedback)>,
 ) {
     // The author of a file change is told with its result.
@@ -402,7 +402,7 @@ pub(super) fn report_refusals(
 /// Everyone who took part in a conversation remembers with whom and about what: once.
 pub(super) fn remember_meetings(
     mut ended: MessageReader<ConversationEnded>,
-    room: Room,
+    room: RoomParams,
     mut memories: MessageWriter<MemoryEdit>,
 ) {
     for ended in ended.read() {
@@ -429,7 +429,7 @@ pub(super) fn remember_meetings(
 
 /// The participants of a conversation at its end, and those who left earlier but had spoken in it or received
 /// something.
-fn everyone_in(conversation: &Conversation, room: &Room) -> BTreeSet<AgentKey> {
+fn everyone_in(conversation: &Conversation, room: &RoomParams) -> BTreeSet<AgentKey> {
     let spoke = conversation.said.iter().filter_map(|line| room.roster.key(&line.by.0));
     let listened = conversation.participants.iter().chain(&conversation.left).copied();
     let all: BTreeSet<AgentKey> = listened.chain(spoke).collect();

@@ -10,7 +10,7 @@ use super::context::CurrentRequest;
 use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent, Subject};
 use super::prompt::Prompt;
 use super::request::{CallKind, CancelRequest, Finish, ModelFailure, ModelRequest};
-use super::think_requests::Asking;
+use super::think_requests::RequestParams;
 use crate::base::{ActivationKey, AgentKey, Id, RequestId, Seq};
 use crate::simulation::{ActivityId, Urgency};
 
@@ -89,7 +89,7 @@ pub struct SideRequestWithdrawn {
 }
 
 /// Asks models what is to be asked of them.
-pub(super) fn ask(mut due: MessageReader<SideRequestDue>, mut asking: Asking) {
+pub(super) fn ask(mut due: MessageReader<SideRequestDue>, mut asking: RequestParams) {
     for due in due.read() {
         asking.aside(due);
     }
@@ -112,7 +112,7 @@ pub(super) fn withdraw(
     }
 }
 
-impl Asking<'_, '_> {
+impl RequestParams<'_, '_> {
     fn aside(&mut self, due: &SideRequestDue) {
         let Self { room, minds, pending, .. } = self;
         // The requester learns by itself of agents that leave.

@@ -6,9 +6,9 @@ use bevy::ecs::system::SystemParam;
 
 use super::compose;
 use super::context::CurrentRequest;
-use super::context_builder::{Room, is_private};
+use super::context_builder::{RoomParams, is_private};
 use super::feedback::Feedback;
-use super::gather_stage::{Due, Gathered, Gathering};
+use super::gather_stage::{Gathered, Gathering, HeldRequest};
 use super::part_requests::give_up;
 use super::pending::{GivenUp, PendingRequest, PendingRequests, RequestHead, Sent, ShownVersion, Subject};
 use super::pins_and_mail::open_mail;
@@ -44,7 +44,7 @@ pub(super) fn add_mind_components(added: On<Add, Agent>, mut commands: Commands)
 
 /// Asks for a compaction again when the time after a failed one is over.
 pub(super) fn retry_compaction(
-    room: Room,
+    room: RoomParams,
     mut pending: ResMut<PendingRequests>,
     mut sessions: Query<&mut Session>,
     mut wanted: MessageWriter<CompactionWanted>,
@@ -88,8 +88,8 @@ pub(super) type Minds<'w, 's> =
 
 /// Everything needed to call a model.
 #[derive(SystemParam)]
-pub(super) struct Asking<'w, 's> {
-    pub(super) room: Room<'w, 's>,
+pub(super) struct RequestParams<'w, 's> {
+    pub(super) room: RoomParams<'w, 's>,
     pub(super) minds: Minds<'w, 's>,
     pub(super) pending: ResMut<'w, PendingRequests>,
     pub(super) requests: MessageWriter<'w, ModelRequest>,
@@ -103,25 +103,25 @@ pub(super) struct Asking<'w, 's> {
 }
 
 /// Asks the models of those for whose prompts everything is gathered.
-pub(super) fn ask_gathered(mut asking: Asking) {
+pub(super) fn ask_gathered(mut asking: RequestParams) {
     for (id, due, gathered) in asking.pending.take_gathered() {
         match due {
-            Due::Think { agent, activity, think, urgency, cause } => {
+            HeldRequest::Think { agent, activity, think, urgency, cause } => {
                 asking.think(&ThinkDue { agent, activity, think, urgency, cause }, Some((id, gathered)));
             }
-            Due::Work(due) => asking.work(&due, Some((id, gathered))),
+            HeldRequest::Work(due) => asking.work(&due, Some((id, gathered))),
         }
     }
 }
 
 /// Receives what agents are to think about, and calls their models, or first requests what their prompts need.
-pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut asking: Asking) {
+pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut asking: RequestParams) {
     for due in due.read() {
         asking.think(due, None);
     }
 }
 
-impl Asking<'_, '_> {
+impl RequestParams<'_, '_> {
     fn think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) {
         if let Err(why) = self.try_think(due, gathered) {
             let ThinkDue { agent, activity, ref think, cause, .. } = *due;
@@ -160,7 +160,7 @@ impl Asking<'_, '_> {
         let mut context = room.context(agent, &session, feedback, question.moment);
         let is_whole = gathered.is_some();
         let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
-        let waits_for = if is_whole { None } else { Gathering::of(room, &context, Due::think(due), |_| false) };
+        let waits_for = if is_whole { None } else { Gathering::of(room, &context, HeldRequest::think(due), |_| false) };
         if let Some(gathering) = waits_for {
             self.explain.write(gathering.explain(&room.parts));
             self.make_room(due.agent);
@@ -234,7 +234,7 @@ impl Asking<'_, '_> {
 }
 
 /// Sorts the mail in a prompt by the inbox that it lies in, unread pieces only; and whether nothing unread is left.
-pub(super) fn by_inbox(room: &Room, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Vec<Id>)>, bool) {
+pub(super) fn by_inbox(room: &RoomParams, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Vec<Id>)>, bool) {
     let mut whole = true;
     let mut sorted = Vec::new();
     for (element, held) in room.inboxes_of(agent) {
@@ -270,7 +270,7 @@ impl SkipReason {
 }
 
 fn question(
-    room: &Room,
+    room: &RoomParams,
     agent: &Agent,
     memory: &Memory,
     session: &Session,
@@ -330,7 +330,7 @@ fn question(
 }
 
 /// A turn in short: what was said last, or how it began.
-fn asked_in(room: &Room, agent: &Agent, conversation: &Conversation) -> String {
+fn asked_in(room: &RoomParams, agent: &Agent, conversation: &Conversation) -> String {
     let most = room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS);
     match conversation.said.last() {
         Some(last) => format!("{} said: {}", name(&room.name_of(&last.by.0)), quoted(&last.text, most)),

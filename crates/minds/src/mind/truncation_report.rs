@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::context::AgentIdentity;
-use super::context_builder::{Room, is_rulebook};
+use super::context_builder::{RoomParams, is_rulebook};
 use super::instructions::{
     fair, instructions_text, order_chars, prompt_for_orders, room_for_orders, rulebook_texts, seen_of_order, who_text,
 };
@@ -52,7 +52,7 @@ fn unseen(text: &str, seen_chars: usize) -> Option<Unseen> {
 pub(super) fn report(
     mut elements: MessageReader<ElementChanged>,
     mut changed: MessageReader<ProfileChanged>,
-    room: Room,
+    room: RoomParams,
     (files, start): (Option<Res<KnownFiles>>, Option<Res<RoomStart>>),
     mut told: ResMut<UnseenTold>,
     mut reports: MessageWriter<ProblemReport>,
@@ -75,7 +75,7 @@ pub(super) fn report(
 }
 
 /// Everything that is not seen now.
-fn look(room: &Room, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> BTreeMap<String, Vec<Problem>> {
+fn look(room: &RoomParams, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> BTreeMap<String, Vec<Problem>> {
     let scene = start.map_or("the scene", |start| start.scene.as_str());
     let books = books(room, scene);
     let max_chars = room.settings.max_prompt_chars;
@@ -113,7 +113,7 @@ fn look(room: &Room, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> B
     found
 }
 
-fn books(room: &Room, scene: &str) -> Vec<ShownRulebook> {
+fn books(room: &RoomParams, scene: &str) -> Vec<ShownRulebook> {
     let rulebooks = room.all_elements().filter(|(element, _)| is_rulebook(&element.kind));
     let books = rulebooks.filter_map(|(element, held)| {
         let text = held.0.prompt_text(&Reader::of_id(""));
@@ -141,7 +141,7 @@ fn of_book(book: &ShownRulebook, unseen: &Unseen, profile: Option<&Id>, needed: 
 }
 
 fn of_profile(
-    room: &Room,
+    room: &RoomParams,
     files: Option<&KnownFiles>,
     (id, profile): (&Id, &AgentProfile),
     who: &str,

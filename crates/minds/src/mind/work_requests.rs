@@ -5,8 +5,8 @@ use bevy::ecs::prelude::*;
 
 use super::compose;
 use super::context::CurrentRequest;
-use super::context_builder::Room;
-use super::gather_stage::{Due, Gathered, Gathering};
+use super::context_builder::RoomParams;
+use super::gather_stage::{Gathered, Gathering, HeldRequest};
 use super::headings;
 use super::history_trimming::fitted;
 use super::message::{PromptMessage, Role};
@@ -15,20 +15,20 @@ use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent, Subject
 use super::prompt::Prompt;
 use super::request::{CallKind, CancelRequest, ModelRequest, ToolDeclaration};
 use super::session::Session;
-use super::think_requests::{Asking, NAMES_CHARS, by_inbox};
+use super::think_requests::{NAMES_CHARS, RequestParams, by_inbox};
 use super::untrusted_text::quoted;
 use super::work_messages::{CHARS_PER_TOKEN_AT_LEAST, WorkDue, WorkOver};
 use crate::base::RequestId;
 use crate::simulation::{CompactionWanted, Urgency};
 
 /// Calls the models of agents at work, or first requests what their prompts need.
-pub(super) fn ask(mut due: MessageReader<WorkDue>, mut asking: Asking) {
+pub(super) fn ask(mut due: MessageReader<WorkDue>, mut asking: RequestParams) {
     for due in due.read() {
         asking.work(due, None);
     }
 }
 
-impl Asking<'_, '_> {
+impl RequestParams<'_, '_> {
     /// Asks about a piece of work, with what was gathered for it if that is over.
     pub(super) fn work(&mut self, due: &WorkDue, gathered: Option<(RequestId, Gathered)>) {
         let Self { room, minds, pending, .. } = self;
@@ -47,7 +47,7 @@ impl Asking<'_, '_> {
             // Memories are added once.
             let is_told =
                 |slot| matches!(slot, Slot::Known | Slot::Changing) && pending.told.contains_key(&due.activation);
-            if let Some(gathering) = Gathering::of(room, &context, Due::Work(Box::new(due.clone())), is_told) {
+            if let Some(gathering) = Gathering::of(room, &context, HeldRequest::Work(Box::new(due.clone())), is_told) {
                 self.explain.write(gathering.explain(&room.parts));
                 pending.gathering.insert(id, gathering);
                 return;
@@ -112,7 +112,7 @@ impl Asking<'_, '_> {
 /// Withdraws the questions of work that is over, and lets its agent remember it.
 pub(super) fn conclude(
     mut over: MessageReader<WorkOver>,
-    room: Room,
+    room: RoomParams,
     mut sessions: Query<&mut Session>,
     mut pending: ResMut<PendingRequests>,
     mut cancels: MessageWriter<CancelRequest>,

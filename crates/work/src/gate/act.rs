@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::authority::{Authority, ToolNames};
 use super::commands::{self, ALLOWLIST_FILE, CommandRules, Judged};
 use super::paths;
-use super::touch::{Becomes, DeclaredTouch, TouchKind};
+use super::touch::{DeclaredTouch, TouchEffect, TouchKind};
 use crate::agent::agent_file::longer_ids_of_path;
 use crate::agent::{AgentProfile, Former, McpEntry, Profiles};
 use crate::base::Id;
@@ -222,7 +222,7 @@ impl Act {
 
     /// The start of an agent whose file would say this.
     pub fn of_spawn(tool: &str, path: &str, content: &str, there: &dyn GateContext, names: &ToolNames) -> Self {
-        let becomes = Becomes::Text { content: content.to_owned() };
+        let becomes = TouchEffect::Text { content: content.to_owned() };
         Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_SPAWN, path).becoming(becomes)], there, names)
     }
 
@@ -241,19 +241,19 @@ impl Act {
 pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
     let touch = |kind: TouchKind, path: &str| DeclaredTouch::new(kind, path);
     // The new content of a file counts only if it defines an agent.
-    let says = |path: &str, becomes: &dyn Fn() -> Becomes| {
+    let says = |path: &str, becomes: &dyn Fn() -> TouchEffect| {
         let is_profile = WorkspacePath::new(path).is_ok_and(|path| paths::profile_place(&path).is_some());
-        if is_profile { becomes() } else { Becomes::Unknown }
+        if is_profile { becomes() } else { TouchEffect::Unknown }
     };
     match operation {
         FileOperation::Read { path } | FileOperation::ReadLines { path, .. } => vec![touch(TouchKind::FILE_READ, path)],
         FileOperation::List { .. } | FileOperation::Search { .. } => vec![touch(TouchKind::FILE_FIND, "")],
         FileOperation::Write { path, content } => {
-            let becomes = says(path, &|| Becomes::Text { content: content.clone() });
+            let becomes = says(path, &|| TouchEffect::Text { content: content.clone() });
             vec![touch(TouchKind::FILE_WRITE, path).becoming(becomes)]
         }
         FileOperation::Edit { path, old, new } => {
-            let becomes = says(path, &|| Becomes::Passage { old: old.clone(), new: new.clone() });
+            let becomes = says(path, &|| TouchEffect::Passage { old: old.clone(), new: new.clone() });
             // Replacing a passage reveals whether it exists.
             vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path).becoming(becomes)]
         }
@@ -266,7 +266,7 @@ pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
             vec![touch(TouchKind::FILE_DELETE, path)]
         }
         FileOperation::Rename { from, to } => {
-            vec![touch(TouchKind::FILE_RENAME, from).becoming(Becomes::Path { to: to.clone() })]
+            vec![touch(TouchKind::FILE_RENAME, from).becoming(TouchEffect::Path { to: to.clone() })]
         }
         FileOperation::CreateFolder { path } => {
             // It reveals whether a file with this name exists.
@@ -305,7 +305,7 @@ impl Judge<'_> {
             }
             "file.delete" => vec![Touch::Delete { path: place(target)? }],
             "file.rename" => {
-                let Becomes::Path { to } = becomes else {
+                let TouchEffect::Path { to } = becomes else {
                     return Err(Touch::NoPath { why: "the new name of the file is missing".to_owned() });
                 };
                 let (from, to) = (place(target)?, place(to)?);
@@ -336,7 +336,7 @@ impl Judge<'_> {
                 vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.there.keeps_programs_in() }]
             }
             "mcp.call" => match becomes {
-                Becomes::Called { server, tool, key, hints } => {
+                TouchEffect::Called { server, tool, key, hints } => {
                     vec![Touch::Call { server: server.clone(), tool: tool.clone(), key: key.clone(), hints: *hints }]
                 }
                 _ => vec![Touch::Other { kind: kind.clone(), target: target.clone() }],
@@ -347,15 +347,15 @@ impl Judge<'_> {
     }
 
     /// The resulting content of a file, if it is known.
-    fn text_after(&self, path: &str, becomes: &Becomes) -> Option<String> {
+    fn text_after(&self, path: &str, becomes: &TouchEffect) -> Option<String> {
         match becomes {
-            Becomes::Text { content } => Some(content.clone()),
-            Becomes::Passage { old, new } => {
+            TouchEffect::Text { content } => Some(content.clone()),
+            TouchEffect::Passage { old, new } => {
                 // A passage that is not in the known text may be in a newer one on disk.
                 let text = self.there.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
                 Some(text.replacen(old.as_str(), new, 1))
             }
-            Becomes::Unknown | Becomes::Path { .. } | Becomes::Called { .. } => None,
+            TouchEffect::Unknown | TouchEffect::Path { .. } | TouchEffect::Called { .. } => None,
         }
     }
 

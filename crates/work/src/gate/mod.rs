@@ -47,7 +47,7 @@ pub use policy::{GatePolicy, Rule, Ruling};
 pub use risk::{Risk, RiskLevel};
 pub use safety::SafetyMode;
 pub use servers::called;
-pub use touch::{Becomes, DeclaredTouch, TouchKind};
+pub use touch::{DeclaredTouch, TouchEffect, TouchKind};
 pub use verdict::Verdict;
 
 use bevy::app::App;

@@ -14,7 +14,7 @@ use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, RoomGateContext};
 use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
-use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
+use crate::gateway::{GatewaySettings, HasSandbox, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{SideRequestDue, SideRequestWithdrawn, WorkDue, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
@@ -29,7 +29,7 @@ pub(crate) const LOGGED_CHARS: usize = 2_000;
 /// What would happen if what this work asks a person were allowed, as the room is now.
 pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
     let (files, profiles) = (world.get_resource::<KnownFiles>()?, world.get_resource::<Profiles>()?);
-    let keeps_programs_in = world.get_resource::<KeepsProgramsIn>().is_some_and(|keeps_in| keeps_in.0);
+    let keeps_programs_in = world.get_resource::<HasSandbox>().is_some_and(|keeps_in| keeps_in.0);
     world.get_resource::<Kernel>()?.activation(activation)?.preview(&RoomGateContext {
         files,
         profiles,
@@ -51,7 +51,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
     pub(super) worktrees: Res<'w, WorktreesKnown>,
-    keeps_in: Res<'w, KeepsProgramsIn>,
+    keeps_in: Res<'w, HasSandbox>,
     pub(super) questions: Res<'w, RequestQueue>,
     pub(super) start: Option<Res<'w, RoomStart>>,
     pub(super) privacy: Privacy<'w, 's>,

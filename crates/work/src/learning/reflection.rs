@@ -24,7 +24,7 @@ const WAITS_AT_MOST_SECS: i64 = 120;
 
 /// The system parameters of reviewing.
 #[derive(SystemParam)]
-pub(super) struct Room<'w, 's> {
+pub(super) struct ReviewParams<'w, 's> {
     roster: Res<'w, Roster>,
     profiles: Option<Res<'w, Profiles>>,
     questions: Res<'w, RequestQueue>,
@@ -35,7 +35,7 @@ pub(super) struct Room<'w, 's> {
     date: Res<'w, RoomDate>,
 }
 
-impl Room<'_, '_> {
+impl ReviewParams<'_, '_> {
     fn agent(&self, key: AgentKey) -> Option<&Agent> {
         self.agents.get(self.roster.entity(key)?).ok()
     }
@@ -57,7 +57,7 @@ impl Room<'_, '_> {
 /// Queues what agents are to learn from.
 pub(super) fn queue_lessons(
     (mut work, mut talks): (MessageReader<WorkOver>, MessageReader<ConversationEnded>),
-    room: Room,
+    room: ReviewParams,
     mut lessons: ResMut<Lessons>,
     mut log: ResMut<EventLog>,
 ) {
@@ -86,7 +86,7 @@ fn is_worth_a_look(over: &WorkOver) -> bool {
     !matches!(over.ending, Ending::Aborted { .. }) && !over.said.is_empty()
 }
 
-fn lines_of(conversation: &Conversation, room: &Room) -> Vec<Line> {
+fn lines_of(conversation: &Conversation, room: &ReviewParams) -> Vec<Line> {
     let topic = conversation.topic.as_deref().and_then(|topic| line(&TOPIC.into(), topic, false));
     let said = conversation.said.iter();
     let said = said.filter_map(|said| line(&room.name_of(&said.by.0), &said.text, said.by.is_user()));
@@ -96,7 +96,7 @@ fn lines_of(conversation: &Conversation, room: &Room) -> Vec<Line> {
 fn queue(
     lessons: &mut Lessons,
     log: &mut EventLog,
-    room: &Room,
+    room: &ReviewParams,
     (agent, lines): (AgentKey, Vec<Line>),
     (session, cause): (Id, Seq),
 ) {
@@ -114,7 +114,7 @@ fn queue(
 /// Continues the current lesson, and makes its requests.
 pub(super) fn go_on(
     (mut replies, mut answers): (MessageReader<SideRequestReplied>, MessageReader<LessonAnswered>),
-    room: Room,
+    room: ReviewParams,
     pending: Res<PendingRequests>,
     mut lessons: ResMut<Lessons>,
     mut due: MessageWriter<SideRequestDue>,

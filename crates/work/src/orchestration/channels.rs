@@ -85,7 +85,7 @@ pub struct NewMessage {
 
 /// Why a message was not published, or a subscription was refused.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum Bounce {
+pub enum ChannelRefusal {
     /// Too much waits for those who listen.
     #[error(
         "channel '{channel}' is full: {waiting} messages are waiting, longest for {slowest}; try again when they have \
@@ -222,7 +222,7 @@ impl Channels {
         self.channels.get(name)
     }
 
-    fn make(&mut self, name: &str, settings: &ChannelSettings) -> Result<&mut Channel, Bounce> {
+    fn make(&mut self, name: &str, settings: &ChannelSettings) -> Result<&mut Channel, ChannelRefusal> {
         if !self.channels.contains_key(name) && self.channels.len() >= settings.channels_at_most {
             // One in which nobody listens gives way: whatever it held was for nobody.
             let idle = self.channels.iter().filter(|(_, channel)| channel.subscribers.is_empty());
@@ -231,7 +231,7 @@ impl Channels {
                 Some(idle) => self.channels.remove(&idle),
                 None => {
                     let there = self.channels.keys().take(8).cloned().collect::<Vec<_>>().join(", ");
-                    return Err(Bounce::TooManyChannels { most: settings.channels_at_most, there });
+                    return Err(ChannelRefusal::TooManyChannels { most: settings.channels_at_most, there });
                 }
             };
         }
@@ -239,12 +239,12 @@ impl Channels {
     }
 
     /// Says something in a channel, which is made by that; returns its number.
-    pub fn publish(&mut self, name: &str, new: NewMessage, settings: &ChannelSettings) -> Result<u64, Bounce> {
+    pub fn publish(&mut self, name: &str, new: NewMessage, settings: &ChannelSettings) -> Result<u64, ChannelRefusal> {
         let channel = self.make(name, settings)?;
         if new.hops > settings.hops_at_most {
             channel.bounced += 1;
             channel.goes_in_circles = true;
-            return Err(Bounce::Circle { channel: name.to_owned(), hops: new.hops });
+            return Err(ChannelRefusal::Circle { channel: name.to_owned(), hops: new.hops });
         }
         let chars = new.text.chars().count();
         channel.make_room(chars, settings);
@@ -254,7 +254,7 @@ impl Channels {
         {
             let (waiting, slowest) = (channel.said + 1 - next, slowest.clone());
             channel.bounced += 1;
-            return Err(Bounce::Full { channel: name.to_owned(), waiting, slowest });
+            return Err(ChannelRefusal::Full { channel: name.to_owned(), waiting, slowest });
         }
         channel.goes_in_circles = false;
         channel.said += 1;
@@ -285,14 +285,17 @@ impl Channels {
         agent: &Id,
         (thread, earlier): (Option<ActivationKey>, usize),
         settings: &ChannelSettings,
-    ) -> Result<Option<u64>, Bounce> {
+    ) -> Result<Option<u64>, ChannelRefusal> {
         let channel = self.make(name, settings)?;
         if let Some(there) = channel.subscribers.get_mut(agent) {
             there.thread = thread.or(there.thread);
             return Ok(None);
         }
         if channel.subscribers.len() >= settings.subscribers_at_most {
-            return Err(Bounce::TooManySubscribers { most: settings.subscribers_at_most, channel: name.to_owned() });
+            return Err(ChannelRefusal::TooManySubscribers {
+                most: settings.subscribers_at_most,
+                channel: name.to_owned(),
+            });
         }
         let before = channel.messages.len().min(earlier) as u64;
         let next = channel.said + 1 - before;

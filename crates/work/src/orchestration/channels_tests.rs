@@ -63,7 +63,7 @@ fn a_full_channel_refuses_and_says_for_whom_it_waits_until_that_one_has_heard() 
         channels.publish("news", message("ada", &number.to_string()), &settings()).expect("there is room");
     }
     let bounce = channels.publish("news", message("ada", "one more"), &settings()).expect_err("it is full");
-    assert_eq!(bounce, Bounce::Full { channel: "news".into(), waiting: 8, slowest: "slow".into() });
+    assert_eq!(bounce, ChannelRefusal::Full { channel: "news".into(), waiting: 8, slowest: "slow".into() });
     assert!(bounce.to_string().contains("8 messages are waiting, longest for slow"));
     assert_eq!(texts(&channels.deliver("slow", &settings())), ["0", "1", "2", "3"], "as many as one turn may bring");
     assert_eq!(channels.publish("news", message("ada", "one more"), &settings()), Ok(9));
@@ -82,7 +82,7 @@ fn a_channel_in_which_nobody_listens_gives_way_and_one_with_listeners_does_not()
     listens(&mut channels, "e", "bea");
     listens(&mut channels, "f", "bea");
     let bounce = channels.publish("g", message("ada", "x"), &settings()).expect_err("all have listeners");
-    assert!(matches!(bounce, Bounce::TooManyChannels { most: 3, .. }));
+    assert!(matches!(bounce, ChannelRefusal::TooManyChannels { most: 3, .. }));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn what_goes_in_circles_is_refused_until_something_else_is_said() {
     assert_eq!(channels.calls("bea").len(), 1);
     for _ in 0..2 {
         let bounce = channels.publish("news", after(most + 1), &settings()).expect_err("it goes in circles");
-        assert_eq!(bounce, Bounce::Circle { channel: "news".into(), hops: most + 1 });
+        assert_eq!(bounce, ChannelRefusal::Circle { channel: "news".into(), hops: most + 1 });
         assert!(channels.get("news").expect("it should exist").goes_in_circles());
     }
     assert_eq!(channels.get("news").expect("it should exist").counts(), (0, 2));
@@ -158,7 +158,7 @@ impl World {
                 let text = format!("m{}", self.said);
                 let before: Vec<String> = channels.iter().map(|(name, _)| name.to_owned()).collect();
                 match channels.publish(&name, message(&by, &text), &settings) {
-                    Err(Bounce::Full { .. }) => {
+                    Err(ChannelRefusal::Full { .. }) => {
                         let waits = model.owed.iter().any(|((of, _), owed)| *of == name && !owed.is_empty());
                         let own = channels.get(&name).is_some_and(|channel| channel.oldest_waiting().is_some());
                         assert!(waits || own, "it is full of what somebody has still to hear");

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::blackboard::{Blackboards, Change, Entry, NotWritten, same};
 use super::board_archive::BoardArchive;
-use super::channels::{Bounce, Channel, Channels, NewMessage};
+use super::channels::{Channel, ChannelRefusal, Channels, NewMessage};
 use super::command::CollaborationCommand;
 use super::result_text;
 use super::settings::{BlackboardSettings, ChannelSettings};
@@ -210,7 +210,7 @@ impl CollaborationContext<'_> {
         let was_circling = self.channels.get(channel).is_some_and(Channel::goes_in_circles);
         let settings = &*self.channel_settings;
         let number = self.channels.publish(channel, new, settings).map_err(|bounce| {
-            if matches!(bounce, Bounce::Circle { .. }) && !was_circling {
+            if matches!(bounce, ChannelRefusal::Circle { .. }) && !was_circling {
                 self.warn_of_circle(doer, channel, hops);
             }
             bounce.to_string()

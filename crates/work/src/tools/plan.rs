@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::hand_over::Terms;
 use crate::base::{Id, text};
-use crate::gate::{Act, Becomes, DeclaredTouch, GateContext, ToolNames, TouchKind, file_touches};
+use crate::gate::{Act, DeclaredTouch, GateContext, ToolNames, TouchEffect, TouchKind, file_touches};
 use crate::log::events;
 use crate::workspace::vfs::{FileOperation, WorktreeChanges};
 
@@ -90,7 +90,7 @@ impl Planned {
         let named = text::truncate(&merged.join(", "), TARGET_CHARS);
         let files = if merged.len() == 1 { "1 file".to_owned() } else { format!("{} files", merged.len()) };
         let target = format!("{files} (+{added} -{removed}): {named}");
-        let becomes = Becomes::Text { content: patch_of(changes) };
+        let becomes = TouchEffect::Text { content: patch_of(changes) };
         Self {
             executor: FILES.into(),
             touches: vec![DeclaredTouch::new(TouchKind::COPY_MERGE, &*target).becoming(becomes)],
@@ -101,7 +101,7 @@ impl Planned {
 
     /// The start of an agent with a file of its own.
     pub fn spawn(path: String, content: String, task: String) -> Self {
-        let becomes = Becomes::Text { content: content.clone() };
+        let becomes = TouchEffect::Text { content: content.clone() };
         Self {
             executor: AGENTS.into(),
             touches: vec![DeclaredTouch::new(TouchKind::AGENT_SPAWN, &*path).becoming(becomes)],

@@ -10,7 +10,7 @@ use super::plan::{ToolPlan, Work};
 use crate::agent::formats::format_of;
 use crate::base::text;
 use crate::base::text_normalization::is_unseen;
-use crate::gate::{Becomes, DeclaredTouch, GateContext};
+use crate::gate::{DeclaredTouch, GateContext, TouchEffect};
 use crate::workspace::vfs::FileOperation;
 
 /// How many characters of a target a sentence shows.
@@ -291,7 +291,7 @@ impl Preview {
 
     fn of_merge(plan: &ToolPlan, arguments: &Value) -> Self {
         match plan.touches.as_slice() {
-            [DeclaredTouch { becomes: Becomes::Text { content }, .. }] => Self::Patch { text: shown(content) },
+            [DeclaredTouch { becomes: TouchEffect::Text { content }, .. }] => Self::Patch { text: shown(content) },
             _ => Self::arguments(arguments),
         }
     }

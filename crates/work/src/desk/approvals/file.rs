@@ -183,14 +183,14 @@ fn written_id(task: &Task) -> Option<&String> {
 
 /// A file as it is to be, and what could not be written into it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Renewed {
+pub struct UpdatedFile {
     /// The file.
     pub text: String,
     /// What is missing in it, and why.
     pub problems: Vec<Problem>,
 }
 
-impl Renewed {
+impl UpdatedFile {
     fn take(&mut self, written: Result<String, EditError>) {
         match written {
             Ok(text) => self.text = text,
@@ -209,8 +209,8 @@ pub fn bring_up_to_date<'a>(
     text: &str,
     pending: impl Iterator<Item = &'a Asked>,
     decided: impl Iterator<Item = (&'a Asked, &'a Decided, bool)>,
-) -> Renewed {
-    let mut renewed = Renewed { text: text.to_owned(), problems: Vec::new() };
+) -> UpdatedFile {
+    let mut renewed = UpdatedFile { text: text.to_owned(), problems: Vec::new() };
     for asked in pending {
         let file = task_files::parse(&*renewed.text);
         if !has_task(&file, &asked.id) {

@@ -10,7 +10,7 @@ use super::approval_task::Asked;
 use super::file::{self, Decided, Outcome, Reading, Ticked};
 use crate::agent::{Agent, Roster};
 use crate::base::{AllowScope, AnsweredIn, Problem};
-use crate::gateway::KeepsProgramsIn;
+use crate::gateway::HasSandbox;
 use crate::kernel::{Approval, Kernel, KernelCommand, QuestionKey, preview};
 use crate::orchestration::workflow::{PersonAnswer, StepKey, WorkflowCommand, WorkflowRuns, WorkflowSettings};
 use crate::schedule::{RoomDate, Section, SimClock};
@@ -169,7 +169,7 @@ pub(super) fn read_decisions(
     (known, start): (Res<KnownFiles>, Option<Res<RoomStart>>),
     (kernel, runs, settings): (Res<Kernel>, Res<WorkflowRuns>, Res<WorkflowSettings>),
     (clock, date): (Res<SimClock>, Res<RoomDate>),
-    (keeps_in, under_way): (Res<KeepsProgramsIn>, Res<PendingToolOrders>),
+    (keeps_in, under_way): (Res<HasSandbox>, Res<PendingToolOrders>),
     mut changes: MessageReader<FileChanged>,
     (mut decisions, mut answers): (MessageWriter<KernelCommand>, MessageWriter<WorkflowCommand>),
     mut reports: MessageWriter<ProblemReport>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{FOLDER, HeardModule, HeardTool, ModuleCall, ModulesHeard};
+use super::{FOLDER, ModuleCall, ModulesReported, ReportedModule, ReportedTool};
 use crate::base::{Id, Problem};
 use crate::engine::{HostAnswer, HostCall, HostRequest, ModuleCommand, ModuleMessage};
 use crate::modules::{ModuleEvent, ModuleFolder, ModuleSet, ModuleState};
@@ -43,12 +43,12 @@ pub(super) struct OpenModules {
     failed: BTreeMap<String, Problem>,
     /// What is wrong with files that could not be read.
     unreadable: Vec<Problem>,
-    told: Option<ModulesHeard>,
+    told: Option<ModulesReported>,
 }
 
 /// A message to the world.
 pub(super) enum Say {
-    Heard(ModulesHeard),
+    Heard(ModulesReported),
     Outcome(OrderKey, ToolNews),
 }
 
@@ -190,7 +190,7 @@ impl OpenModules {
             (HostRequest::Prompt { message }, None) => {
                 let (profile, module, number) = (self.profile.clone(), module.to_owned(), asked.id);
                 let message = message.clone();
-                said.push(Say::Heard(ModulesHeard::Prompts { profile, module: module.clone(), number, message }));
+                said.push(Say::Heard(ModulesReported::Prompts { profile, module: module.clone(), number, message }));
                 self.prompts.insert((module, number), asked);
                 return;
             }
@@ -227,7 +227,7 @@ impl OpenModules {
     }
 
     /// What they are now, where that is news: those that have said so, whatever the others do.
-    fn news(&mut self) -> Option<ModulesHeard> {
+    fn news(&mut self) -> Option<ModulesReported> {
         let gone = |(file, state): (&str, &ModuleState)| match state {
             ModuleState::LeftOut(failure) if !self.failed.contains_key(file) => {
                 Some((file.to_owned(), failure.text.clone()))
@@ -243,7 +243,7 @@ impl OpenModules {
             match state {
                 ModuleState::Ready(described) if !self.failed.contains_key(file) => {
                     let Some(words) = self.words.get(file) else { continue };
-                    modules.push(HeardModule {
+                    modules.push(ReportedModule {
                         file: file.to_owned(),
                         name: described.name.clone(),
                         tools: described.tools.iter().map(described_tool).collect(),
@@ -254,8 +254,8 @@ impl OpenModules {
             }
         }
         let problems = self.unreadable.iter().chain(self.failed.values()).cloned().collect();
-        let now = ModulesHeard::Are { profile: self.profile.clone(), modules, problems };
-        let is_nothing = |news: &ModulesHeard| matches!(news, ModulesHeard::Are { modules, problems, .. } if modules.is_empty() && problems.is_empty());
+        let now = ModulesReported::Are { profile: self.profile.clone(), modules, problems };
+        let is_nothing = |news: &ModulesReported| matches!(news, ModulesReported::Are { modules, problems, .. } if modules.is_empty() && problems.is_empty());
         if self.told.as_ref().map_or_else(|| is_nothing(&now), |told| *told == now) {
             return None;
         }
@@ -269,10 +269,10 @@ fn path_of(folder: &str, file: &str) -> String {
     if folder.is_empty() { format!("{FOLDER}{file}") } else { format!("{folder}/{FOLDER}{file}") }
 }
 
-fn described_tool(tool: &crate::engine::ModuleTool) -> HeardTool {
+fn described_tool(tool: &crate::engine::ModuleTool) -> ReportedTool {
     let parameters = match &tool.parameters {
         Value::Object(_) => tool.parameters.clone(),
         _ => Value::Object(Map::from_iter([("type".to_owned(), Value::from("object"))])),
     };
-    HeardTool { name: tool.name.clone(), description: tool.description.clone(), parameters }
+    ReportedTool { name: tool.name.clone(), description: tool.description.clone(), parameters }
 }

@@ -38,13 +38,13 @@ pub fn module_files<'a>(known: &'a KnownFiles, folder: &str) -> impl Iterator<It
 /// Something that the modules of an agent say. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
-pub enum ModulesHeard {
+pub enum ModulesReported {
     /// What they are now, all of them.
     Are {
         /// The profile in whose folder they lie.
         profile: Id,
         /// Those that are there.
-        modules: Vec<HeardModule>,
+        modules: Vec<ReportedModule>,
         /// Why others are left out.
         problems: Vec<Problem>,
     },
@@ -61,26 +61,26 @@ pub enum ModulesHeard {
     },
 }
 
-impl Input for ModulesHeard {
+impl Input for ModulesReported {
     const KIND: &'static str = "modules";
 }
 
 /// A module, as it says of itself.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct HeardModule {
+pub struct ReportedModule {
     /// Its file, below the folder of the modules.
     pub file: String,
     /// What it is called.
     pub name: String,
     /// Its tools.
-    pub tools: Vec<HeardTool>,
+    pub tools: Vec<ReportedTool>,
     /// What it adds to the prompts of its agent.
     pub words: String,
 }
 
 /// A tool of a module.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct HeardTool {
+pub struct ReportedTool {
     /// What a model calls it by.
     pub name: String,
     /// What it does.

@@ -7,7 +7,8 @@ use bevy::ecs::prelude::*;
 use serde_json::Value;
 
 use super::{
-    HeardModule, HeardTool, MODULES, ModuleCall, ModulePrompt, ModulePrompts, ModulesHeard, PromptAnswered, answer_of,
+    MODULES, ModuleCall, ModulePrompt, ModulePrompts, ModulesReported, PromptAnswered, ReportedModule, ReportedTool,
+    answer_of,
 };
 use crate::agent::{Agent, Roster};
 use crate::base::{Id, Problem, RunTag, Seq};
@@ -23,13 +24,13 @@ const BY: &str = "module";
 
 /// Has the tools and the words of modules be as they say.
 pub(in crate::desk) fn apply_module_messages(
-    mut news: MessageReader<ModulesHeard>,
+    mut news: MessageReader<ModulesReported>,
     (mut registry, mut words): (ResMut<Tools>, ResMut<PromptAdditions>),
     mut reports: MessageWriter<ProblemReport>,
-    mut known: Local<BTreeMap<Id, Vec<HeardModule>>>,
+    mut known: Local<BTreeMap<Id, Vec<ReportedModule>>>,
 ) {
     for news in news.read() {
-        let ModulesHeard::Are { profile, modules, problems } = news else { continue };
+        let ModulesReported::Are { profile, modules, problems } = news else { continue };
         let scope = ToolScope::Profile(profile.clone());
         for tool in known.remove(profile).iter().flatten().flat_map(|module| &module.tools) {
             registry.remove(&scope, &tool.name);
@@ -52,7 +53,7 @@ pub(in crate::desk) fn apply_module_messages(
 }
 
 /// A tool of a module.
-fn tool_of(profile: &Id, module: &HeardModule, tool: &HeardTool) -> Tool {
+fn tool_of(profile: &Id, module: &ReportedModule, tool: &ReportedTool) -> Tool {
     let call = ModuleCall {
         profile: profile.clone(),
         module: module.file.clone(),
@@ -74,14 +75,14 @@ fn tool_of(profile: &Id, module: &HeardModule, tool: &HeardTool) -> Tool {
 
 /// What modules prompt their agents becomes work.
 pub(in crate::desk) fn follow_prompts(
-    mut news: MessageReader<ModulesHeard>,
+    mut news: MessageReader<ModulesReported>,
     mut prompts: ResMut<ModulePrompts>,
     (roster, agents, log): (Res<Roster>, Query<&Agent>, Res<EventLog>),
     mut orders: MessageWriter<WorkOrder>,
     mut answers: MessageWriter<PromptAnswered>,
 ) {
     for news in news.read() {
-        let ModulesHeard::Prompts { profile, module, number, message } = news else { continue };
+        let ModulesReported::Prompts { profile, module, number, message } = news else { continue };
         let here = roster.iter().filter_map(|(_, entity)| agents.get(entity).ok());
         let Some(agent) = here.into_iter().find(|agent| agent.profile == *profile) else {
             let answer = Err("its agent is not in the room".to_owned());

@@ -9,7 +9,7 @@ use bevy::ecs::system::SystemParam;
 use crossbeam_channel::{Receiver, bounded};
 
 use super::agent_modules::{OpenModules, Say};
-use super::{FOLDER, MODULES, ModuleCall, ModulesHeard, ModulesLoading, PromptAnswered, module_files};
+use super::{FOLDER, MODULES, ModuleCall, ModulesLoading, ModulesReported, PromptAnswered, module_files};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::Id;
@@ -62,7 +62,7 @@ pub(in crate::desk) fn run(
     room: RoomView,
     mut changes: MessageReader<FileChanged>,
     (mut answered, mut prompted): (MessageReader<CallAnswered>, MessageReader<PromptAnswered>),
-    (mut heard, mut outcomes): (ResMut<InputQueue<ModulesHeard>>, ResMut<InputQueue<ToolOutcome>>),
+    (mut heard, mut outcomes): (ResMut<InputQueue<ModulesReported>>, ResMut<InputQueue<ToolOutcome>>),
     mut loading: ResMut<ModulesLoading>,
     mut running: Local<Running>,
 ) {
@@ -99,7 +99,7 @@ pub(in crate::desk) fn run(
     running.all.retain(|profile, (_, loaded)| {
         let is_gone = matches!(loaded, Loaded::Gone);
         if is_gone {
-            heard.push(ModulesHeard::Are { profile: profile.clone(), modules: Vec::new(), problems: Vec::new() });
+            heard.push(ModulesReported::Are { profile: profile.clone(), modules: Vec::new(), problems: Vec::new() });
         }
         !is_gone
     });
