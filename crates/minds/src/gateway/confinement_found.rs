@@ -25,7 +25,7 @@ impl Input for ConfinementFound {
     const KIND: &'static str = "confinement";
 }
 
-/// Whether anything on this computer keeps programs in; not, as long as nobody has said so.
+/// Whether this computer has a sandbox for programs; false until that was determined.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HasSandbox(pub bool);
 
