@@ -152,7 +152,7 @@ fn tick_length(times: u32) -> Duration {
 fn wait_to_show(world: &World) {
     let Some(newest) = world.resource::<EventLog>().next_seq().0.checked_sub(1) else { return };
     if let Some(store) = world.get_resource::<Store>() {
-        // Where nothing can be written, the log says so by itself.
+        // If nothing can be written, the log reports that itself.
         let _is_reserved = store.wait_to_show(Seq(newest), SHOW_WITHIN);
     }
 }

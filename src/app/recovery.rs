@@ -94,8 +94,8 @@ pub(super) fn recover(
     Ok((None, problem.into_iter().collect()))
 }
 
-/// Visits every scene of a workspace that was ever opened, with its last acknowledged world, whether or not it is
-/// running elsewhere: nothing is written and nothing runs in it.
+/// Visits every scene of a workspace that was ever opened, with its last committed world, whether or not it is running
+/// elsewhere: nothing is written and nothing runs in it.
 pub(super) fn look_at_each(workspace: &Path, mut each: impl FnMut(&str, &World)) -> Result<(), OpenError> {
     let state_folder = state_folder(workspace);
     let reader = match Reader::open(&state_folder) {
@@ -140,7 +140,7 @@ fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(Option<B
     let app = match from {
         ReopenFrom::Snapshot(snapshot) => {
             let files: BTreeMap<String, String> = serde_json::from_value(snapshot.files).map_err(Unusable::Json)?;
-            // A saved state is as good as ever where what is said to follow it cannot be.
+            // A saved state stays usable even if the records after it are impossible.
             let too_far = far(snapshot.tick);
             if snapshot.tick >= last_tick || too_far.is_some() {
                 let saved = SavedRoom { sections: snapshot.sections, files };
@@ -159,7 +159,7 @@ fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(Option<B
                 return Err(Unusable::TooFar { ticks });
             }
             let start: RoomStart = serde_json::from_value(start).map_err(Unusable::Json)?;
-            // Before the first tick nothing of what the scene says is in the world that is saved.
+            // Before the first tick the saved world contains nothing of the scene.
             if last_tick <= run.first_tick {
                 let (tick, files) = (last_tick, start.files);
                 let saved = start.carried.map(|sections| SavedRoom { sections, files });

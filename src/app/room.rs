@@ -295,14 +295,14 @@ fn learned(
     }
 }
 
-/// Says how far the opening of a room is; goes no further where it was given up.
+/// Reports the progress of opening a room; stops if it was cancelled.
 fn reached(control: &JobControl, share: f32) -> Result<(), OpenError> {
     control.set_progress(share);
     if control.is_cancelled() { Err(OpenError::GivenUp) } else { Ok(()) }
 }
 
-/// The scene to open: the one asked for, the starter kit's, or the first there is; that of an agent alone where there is
-/// none.
+/// The scene to open: the requested one, that of the starter kit, or the first one; without a scene that of an agent
+/// alone.
 fn choose_scene(
     files: &BTreeMap<String, String>,
     problems: &[Problem],
@@ -322,7 +322,7 @@ fn choose_scene(
     if found.is_none() && is_alone {
         return Ok(SCENE_OF_AGENT.to_owned());
     }
-    // One that is there and cannot be used says why.
+    // An existing scene that cannot be used is an error with its reason.
     let why = |wanted: &str| {
         problems.iter().find(|problem| stem(&problem.place).as_deref() == Some(wanted) || problem.place == wanted)
     };
@@ -369,7 +369,7 @@ fn place_in(workspace: &Path, path: &Path) -> Option<String> {
     Some(parts?.join("/"))
 }
 
-/// What the clock of the person shows, in seconds as if it were UTC. Without the window nothing knows their time zone.
+/// The local time of the person's clock, in seconds as if it were UTC. Without the window the time zone is unknown.
 pub(crate) fn local_secs() -> i64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let utc = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);

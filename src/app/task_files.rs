@@ -148,7 +148,7 @@ impl TaskFiles {
         Ok(Ok(()))
     }
 
-    /// Puts a text over what was read. Commands take turns, so that none sees what another is about to take back.
+    /// Replaces a text that was read. Commands take turns, so that none reads what another is about to revert.
     fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, DirectFileError> {
         // Where a folder cannot be locked, what was read is compared all the same.
         let _turn = File::open(&self.folder).and_then(|folder| folder.lock().map(|()| folder)).ok();

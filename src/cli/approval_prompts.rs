@@ -33,7 +33,7 @@ const LINES_SHOWN: usize = 100;
 /// How many characters of a line are shown.
 const LINE_CHARS: usize = 500;
 
-/// What becomes of a question to a person where there is no window.
+/// What happens to questions to a person without a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum OnAsk {
     /// Refuse it and continue
@@ -58,7 +58,7 @@ enum Policy {
 /// What a person typed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Reply {
-    /// With what is filled in, where there is a form.
+    /// With the values of the form, if there is one.
     Allow(AllowScope, Map<String, Value>),
     /// With a word to the agent, if there is one.
     Refuse(Option<String>),
@@ -132,7 +132,7 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    /// As the command line says; a person at a terminal is asked there, where that may be.
+    /// As given on the command line; a person at a terminal is asked there, if possible.
     pub(super) fn new(
         (on_ask, on_terminal): (Option<OnAsk>, bool),
         ends_when_held: bool,

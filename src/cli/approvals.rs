@@ -221,8 +221,8 @@ fn answer(chosen: &ShowArguments, said: Said, fields: &[(String, String)]) -> Ou
     Ok(Ending::Done)
 }
 
-/// A time of the day becomes a date as it is said, for the room may take the answer in on another day. One that is over
-/// is refused at once.
+/// A time of the day becomes a date at once, because the room may read the answer on another day. A past one is
+/// refused.
 fn said_now(scope: AllowScope, id: &str) -> Result<AllowScope, Complaint> {
     let AllowScope::Until(limit) = scope else { return Ok(scope) };
     let date = limit.date(Some(local_secs()));

@@ -281,7 +281,7 @@ fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
     all.servers.iter().map(finding).collect()
 }
 
-/// Opens the workspace's scenes one after the other in a world that touches nothing, and collects what is wrong.
+/// Opens the workspace's scenes one after the other in a world without side effects, and collects the problems.
 fn examine(
     folder: &Path,
     findings: &mut Vec<Finding>,

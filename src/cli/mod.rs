@@ -217,7 +217,8 @@ const COMMANDS: [&str; 21] = [
     "help",
 ];
 
-/// What is logged unless `WORKSHOP_LOG` says otherwise. What a window that ended early had not done yet is no news.
+/// The default log filter, unless `WORKSHOP_LOG` is set. Unfinished jobs of a window that was closed early are not
+/// worth a message.
 const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::loaders=error";
 
 /// Reads the command line and does what it says.

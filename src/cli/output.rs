@@ -99,7 +99,7 @@ pub(super) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Whether a person sees what is asked and can answer.
+/// Whether a person sees questions and can answer.
 pub(super) fn can_be_asked() -> bool {
     io::stderr().is_terminal() && io::stdin().is_terminal()
 }
@@ -126,7 +126,7 @@ pub(super) fn answer(question: &str) -> Result<String, Complaint> {
     }
 }
 
-/// Shows this at the bottom of the terminal from now on; nothing where standard error is no terminal.
+/// Shows this at the bottom of the terminal from now on; has no effect if standard error is not a terminal.
 pub(super) fn show_status(text: &str) {
     if !is_watched() {
         return;
@@ -173,7 +173,7 @@ fn has_styles() -> bool {
     !is_refused && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whether what is printed on standard output is shown with weight and colour; otherwise it is printed as it is.
+/// Whether standard output is printed with styles and colours.
 pub(super) fn is_styled() -> bool {
     io::stdout().is_terminal() && has_styles()
 }

@@ -26,7 +26,7 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    /// One that says nothing where it is to be quiet.
+    /// A reporter that prints nothing if it is to be quiet.
     pub(super) fn new(is_quiet: bool) -> Self {
         Self { is_quiet, told: HashSet::new(), looked_at: None }
     }
@@ -52,8 +52,8 @@ impl Reporter {
         }
     }
 
-    /// Tells what is wrong in this world now, and what happened in it that is about nobody in particular: that is
-    /// meant for the person.
+    /// Prints the present problems of this world, and events in it that concern no particular agent: these are meant
+    /// for the person.
     pub(super) fn look(&mut self, world: &World, events: &[EventRecord]) {
         let changed = world.get_resource_ref::<Problems>().map(|problems| problems.last_changed());
         if changed.is_some() && changed != self.looked_at {
@@ -76,8 +76,8 @@ impl Reporter {
     }
 }
 
-/// How much an event concerns the person, if it does, and whether that is said once only. How a provider does is said
-/// again where it fails again after it had worked.
+/// How much an event concerns the person, if it does, and whether it is printed only once. The state of a provider is
+/// printed again if it fails again after it had worked.
 fn concern(event: &EventRecord) -> Option<(Severity, bool)> {
     match event.draft.kind {
         EventKind::Provider => {

@@ -31,7 +31,7 @@ const FILES_AT_MOST: usize = 10_000;
 pub(super) struct Verdict {
     /// The exit code and the word for programs.
     pub(super) ending: Ending,
-    /// Why, in words; empty where it did what it was asked to.
+    /// Why, in words; empty if it did what it was asked to.
     pub(super) reason: String,
     /// What a person can do.
     pub(super) hint: Option<String>,
@@ -158,7 +158,7 @@ impl Report {
         }
     }
 
-    /// Prints it. `result_in_events` says that standard output holds the events, which have the result.
+    /// Prints it. `result_in_events` means that standard output contains the events, which include the result.
     pub(super) fn print(&self, as_json: bool, is_quiet: bool, result_in_events: bool) -> Result<(), Complaint> {
         let verdict = &self.verdict;
         if verdict.ending == Ending::ReaderGone {

@@ -420,7 +420,7 @@ impl Run<'_> {
         self.out.reporter.note(format!("note: {live} and may call models, too; {rest}"));
     }
 
-    /// Lets the room live until it is over, closes it, and says how it went. Whatever happens, the room is closed.
+    /// Runs the room until it ends, closes it, and reports the result. The room is closed in any case.
     fn run_to_the_end(mut self) -> Result<Report, Complaint> {
         let verdict = self.live().unwrap_or_else(Verdict::from);
         output::hide_status();

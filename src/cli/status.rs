@@ -69,7 +69,7 @@ pub(super) fn status(arguments: &Arguments) -> Outcome {
     Ok(Ending::Done)
 }
 
-/// Lines below a title; nothing where there are none.
+/// Lines below a title; nothing if there are none.
 fn list(title: &str, lines: impl Iterator<Item = String>) -> Option<String> {
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))

@@ -145,10 +145,10 @@ pub trait NewFiles {
     /// Writes a file of the workspace that is not there yet, behind no link; one that is there stays as it is.
     fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile>;
 
-    /// Takes a file away that was brought in, if nobody changed it since; says why not.
+    /// Deletes an imported file if nobody has changed it since; otherwise returns why not.
     fn take_back(&self, file: &NewFile) -> Result<(), String>;
 
-    /// Waits until what was ordered before is on disk; says what is not.
+    /// Waits until all earlier operations are on disk; reports those that are not.
     fn flush(&self) -> Vec<Problem> {
         Vec::new()
     }

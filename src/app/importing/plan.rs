@@ -75,7 +75,7 @@ impl Planning<'_> {
             }
         }
         if self.destination == Destination::Room {
-            // What merely lies beside a collection of agents is none of it.
+            // A file that merely lies beside a collection of agents does not belong to it.
             if !known.iter().any(|(_, what)| what.kind == Kind::Agent) {
                 return known.iter().map(|(file, _)| file).chain(&others).for_each(|file| self.for_room(file, false));
             }
@@ -153,7 +153,7 @@ impl Planning<'_> {
         self.add(&file.path, what);
     }
 
-    /// A file that was chosen by itself, or with a folder of files that are nothing special.
+    /// A single chosen file, or one of a folder without a special meaning.
     fn chosen(&mut self, file: &Found, top: &str) {
         if self.destination == Destination::Room {
             return self.for_room(file, true);
@@ -179,7 +179,7 @@ impl Planning<'_> {
         self.add(&file.path, what);
     }
 
-    /// What a file of a folder is that holds agents, skills or rules; nothing where it is none of them.
+    /// The kind of a file in a folder that contains agents, skills or rules; `None` if it is none of them.
     fn kind_of(
         &self,
         file: &Found,
@@ -249,8 +249,8 @@ impl Planning<'_> {
         self.plan.items.push(Item { from: file.to_owned(), to, kind: what.kind, is_there, name, text: what.text });
     }
 
-    /// Where a file goes that wants this place: there, if it is free or holds the same, else under the next number.
-    /// Nothing where the same comes in already.
+    /// The destination of a file: the wanted path if it is free or has the same content, otherwise the next numbered
+    /// one. `None` if the same content is imported already.
     fn free(&mut self, wanted: &str, bytes: &[u8]) -> Option<(String, bool)> {
         for path in unique_names::alike(wanted).take(NUMBERS_AT_MOST) {
             if self.taken.contains(&path) {
@@ -299,8 +299,8 @@ fn is_scene(text: &str) -> bool {
     ["elements", "agents"].iter().any(|list| data.get(list).is_some_and(serde_json::Value::is_array))
 }
 
-/// The agent that a file defines, if it says who it is: by a name and a description where it merely lies in a folder,
-/// by any front matter where a person chose it.
+/// The agent that a file defines: in a folder it must have a name and a description, a chosen file needs only front
+/// matter.
 fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<PlannedFile> {
     let format = format_of(to)?;
     let text = safe_fs::read_text(file, MAX_FILE_BYTES as u64).ok()??;
@@ -330,7 +330,7 @@ fn place_of_agent(top: &str, folders: &[String], name: &str) -> String {
     ["agents"].into_iter().chain(kept).chain([name]).collect::<Vec<_>>().join("/")
 }
 
-/// Where an agent goes whose file was chosen by itself: one that is a folder keeps its name, which is the agent's.
+/// The destination of a single chosen agent file: a folder agent keeps the name of its folder.
 fn place_of_one(file: &Found, name: &str) -> String {
     let folder = file.path.parent().and_then(Path::file_name).and_then(|folder| folder.to_str());
     match folder.filter(|folder| name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER) && *folder != "agents") {

@@ -72,7 +72,7 @@ impl<Job: Send + 'static, Done: Send + 'static> BackgroundJobs<Job, Done> {
             let work = move || {
                 let _alive: Sender<Infallible> = alive;
                 for job in queued {
-                    // Where nobody takes results any more, what is done is done all the same.
+                    // Jobs are completed even if nobody takes their results any more.
                     if done.send(run(job)).is_err() && on_drop == OnDrop::Discard {
                         break;
                     }

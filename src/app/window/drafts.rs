@@ -91,7 +91,7 @@ fn read(file: &Path) -> Result<Vec<Draft>, String> {
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
-/// Writes all of it, whole or not at all; no file where there is nothing.
+/// Writes all of it atomically; without content there is no file.
 pub(super) fn write(file: &Path, drafts: &[Draft]) -> io::Result<()> {
     if drafts.is_empty() {
         return match std::fs::remove_file(file) {

@@ -68,7 +68,7 @@ pub(super) struct FileCache {
     failed: BTreeSet<Want>,
     /// Prompts that were not written yet when they were read.
     unwritten: BTreeSet<Seq>,
-    /// The paths of session files, by activation; none where there is no file yet.
+    /// The paths of session files, by activation; `None` if there is no file yet.
     session_paths: BTreeMap<Id, Option<String>>,
     /// The file service reports changes here.
     feed: ChangeFeed,
@@ -130,8 +130,8 @@ impl FileCache {
         self.request(Request::Run(run.clone()));
     }
 
-    /// Once a frame: puts what was read where panes look for it, and asks for what they want. A run that was asked
-    /// for comes back.
+    /// Once per frame: puts loaded content where panes look for it, and requests what they need. Returns a run that was
+    /// requested.
     pub(super) fn update(
         &mut self,
         texts: &mut FileTexts,

@@ -153,7 +153,7 @@ fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Res
     kept
 }
 
-/// Takes a file away that came in, as long as it can be put back.
+/// Deletes an imported file, as long as it can be restored.
 fn take_back(files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
     if file.version.is_none() {
         return Err(format!("'{}' was kept: it has no version to restore it from.", file.path));

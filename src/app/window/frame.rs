@@ -30,7 +30,7 @@ use crate::view::theme::Theme;
 
 /// Between two frames while something moves.
 const LIVELY: Duration = Duration::from_millis(16);
-/// Between two frames while nothing does: often enough for the clock and for what comes from outside.
+/// The interval between two frames while nothing happens: short enough for the clock and for external input.
 const QUIET: Duration = Duration::from_millis(200);
 /// The same while the room is paused: only input from outside can change anything.
 const STILL: Duration = Duration::from_secs(1);
@@ -284,7 +284,7 @@ pub(super) fn pace(
     mut settings: ResMut<WinitSettings>,
     mut redraws: ResMut<Messages<RequestRedraw>>,
 ) {
-    // `bevy_egui` asks for the next frame at once where `egui` asks for one after a while, such as for a caret.
+    // `bevy_egui` requests the next frame at once even if `egui` wants one after a while, for instance for a caret.
     redraws.clear();
     let next_frame = if keys.are_waiting() { Duration::ZERO } else { screen.next_frame };
     let seldom = next_frame.max(UNFOCUSED);

@@ -71,7 +71,7 @@ pub(super) fn note_shown() {
     SHOWN.store(true, Ordering::Relaxed);
 }
 
-/// Builds and shows a window. Bevy panics where there is no display or nothing to draw with; that becomes an error.
+/// Creates and shows a window. Bevy panics without a display or a graphics device; that becomes an error.
 pub(super) fn guarded(show: impl FnOnce(&GaveUp) -> AppExit) -> Result<AppExit, WindowError> {
     let gave_up = GaveUp::default();
     let before = Arc::new(std::panic::take_hook());
@@ -118,7 +118,7 @@ fn note_render_error(error: &RenderError, window: &mut World, _: &mut World) -> 
     RenderErrorPolicy::StopRendering
 }
 
-/// A device that is gone says so only when it is asked, and a frame that could not be drawn asks nothing.
+/// A lost device reports that only when it is asked, and a frame that could not be drawn does not ask it.
 fn ask_the_device(device: Res<RenderDevice>) {
     // Whether its queue is empty is of no interest.
     let _ = device.poll(PollType::Poll);

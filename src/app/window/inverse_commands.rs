@@ -208,8 +208,8 @@ impl<'w> PendingRoom<'w> {
         Some(RoomAct::Edit(ElementEdit { element: element.clone(), act, by: Author::user(), cause: None }))
     }
 
-    /// An edit is tried on a copy: what leads from the copy back to what is there takes it back, and what got an
-    /// id on the copy gets the same in the room.
+    /// An edit is tried on a copy: the way back from the copy to the present state is its inverse, and ids that were
+    /// assigned on the copy are used in the room.
     fn edit(&mut self, edit: ElementEdit) -> Result<Resolved, String> {
         let world = self.world;
         let before = match self.contents.remove(&edit.element) {
@@ -298,7 +298,7 @@ fn apply(world: &World, content: &mut dyn Content, edit: &ElementEdit) -> Result
 
 /// The act with the id that what it adds got.
 fn with_id(act: ElementAct, changes: &[ElementChange]) -> ElementAct {
-    // What it makes room by comes before what it adds.
+    // Removals that make room come before additions.
     let added = changes.last().and_then(ElementChange::item);
     match (act.arguments().get("id"), added) {
         (Some(Value::Null), Some(id)) => act.with("id", json!(id)),
@@ -425,7 +425,7 @@ fn held<'a>(world: &'a World, model: &RoomModel, id: &str) -> Option<&'a dyn Con
     Some(&*world.get::<HeldContent>(entity)?.0)
 }
 
-/// Whether an entry says already what an element holds.
+/// Whether an entry contains the element's content already.
 fn is_written(held: &dyn Content, kind: &str, keys: &Map<String, Value>) -> bool {
     let kind = crate::element::kinds::kind(kind);
     kind.is_some_and(|kind| (kind.from_scene)(keys, "").0.to_scene() == held.to_scene())

@@ -35,7 +35,7 @@ pub(super) fn share_keys_out(
         return;
     }
     keys.extend(seen.read(&messages).cloned());
-    // Who works in another window by now holds nothing here.
+    // A person who works in another window holds no keys here.
     let count = if is_focus_lost { keys.len() } else { keys_of_one_frame(keys.iter()) };
     messages.clear();
     messages.write_batch(keys.drain(..count));

@@ -244,7 +244,7 @@ impl OpenRoom {
         store.is_none_or(Store::has_written_all)
     }
 
-    /// Tells what went wrong with writing the history; that nothing can be recorded only for as long as it is so.
+    /// Reports problems with writing the history; that nothing can be recorded only while it is so.
     fn look_after_history(&mut self) {
         let store = self.room.as_ref().and_then(|room| room.app.world().get_resource::<Store>());
         let Some((told, trouble)) = store.map(|store| (store.take_problems(), store.trouble())) else { return };
@@ -318,7 +318,7 @@ impl Drop for OpenRoom {
     }
 }
 
-/// Whether something has happened or somebody is on the way, after a time in which nothing was.
+/// Whether something has happened or an agent is walking, after a time without events.
 fn begins_to_stir(world: &mut World) -> bool {
     world.resource::<EventTap>().has_events() || world.query::<&Walk>().iter(world).any(|walk| walk.course.moves())
 }

@@ -38,7 +38,7 @@ impl RunningTrial {
     }
 }
 
-/// A job that asks a provider something small, to see whether it answers, where that may be asked.
+/// A job that sends a short request to a provider, if that is permitted, to see whether it answers.
 pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Option<(Job, RunningTrial)> {
     let world = room.world()?;
     match ProviderTrial::of(world, spec) {
@@ -66,7 +66,7 @@ pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Opt
     }
 }
 
-/// Books what a trial used, and says how it went.
+/// Books the usage of a test, and reports its result.
 pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &TrialResult) {
     if let Some(world) = room.world() {
         tried.book(world);

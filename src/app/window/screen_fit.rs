@@ -6,7 +6,7 @@ use bevy::window::{
     Monitor, MonitorSelection, OnMonitor, PrimaryMonitor, PrimaryWindow, Window, WindowMode, WindowPosition,
 };
 
-/// What the frame of a window and the bars of a desktop take of a screen, in points: no system says how much it is.
+/// The assumed size of a window's frame and a desktop's bars, in points: no system reports it.
 const BARS: Vec2 = Vec2::new(16.0, 80.0);
 /// After this many frames a window is assumed to be on the main screen if the system does not say which one it is on.
 const PATIENCE_FRAMES: u32 = 10;

@@ -120,7 +120,7 @@ pub(super) enum WindowJobDone {
 /// The thread for window jobs. Dropping it finishes waiting jobs.
 pub(super) type WindowJobs = BackgroundJobs<WindowJob, Option<WindowJobDone>>;
 
-/// Starts the thread; what is to be remembered of the window goes into this file.
+/// Starts the thread; the window's state is stored in this file.
 pub(super) fn start(file: Option<WindowStateFile>) -> io::Result<WindowJobs> {
     let mut kept = JobContext { file, fonts: None };
     BackgroundJobs::start("window jobs", JOBS_AT_MOST, OnDrop::Finish, move |job| run(&mut kept, job))

@@ -303,7 +303,7 @@ impl WindowServices {
         self.jobs.as_mut()
     }
 
-    /// Looks for fonts of the system beside the frames. Where too much waits, what is missing is boxes.
+    /// Looks for system fonts in the background. If too many jobs are waiting, missing letters stay boxes.
     pub(super) fn find_fonts(&mut self, wanted: Wanted) {
         self.push(WindowJob::Fonts(wanted));
     }

@@ -230,7 +230,7 @@ fn data_of(remembered: &SavedWindowState, workspace: &str) -> Map<String, Value>
     data
 }
 
-/// What the keys say; those that say nothing sensible are named and count as usual.
+/// The values of the keys; invalid ones are reported and replaced by defaults.
 fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Problem>) -> SavedWindowState {
     let mut odd = Vec::new();
     let window: Option<[u32; 2]> = key(root, "window", &mut odd);

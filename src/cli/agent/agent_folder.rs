@@ -42,7 +42,7 @@ impl AgentPlace {
         }
     }
 
-    /// The agent's own folder in the workspace, where it has one: empty where that is the workspace itself.
+    /// The agent's own folder in the workspace, if it has one: empty if that is the workspace itself.
     fn own_folder(&self) -> Option<&str> {
         match self.file.rsplit_once('/') {
             None => Some(""),

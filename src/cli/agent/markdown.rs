@@ -187,7 +187,7 @@ impl MarkdownStream {
     }
 }
 
-/// Whether the beginning of a line says what the line is, whatever comes behind it.
+/// Whether the beginning of a line determines its kind, whatever follows.
 fn is_decided(held: &str, fence: Option<(char, usize)>) -> bool {
     let begun = held.trim_start_matches(' ');
     let Some(first) = begun.chars().next() else { return false };

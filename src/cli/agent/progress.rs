@@ -93,7 +93,7 @@ impl Progress {
         self.turn
     }
 
-    /// Notes what the log says of calls, for those whose work ends before the room is looked at.
+    /// Records what the log says about calls, for work that ends before the room is inspected.
     pub(super) fn apply_records(&mut self, world: &World, records: &[EventRecord]) {
         let agent = world.resource::<Kernel>().thread(self.thread).map(|thread| thread.agent.clone());
         if agent.is_some() {

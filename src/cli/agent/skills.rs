@@ -7,7 +7,7 @@ use crate::skills::{Skill, SkillIndex, expand};
 /// The maximum length of a listed description, in characters.
 const DESCRIPTION_CHARS: usize = 160;
 
-/// What is asked where a person says this: a skill in place of `/skill:NAME`.
+/// The message for a person's input, with a skill in place of `/skill:NAME`.
 pub(super) fn asked(skills: &SkillIndex, said: &str) -> Result<String, Complaint> {
     match expand(skills, said) {
         None => Ok(said.to_owned()),

@@ -97,7 +97,7 @@ pub(super) fn carry_out(talk: &mut Talk, command: &str, rest: &str) -> Result<Af
         "/model" if rest.is_empty() => model(talk),
         "/model" => {
             let model = Some(rest.to_owned());
-            // What names a provider, too, takes the place of the one that was given.
+            // A model name that includes a provider replaces the given provider.
             let provider = talk.options.provider.clone().filter(|_| !rest.contains(':'));
             return Ok(After::Reopen(Box::new(TalkOptions { provider, model, ..talk.options.clone() })));
         }

@@ -203,7 +203,7 @@ impl Talk {
         Some((thread, kernel.activation(kernel.thread(thread)?.live?)?))
     }
 
-    /// Goes on with what the last talk in this session left unfinished; nothing where that is nothing.
+    /// Continues what the last conversation in this session left unfinished; `None` if that is nothing.
     pub(super) fn finish(&mut self, show: &mut dyn FnMut(&AgentEvent)) -> Result<Option<Verdict>, Complaint> {
         let Some((thread, one)) = self.live() else { return Ok(None) };
         let seen = self.history.entries.len().min(one.messages.len());
@@ -422,7 +422,7 @@ struct Opening {
 }
 
 impl Opening {
-    /// Lets the files come in, and finds the agent among them. Whatever happens, the room is closed where there is no talk.
+    /// Waits for the files, and finds the agent among them. If the conversation cannot begin, the room is closed.
     fn begin(mut self) -> Result<Talk, Complaint> {
         match self.found() {
             Ok((agent, history)) => {

@@ -38,7 +38,7 @@ pub(super) const NUMBER_AT_MOST: i64 = 1 << 53;
 #[derive(Debug)]
 pub(super) struct Lock {
     held: File,
-    /// The workspace's own folder, locked as well: a lock that is deleted with `.workshop/` keeps nobody out.
+    /// The workspace's own folder, locked as well: the lock alone is useless once it is deleted with `.workshop/`.
     workspace: Option<File>,
 }
 
@@ -88,7 +88,7 @@ fn make_folder(dir: &Path) -> Result<(), StoreError> {
     safe_fs::open_own_folder(&parent, name).map(drop).map_err(StoreError::file(dir))
 }
 
-/// SQLite opens its files by itself: nothing may lie there that leads elsewhere or waits for ever.
+/// SQLite opens its files by itself: nothing there may be a link or block for ever.
 pub(super) fn check_place(path: &Path) -> Result<(), StoreError> {
     for ending in [""].iter().chain(&BESIDE) {
         let mut name = path.as_os_str().to_owned();
@@ -109,7 +109,7 @@ pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Opens the database for reading, brought up to date first if that is needed and nobody writes.
+/// Opens the database for reading, after migrating it if necessary and if nobody writes.
 pub(super) fn open_read_only(dir: &Path) -> Result<Connection, StoreError> {
     let path = path_in(dir);
     if path.symlink_metadata().is_err() {
@@ -131,8 +131,8 @@ pub(super) fn read_as_it_is(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     match version(&connection) {
         Ok(_) => Ok(connection),
-        // Where nothing may be written, SQLite cannot even note that someone reads. A database that was closed in
-        // order can be read without that.
+        // In a read-only place SQLite cannot even register a reader. A properly closed database can be read without
+        // that.
         Err(error) if error.is_read_only() && !has_log_beside(path) => {
             let uri = format!("file:{}?immutable=1", escaped(path));
             let connection = connect(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)?;
@@ -364,8 +364,7 @@ pub(super) fn newest_number(connection: &Connection) -> rusqlite::Result<Seq> {
     Ok(Seq(last_seq(connection)?.0.max(reserved.unwrap_or(0).cast_unsigned())))
 }
 
-/// What a database lacks, or has otherwise than one made today: what reads and writes it would fail, or do other
-/// than is meant.
+/// What a database lacks, or has in another form than a new one: code that reads or writes it would fail or misbehave.
 fn unlike(connection: &Connection) -> Result<Option<String>, StoreError> {
     let mut whole = Connection::open_in_memory().map_err(StoreError::while_doing("make a new history"))?;
     migrate(&mut whole, Path::new(":memory:"), MIGRATIONS)?;
@@ -375,8 +374,8 @@ fn unlike(connection: &Connection) -> Result<Option<String>, StoreError> {
     Ok(other.map(|(name, _)| format!("its {name} was altered")))
 }
 
-/// Every table, index and trigger by its kind and name, with the words it was made by: these say all that SQLite
-/// goes by, also which row another one belongs to.
+/// Every table, index and trigger by its kind and name, with its SQL, which determines everything, including the table
+/// of an index.
 fn definitions(connection: &Connection) -> rusqlite::Result<BTreeMap<String, (String, Option<String>)>> {
     let sql = "SELECT type || ' ' || name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%'";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)));

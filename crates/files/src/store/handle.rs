@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const OVERFLOW_TICKS: usize = 1024;
 /// How long closing waits for a busy writer, and then again for one that was told to stop.
 const CLOSE_WAIT: Duration = Duration::from_secs(10);
-/// The same where it is known that nothing can be written: closing ends soon all the same.
+/// The same if it is known that nothing can be written: closing ends soon nevertheless.
 const PATIENCE_IN_TROUBLE: Duration = Duration::from_secs(1);
 /// How many records a tick may have; the clock waits before one could get a number that is not reserved.
 const NUMBERS_PER_TICK: u64 = NUMBERS_AHEAD / 4;

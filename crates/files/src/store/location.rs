@@ -39,7 +39,7 @@ pub(super) struct DatabaseLocation {
 pub(super) enum LocationStatus {
     /// All is where it was.
     InPlace,
-    /// The history is where it was, and its lock is gone or another one.
+    /// The history is in its place, but its lock is gone or was replaced.
     LockGone,
     /// The folder of the workspace is there, and the history in it is gone.
     HistoryGone,
@@ -82,7 +82,7 @@ impl DatabaseLocation {
         }
     }
 
-    /// Whether the lock that lies there is the one that was taken.
+    /// Whether the present lock file is the one that was locked.
     pub(super) fn has_lock(&self) -> bool {
         identity(&lock_in(&self.dir)) == self.lock
     }

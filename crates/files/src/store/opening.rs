@@ -20,7 +20,7 @@ pub(super) struct Opened {
     /// The newest number that a record has, or may have had when the process that gave it was killed; 0 if there is
     /// none.
     pub(super) last_seq: Seq,
-    /// Where a damaged database was put whose place this one took.
+    /// The place of the damaged database that this one replaced.
     pub(super) aside: Option<QuarantinedDatabase>,
     pub(super) problems: Vec<Problem>,
 }

@@ -71,7 +71,7 @@ pub(super) fn replace(dir: &Path, why: &str) -> Result<QuarantinedDatabase, Stor
     Ok(QuarantinedDatabase { path, why: why.to_owned(), kept })
 }
 
-/// Puts a finished copy in its place where none is, also one whose process was killed before that.
+/// Puts a finished copy in its place if that is empty, including a copy whose process was killed before that.
 pub(super) fn finish(dir: &Path) -> Result<(), StoreError> {
     let (copy, path) = (dir.join(FINISHED), path_in(dir));
     if path.exists() {
@@ -99,7 +99,7 @@ fn copy_beside(dir: &Path) -> Result<Option<Salvaged>, StoreError> {
     Ok(Some(kept))
 }
 
-/// Renames the database, with what SQLite keeps beside it, to the first free `workshop.db.broken-N`.
+/// Renames the database and SQLite's files beside it to the first free `workshop.db.broken-N`.
 fn quarantine_database(dir: &Path) -> Result<String, StoreError> {
     let names = unique_names::numbered(&format!("{FILE}.broken"), "", 1);
     let name = unique_names::first_free(names, |name| dir.join(name).exists());

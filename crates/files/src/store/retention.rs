@@ -80,7 +80,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
               ORDER BY tick DESC LIMIT 2)), -1)) \
          ORDER BY rowid LIMIT ?2"
     );
-    // A run of which something is gone cannot be replayed any more, and says so.
+    // A run with missing records cannot be replayed any more, and says so.
     let mark = format!(
         "UPDATE runs SET thinned = 1 WHERE thinned = 0 AND number IN \
          (SELECT run FROM inputs WHERE rowid IN ({old_inputs}))"

@@ -135,7 +135,7 @@ fn mark_lost_inputs(connection: &Connection, gap: Gap) -> rusqlite::Result<()> {
     for run in runs.collect::<rusqlite::Result<Vec<i64>>>()? {
         let from = last.filter(|last| last.0 == run).map_or(0, |last| last.1);
         let until = next.filter(|next| next.0 == run).map_or(i64::MAX, |next| next.1);
-        // After a saved state in the gap comes what is lost, too, before what was read.
+        // Lost inputs after a saved state in the gap are marked as well, before the ones that were read.
         connection.execute(
             "INSERT OR IGNORE INTO inputs (run, tick, number, kind, data) \
              SELECT ?1, ?2, ?4, ?5, ?5 UNION ALL \
@@ -214,7 +214,7 @@ impl Copier<'_> {
             }
             open.get_or_insert(newest);
             let next = self.next_readable(above, end).filter(|_| gaps.len() < GAPS_AT_MOST);
-            // What lies between is read from the other side, as far as that goes.
+            // The rows in between are read from the other end, as far as possible.
             let down = self.copy(above, next.unwrap_or(end), RowOrder::Down)?;
             if down.last.is_some() {
                 gaps.extend(open.take().map(|after| Gap { after, before: down.last }));

@@ -60,7 +60,7 @@ fn surplus(mut kept: Vec<StoredSnapshot>, limits: &HistoryLimits) -> Vec<i64> {
     gone
 }
 
-/// The one whose absence leaves the smallest gap for its age. The oldest goes only where there is no other.
+/// The one whose removal leaves the smallest gap for its age. The oldest is removed only if it is the only one.
 fn least_missed(kept: &[StoredSnapshot]) -> usize {
     let newest = kept.last().map_or(0, |one| one.number);
     let gap_by_age = |at: usize| {

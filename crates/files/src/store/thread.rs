@@ -13,7 +13,7 @@ use super::snapshot_retention::thin_snapshots;
 use super::writer::{Entry, Writer};
 use crate::base::Problem;
 
-/// A transaction takes no more records once they take this much memory.
+/// The maximum memory of a transaction's records.
 const BATCH_BYTES: usize = 32 << 20;
 /// Ticks without events are not worth a transaction each: they wait for the next event, up to this long. A kill loses
 /// at most this much of an uneventful time.
@@ -22,7 +22,7 @@ const QUIET_WAIT: Duration = Duration::from_secs(1);
 const RETRY_WAIT: Duration = Duration::from_millis(100);
 /// The longest wait between two attempts.
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(5);
-/// How often is looked whether the history still lies where it was opened, while nothing is written.
+/// How often the location of the history is checked while nothing is written.
 const PLACE_LOOK: Duration = Duration::from_secs(1);
 /// Problems kept until someone takes them.
 const PROBLEMS_KEPT: usize = 100;
@@ -99,12 +99,12 @@ impl Shared {
 pub(super) struct WriterThread {
     writer: Writer,
     commands: Receiver<Command>,
-    /// Never brings anything; its end means to give up what cannot be written.
+    /// Never receives anything; its disconnection means to stop retrying.
     keep_trying: Receiver<()>,
     shared: Arc<Shared>,
-    /// The latest tick in which nothing happened, and when the first such after the last transaction came.
+    /// The latest tick without events, and when the first such tick after the last transaction came.
     quiet: Option<(TickRecord, Instant)>,
-    /// What came after records that are lost must not be written either: the database holds a beginning.
+    /// Records after lost ones must not be written either: the database contains a prefix.
     gave_up: bool,
     limits: HistoryLimits,
     thinned_at: Option<Instant>,

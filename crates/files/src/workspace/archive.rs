@@ -112,7 +112,7 @@ fn no_name(file: &Path) -> ArchiveError {
     ArchiveError::File { path: file.to_owned(), source }
 }
 
-/// A folder of our own beside the archive to be, in which nobody else has put anything.
+/// A private folder beside the future archive.
 fn work_folder(parent: &Path, name: &str) -> Result<PathBuf, ArchiveError> {
     let mut last = None;
     for number in 0..100 {
@@ -189,7 +189,7 @@ impl Packing<'_> {
                 _ => self.file(folder, &name, &path),
             };
             match packed {
-                // It went away meanwhile, was put in another's place, or may not be read: the rest is worth having.
+                // It was deleted meanwhile, replaced, or may not be read: the rest is still worth having.
                 Err(ArchiveError::File { source, .. }) => self.leave_out(format!("{}: {source}", shown(&path))),
                 packed => packed?,
             }

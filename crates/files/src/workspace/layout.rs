@@ -96,7 +96,7 @@ pub fn matters(path: &str) -> bool {
 pub(super) const ROOM_FOLDERS: [&str; 8] =
     ["scenes", "agents", "templates", "boards", "tasks", "inbox", "workflows", "skills"];
 
-/// Where a folder that is an agent by itself says when its agent wakes.
+/// The file with the schedule of an agent that is a folder.
 const HEARTBEAT: &str = "heartbeat.md";
 
 /// Where other products keep the MCP servers of a workspace: the one hidden file that a room reads.
@@ -323,8 +323,8 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
     }
 }
 
-/// Where the file at a path of the workspace really lies: links are followed as long as they stay in the workspace
-/// and lead to nothing hidden. A path at which there is nothing is its own place.
+/// The actual place of the file at a path of the workspace: links are followed as long as they stay in the workspace
+/// and lead to nothing hidden. A path without a file is its own place.
 pub(super) fn real_place(root: &Path, path: &str) -> Result<String, FileContent> {
     let unusable = |what: &str| FileContent::Unusable {
         what: what.into(),

@@ -169,7 +169,7 @@ fn change(text: &str, old: &Value, new: &Value, whole_entries: bool) -> Option<S
     }
     patcher.value(&root, old, new, false, 0)?;
     let mut splices = patcher.splices;
-    // At one place, what was asked for first comes first.
+    // At the same place, earlier requests come first.
     splices.sort_by_key(|(range, _)| (range.start, range.end));
     let mut patched = String::with_capacity(text.len() + 256);
     let mut at = 0;
@@ -257,7 +257,7 @@ impl Patcher<'_> {
         depth: usize,
     ) -> Option<()> {
         let pairs = node.pairs();
-        // What comes in by a merge key has no place of its own.
+        // Content of a merge key has no place of its own.
         if old.keys().any(|key| !pairs.iter().any(|pair| pair.key == *key)) {
             return None;
         }

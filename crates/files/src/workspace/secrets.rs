@@ -20,7 +20,7 @@ const KEY_ENDINGS: [&str; 20] = [
 /// Endings of files that hold data rather than words: in these a telling name is believed.
 const DATA_ENDINGS: [&str; 14] =
     ["", "cfg", "conf", "config", "csv", "ini", "json", "properties", "text", "toml", "txt", "xml", "yaml", "yml"];
-/// What editors and people put behind a name when they keep the file as it was.
+/// Suffixes with which editors and people mark copies of a file.
 const COPY_ENDINGS: [&str; 9] = [".bak", ".backup", ".copy", ".old", ".orig", ".save", ".swp", ".tmp", "~"];
 /// Words that indicate secrets, as a name or as one of its words.
 const TELLING_WORDS: [&str; 16] = [
@@ -100,7 +100,7 @@ fn is_telling(name: &str) -> bool {
         .collect();
     let is_pair = |pair: &[&str]| TELLING_PAIRS.iter().any(|(one, two)| pair == [*one, *two]);
     let by_words = words.iter().any(|word| TELLING_WORDS.contains(word)) || words.windows(2).any(is_pair);
-    // A text about secrets is no secret, unless that is all its name says.
+    // A text about secrets is not a secret, unless its name says nothing else.
     let is_only_that = words.len() == 1 && words.iter().all(|word| TELLING_WORDS.contains(word));
     let is_data = DATA_ENDINGS.contains(&ending);
     (is_data && (by_words || TELLING_NAMES.contains(&stem) || words.last() == Some(&"token"))) || is_only_that

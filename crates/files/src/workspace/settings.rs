@@ -43,7 +43,7 @@ pub(super) struct ErasedSettings {
     pub(super) name: &'static str,
     /// Its keys with their defaults; `None` if any name is allowed.
     pub(super) defaults: fn() -> serde_json::Value,
-    /// Sets the resource from the section's keys, or says what is wrong; the resource stays as it was then.
+    /// Sets the resource from the section's keys, or returns the problem and leaves the resource unchanged.
     pub(super) set: fn(&mut World, serde_json::Value) -> Result<(), serde_json::Error>,
     /// Tells the section what in it cannot be used.
     pub(super) not_understood: fn(&mut World, Option<(&str, &serde_json::Value)>),

@@ -268,7 +268,7 @@ fn touch(one: &Range<usize>, other: &Range<usize>) -> bool {
     }
 }
 
-/// What a side made of a stretch of the base; nothing where it left it alone.
+/// One side's version of a range of the base; `None` if unchanged.
 fn side<'a, 'b>(lines: &'b [&'a str], hunks: &[Hunk], stretch: &Range<usize>) -> Option<&'b [&'a str]> {
     let (first, last) = (hunks.first()?, hunks.last()?);
     let start = first.side.start - (first.base.start - stretch.start);
@@ -367,7 +367,7 @@ mod tests {
             .prop_map(|all| all.concat())
     }
 
-    /// What happens to a line: nothing, mine or theirs replace it or take it away.
+    /// The fate of a line: unchanged, or replaced or removed by mine or theirs.
     fn fates() -> impl Strategy<Value = Vec<u8>> {
         proptest::collection::vec(0..5_u8, 0..30)
     }

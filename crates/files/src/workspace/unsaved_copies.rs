@@ -43,7 +43,7 @@ pub(super) fn keep_text(root: &Folder, path: &str, text: &str) -> io::Result<Str
     Err(no_name())
 }
 
-/// Moves a file there from where it lies; says where it is now, relative to the workspace.
+/// Moves a file there; returns its new path, relative to the workspace.
 pub(super) fn keep_file(root: &Folder, from: &Folder, name: &str, path: &str) -> io::Result<String> {
     let folder = folder(root)?;
     for free in names(path) {

@@ -144,7 +144,7 @@ fn alternatives(text: &str) -> Result<Vec<String>, GlobError> {
             done.push(text);
             continue;
         };
-        // The innermost pair: what is in it holds no braces.
+        // The innermost pair of braces contains no braces.
         let start = text[..end].rfind('{').ok_or(GlobError::Braces)?;
         let inner: Vec<&str> = text[start + 1..end].split(',').collect();
         if inner.len() + open.len() + done.len() > MAX_ALTERNATIVES {

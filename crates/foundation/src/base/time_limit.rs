@@ -17,7 +17,7 @@ const SECS_AT_MOST: i64 = 31 * SECS_PER_DAY;
 pub enum TimeLimit {
     /// For this many seconds from the answer on.
     Secs(u32),
-    /// Until this second of the day on which it is said; 86,400 is its end.
+    /// Until this second of the day of the answer; 86,400 is its end.
     OfDay(u32),
     /// Until this date of the room, in seconds since 1970 as the person's clock shows them.
     At(i64),

@@ -10,9 +10,9 @@ use crate::base::hash::content_hash;
 
 /// What the name of a text that is still being written ends in.
 const WRITING: &str = ".workshop-writing";
-/// The same for one that is whole and is about to take its place: while it does, somebody else's save may lie here.
+/// The same for a complete file that is about to be put in place: during that, somebody else's save may be here.
 const PLACING: &str = ".workshop-placing";
-/// No text of this program's is larger, in bytes: what is, is somebody else's.
+/// The maximum size of this program's own texts, in bytes: a larger file belongs to somebody else.
 const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 /// A name that is longer, in bytes, does not fit into the hidden name as it is.
 const NAME_BYTES_AT_MOST: usize = 180;
@@ -60,7 +60,7 @@ pub fn write_beside(folder: &Folder, beside: &str, text: &[u8], like: Option<&Fi
         .and_then(|()| file.write_all(text))
         .and_then(|()| file.sync_all());
     written.inspect_err(|_| {
-        // The error says enough; what is left over is cleared with the next start.
+        // The error is sufficient; leftovers are cleaned up at the next start.
         let _ = folder.remove(beside);
     })
 }
@@ -111,7 +111,7 @@ pub(super) fn atomic_replace_watched(
     Ok(placed)
 }
 
-/// Looks at what came out; where somebody saved in between, the newest of theirs gets its place back.
+/// Examines what was exchanged; if somebody saved in between, their newest version is put back.
 fn after_exchange(
     folder: &Folder,
     placing: &str,
@@ -136,7 +136,7 @@ fn after_exchange(
             }
             exchanged => exchanged?,
         }
-        // What comes out now is what was put there before, unless somebody saved once more.
+        // The file that comes out now is the one from before, unless somebody saved once more.
         if see(folder, placing)? == put {
             return crossed(folder, placing);
         }

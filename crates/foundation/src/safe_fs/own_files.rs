@@ -115,7 +115,7 @@ pub fn write_new<T, E: From<io::Error>>(
         Ok(told)
     });
     if written.is_err() {
-        // The error says enough; what is left over is cleared with the next start.
+        // The error is sufficient; leftovers are cleaned up at the next start.
         let _ = folder.remove(&beside);
     }
     written

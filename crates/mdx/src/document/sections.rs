@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
             }
         }
         self.document.is_named = found.is_some() || is_in_front;
-        // A title that is the name of the front matter says nothing more.
+        // A title that equals the name in the front matter adds nothing.
         let repeats = |title: &&Heading| is_in_front && one_line(&title.text) == self.document.name;
         found.map(|(heading, _)| heading).or(title.filter(repeats))
     }

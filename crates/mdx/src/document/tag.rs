@@ -29,7 +29,7 @@ pub(super) enum TagKind {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Attribute {
     pub(super) name: String,
-    /// What it says; nothing where it is an expression that only a program could work out.
+    /// Its value; `None` if it is an expression that would have to be evaluated.
     pub(super) value: Option<Value>,
     /// Where it begins.
     pub(super) at: usize,

@@ -240,7 +240,7 @@ impl Running {
         }
     }
 
-    /// A line that it said; its result, where that is one.
+    /// Processes a line of output; returns the result, if it is one.
     fn receive_line(
         &mut self,
         line: &str,
@@ -287,7 +287,7 @@ impl Running {
         self.send(&json!({ "answer": { "id": id, "answer": answer } }));
     }
 
-    /// Why there is no result, now that it says no more.
+    /// Why there is no result at the end of its output.
     fn ended(&mut self, runtime: &ExternalRuntime) -> ToolFailure {
         if self.child.wait().is_ok_and(|status| status.success()) {
             return ToolFailure::stopped(Stop::NeverSettles, &EngineLimits::default());
@@ -308,7 +308,7 @@ fn to_program(mut input: impl Write + Send + 'static) -> io::Result<Sender<Strin
     Ok(told)
 }
 
-/// What it says, each line by itself. One that is longer than any result may be ends it.
+/// Its output line by line. A line that is longer than any result may be ends it.
 fn in_lines(output: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (lines, said) = bounded(LINES_AT_ONCE);
     thread::Builder::new().name("tool output".to_owned()).spawn(move || read_lines(output, &lines))?;
@@ -329,7 +329,7 @@ fn read_lines(output: impl Read, lines: &Sender<String>) {
     }
 }
 
-/// The beginning of what it says on standard error; the rest is read and forgotten, so that it never waits.
+/// The beginning of its standard error; the rest is read and dropped, so that it never blocks.
 fn in_one(errors: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (words, read) = bounded(1);
     thread::Builder::new().name("tool errors".to_owned()).spawn(move || {

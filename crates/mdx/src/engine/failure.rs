@@ -68,7 +68,8 @@ pub(super) fn script_failure(message: &str, stack: &str, (program, place): (&Pro
     ToolFailure { kind: FailureKind::Threw, text, line }
 }
 
-/// A frame of the stack, as `at execute (agent.mdx:12:5)`, with the line of the document; nothing for frames of ours.
+/// A frame of the stack, as `at execute (agent.mdx:12:5)`, with the line of the document; `None` for frames of our own
+/// code.
 fn frame(line: &str, program: &Program, place: &CodePlace) -> Option<(String, usize)> {
     let line = line.trim();
     let start = line.rfind(&place.file)?;

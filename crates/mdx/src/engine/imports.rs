@@ -29,7 +29,7 @@ impl Imports {
     }
 }
 
-/// A relative path from a folder; nothing where it leads out of everything.
+/// A relative path from a folder; `None` if it leads out of the root.
 fn joined(folder: &str, name: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in name.split('/') {

@@ -8,8 +8,8 @@ use swc_common::sync::Lrc;
 use swc_common::{GLOBALS, Globals, SourceMap};
 use swc_ts_fast_strip::{Mode, Options, TransformOutput, operate};
 
-/// The parser goes down once for every bracket. It runs on a thread of its own whose stack holds the deepest code of
-/// the longest length that is allowed; a page of it is only there once it is touched.
+/// The parser recurses once per bracket. It runs on a thread of its own whose stack suffices for the deepest code of
+/// the maximum length; pages of it are allocated only when used.
 const STACK_BYTES: usize = 1 << 30;
 
 /// Code that an engine can run.
@@ -125,8 +125,7 @@ impl Emitter for FirstError {
     }
 }
 
-/// For every line of the generated code the line that it comes from. A line that comes from nowhere counts to the one
-/// before it.
+/// For every line of the generated code its source line. A line without a source counts to the one before it.
 fn written_lines(map: &str, count: usize) -> Option<Vec<u32>> {
     let map = swc_sourcemap::SourceMap::from_slice(map.as_bytes()).ok()?;
     let mut lines = vec![0u32; count];

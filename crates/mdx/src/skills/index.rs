@@ -10,7 +10,7 @@ use crate::source::{LineIndex, Position, SourceProblem};
 /// What a skill is called at most, as the format says.
 const MAX_NAME_CHARS: usize = 64;
 
-/// What a description says at most, as the format says; every agent's prompt holds it.
+/// The maximum length of a description according to the format; every agent's prompt contains it.
 const MAX_DESCRIPTION_CHARS: usize = 1024;
 
 /// A file of the folder that holds skills.

@@ -204,7 +204,8 @@ mod tests {
             ("openai", &[], &own, Some("mine"), "openai/gpt-4o-mini"),
             ("openai", &[], &own, Some("far"), "openai/gpt-4o-mini"),
             ("openai", &["gemini"], &own, Some("far"), "gemini/g"),
-            // A workspace that asks nobody outside is not sent there by a file from elsewhere; by its own settings it is.
+            // A workspace without external providers does not get one through a foreign file; only through its own
+            // settings.
             ("offline", &["anthropic"], &[], Some("sonnet"), "offline/offline"),
             ("offline", &["gemini"], &own, Some("far"), "gemini/g"),
         ] {

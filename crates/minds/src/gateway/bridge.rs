@@ -50,7 +50,7 @@ pub struct WorkerBridge {
     held: BTreeMap<(u64, RequestId), ModelReply>,
     /// Answers from outside, in the order in which they came.
     arrived: VecDeque<ModelReply>,
-    /// Refusals that were let in in this tick: nobody has asked for them.
+    /// Refusals that were admitted in this tick: they were not requested.
     pub(super) refused_now: BTreeSet<RequestId>,
     minute_began: Option<Instant>,
     /// Changes that a person made to keys and addresses since the last report.
@@ -59,7 +59,7 @@ pub struct WorkerBridge {
     pub(super) sites_told: bool,
     /// When the last tick ran.
     ticked_at: Option<Instant>,
-    /// What was sent to MCP servers and what they said.
+    /// The messages to and from MCP servers.
     servers: ServerTraffic,
     /// Programs that agents run, and their requests to web servers.
     calls: CallTraffic,
@@ -245,7 +245,7 @@ impl WorkerBridge {
         self.worker.as_ref().map_or(Duration::ZERO, |worker| worker.rests().longest_left(Instant::now()))
     }
 
-    /// The answers to let in now: from outside as they came, simulated ones in order of their tick and question.
+    /// The answers to admit now: external ones as they arrived, simulated ones in the order of their tick and request.
     pub(super) fn due(&mut self, tick: u64) -> Vec<ModelReply> {
         let mut due: Vec<_> = self.arrived.drain(..).collect();
         while let Some(first) = self.held.first_entry()
@@ -284,7 +284,7 @@ impl WorkerBridge {
         self.ticked_at.map_or(Duration::ZERO, |at| TICK.saturating_sub(at.elapsed()))
     }
 
-    /// What was sent to MCP servers and what they said.
+    /// The messages to and from MCP servers.
     pub(super) fn servers(&mut self) -> &mut ServerTraffic {
         &mut self.servers
     }
@@ -294,7 +294,7 @@ impl WorkerBridge {
         Call::traffic(&mut self.calls)
     }
 
-    /// Sends something about a call; gives it back if there is no room for it now.
+    /// Sends something about a call; returns it if there is no room for it now.
     pub(super) fn send_call<Call: BridgedCall>(&mut self, command: Call) -> Result<(), Call> {
         let Some(worker) = &self.worker else { return Err(command) };
         match worker.send(command.clone().command()) {
@@ -313,7 +313,7 @@ impl WorkerBridge {
         &mut self.slack
     }
 
-    /// Sends something towards Slack; gives it back if there is no room for it now.
+    /// Sends something towards Slack; returns it if there is no room for it now.
     pub(super) fn send_to_slack(&mut self, command: SlackCommand) -> Result<(), SlackCommand> {
         let Some(worker) = &self.worker else { return Err(command) };
         match worker.send(GatewayCommand::Slack(command.clone())) {
@@ -325,7 +325,7 @@ impl WorkerBridge {
         }
     }
 
-    /// Sends something to MCP servers; gives it back if there is no room for it now.
+    /// Sends something to MCP servers; returns it if there is no room for it now.
     pub(super) fn send_to_servers(&mut self, command: McpCommand) -> Result<(), McpCommand> {
         let Some(worker) = &self.worker else { return Err(command) };
         match worker.send(GatewayCommand::Mcp(command.clone())) {

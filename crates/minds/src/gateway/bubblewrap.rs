@@ -86,7 +86,7 @@ pub(super) struct Sandbox<'a> {
     pub(super) stage: Option<&'a Path>,
     /// A worktree in which the program works, although it lies where programs do not see.
     pub(super) worktree: Option<&'a Path>,
-    /// Folders and files of its own, which it may read and write.
+    /// Folders and files of its own, with read and write access.
     pub(super) own: &'a [PathBuf],
     /// Folders that it is not to see.
     pub(super) hidden: &'a [PathBuf],
@@ -114,7 +114,7 @@ impl Words {
         match path.symlink_metadata() {
             Ok(found) if found.is_dir() => self.add(&[&"--tmpfs", &path]),
             Ok(found) if found.is_file() => self.add(&[&"--dev-bind", &"/dev/null", &path]),
-            // What a link leads to is hidden where it lies, if that is among what is hidden.
+            // The target of a link is hidden in its actual place, if it is among the hidden files.
             _ => {}
         }
     }

@@ -64,7 +64,7 @@ pub(super) fn name_of(workspace: &Path) -> String {
     std::fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned()).display().to_string()
 }
 
-/// The file that says what is allowed, to see whether a person has changed it.
+/// The file of permissions, for checking whether a person has changed it.
 pub(super) fn file(config_folder: &Path) -> PathBuf {
     config_folder.join(FILE)
 }

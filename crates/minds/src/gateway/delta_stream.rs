@@ -25,7 +25,7 @@ struct Shared {
     id: RequestId,
     events: Sender<GatewayEvent>,
     pending: Mutex<Pending>,
-    /// Something waits, and may be all that comes for a long time.
+    /// Something is waiting, and may be the last for a long time.
     waits: Notify,
 }
 
@@ -89,7 +89,7 @@ impl DeltaStream {
         }
     }
 
-    /// Hands on what waits. Where there is no room it waits on; the whole answer comes with the end anyway.
+    /// Passes on what is waiting. Without room it keeps waiting; the whole answer comes with the end anyway.
     fn send(&self) {
         let mut pending = self.pending();
         if pending.is_empty() {

@@ -190,7 +190,7 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
     let used = used(&question.choice, &reply.outcome, reply.effort, most);
     let (_, rate) = rules.site_and_rate(questions, &question.choice);
     let tally = used.tally(rate);
-    // What a coding agent says that it paid goes before what a list says.
+    // The cost that a coding agent reports takes precedence over the price list.
     let told = reply.outcome.as_ref().ok().and_then(|completion| completion.told.as_deref());
     let tally = match told.and_then(|told| told.cost_micro_usd) {
         Some(cost_micro_usd) => Tally { cost_micro_usd, unpriced_tokens: 0, ..tally },
@@ -281,7 +281,7 @@ pub(super) struct Rules<'w> {
 }
 
 impl Rules<'_> {
-    /// Whose place a choice is asked at, and what it costs there.
+    /// Where a choice is called, and its price there.
     fn site_and_rate(&self, questions: &RequestQueue, choice: &Choice) -> (Site, Rate) {
         let site = self.gateway.site(&choice.provider, &questions.sites);
         (site, rate(choice, site, &self.prices))

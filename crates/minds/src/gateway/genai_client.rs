@@ -275,7 +275,7 @@ fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> V
         }
         // Some OpenAI-compatible vendors (DeepSeek, Kimi) require it; OpenAI itself never returns it here.
         Wire::OpenAi if !thought.is_empty() => vec![ReasoningBlock::Plain { text: thought }],
-        // Gemini signs each call by itself, and Ollama demands nothing.
+        // Gemini signs each call separately, and Ollama requires nothing.
         Wire::OpenAi | Wire::Gemini | Wire::Ollama => Vec::new(),
     }
 }
@@ -289,7 +289,7 @@ fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     let is_all_stable = stable >= system_text.len();
     let messages = request.prompt.messages();
     let all = turns(messages.clone(), wire);
-    // What follows on something that is otherwise each time is found again by nobody.
+    // Content after something that changes each time is never found in a cache.
     let marked_turns = match is_marked && is_all_stable {
         true => stable_turns(&messages, request.prompt.stable_messages(), &all, wire),
         false => 0,
@@ -308,7 +308,7 @@ fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     if system_text.is_empty() || has_system { chat } else { chat.with_system(system_text) }
 }
 
-/// The system text in two pieces, with a mark behind what comes again; nothing where nothing does.
+/// The system text in two pieces, with a mark after the stable one; `None` if nothing is stable.
 fn marked_system(system: &str, stable_bytes: usize) -> Vec<ChatMessage> {
     let (stable, fleeting) = system.split_at(system.floor_char_boundary(stable_bytes));
     if stable.is_empty() {

@@ -12,7 +12,7 @@ use crate::schedule::{Section, TICKS_PER_SEC};
 /// After ten minutes without a request, a failed model says nothing about its provider any more, once another of its
 /// models works.
 const STALE_TICKS: u64 = 600 * TICKS_PER_SEC;
-/// No more models of a provider are remembered; the one that was asked longest ago is forgotten first.
+/// How many models of a provider are remembered; the least recently used one is forgotten first.
 const MODELS_AT_MOST: usize = 64;
 /// From how many consecutive refusals on they count as the model's fault, even if a single one may be the request's.
 const REFUSALS_TOLD_FROM: u64 = 2;
@@ -289,8 +289,8 @@ impl ProviderHealth {
         over.into_iter().map(|fault| HealthChange::Ended { state: state(&fault), fault }).collect()
     }
 
-    /// Compares settings and caps, by their hashes, with those under which all this was found, and says what is over
-    /// because they are others now.
+    /// Compares the hashes of settings and budgets with those under which all this was found, and returns what has
+    /// ended because they changed.
     pub(super) fn found_under(&mut self, settings: u64, caps: u64) -> Vec<HealthChange> {
         let (known_settings, known_caps) = self.found_under.replace((settings, caps)).unwrap_or((settings, caps));
         let (other_settings, other_caps) = (known_settings != settings, known_caps != caps);
@@ -333,7 +333,7 @@ fn forget_oldest(models: &mut BTreeMap<String, ModelHealth>) {
     }
 }
 
-/// Whether a failure says anything about the provider: not where we withdrew, nor where a cap of one agent holds.
+/// Whether a failure concerns the provider: not if we cancelled, nor if a budget of one agent was reached.
 fn concerns_provider(failure: &ModelFailure) -> bool {
     match failure.kind {
         FailureKind::Cancelled | FailureKind::PutOff => false,

@@ -99,7 +99,7 @@ impl LocalProxy {
     }
 }
 
-/// A word that nobody else knows: two numbers that nobody foresees.
+/// A secret word: two unpredictable numbers.
 pub(super) fn unforeseeable_word() -> String {
     let number = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", number(), number())

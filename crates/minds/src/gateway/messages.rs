@@ -83,7 +83,7 @@ pub enum GatewayEvent {
         /// The call so far.
         call: LiveCall,
     },
-    /// A person changed the keys, or said where vendors are asked.
+    /// A person changed the keys, or the addresses of vendors.
     AccessChanged {
         /// What is so now.
         environment: Box<Environment>,

@@ -132,7 +132,7 @@ pub fn rate(choice: &Choice, site: Site, own: &PriceSettings) -> Rate {
     if choice.is_simulated() || site == Site::Local {
         return Rate::Free;
     }
-    // What the vendor takes says nothing of what others take for a model of the same name.
+    // A vendor's price does not apply to other vendors' models of the same name.
     if site == Site::Elsewhere { Rate::Unknown } else { listed(provider, model).map_or(Rate::Unknown, Rate::Priced) }
 }
 

@@ -20,7 +20,7 @@ use super::sandbox::{Confinement, Limits, Rights};
 use crate::base::Id;
 use crate::workspace::{Range, SettingsSection};
 
-/// How long what a program said may take to come when it has ended.
+/// How long the output of an ended program may take to arrive.
 pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long it may take to end once it was asked to.
 const END_ASKED: Duration = Duration::from_millis(300);
@@ -285,7 +285,7 @@ pub(super) fn start(
     Ok((RunningProgram { child, group }, stdout, stderr))
 }
 
-/// What was kept of what a program said; what it left behind may hold the pipe for ever.
+/// The kept output of a program; processes that it left behind may hold the pipe for ever.
 async fn last(mut task: tokio::task::JoinHandle<Arc<Mutex<CappedOutput>>>) -> String {
     match tokio::time::timeout(LAST_WORDS, &mut task).await {
         Ok(Ok(kept)) => kept.lock().unwrap_or_else(PoisonError::into_inner).text(),

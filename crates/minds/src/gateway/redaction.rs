@@ -38,7 +38,7 @@ impl Redactor {
     pub fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let long = secrets.into_iter().filter(|secret| secret.chars().count() >= MIN_SECRET_CHARS);
         let mut secrets: Vec<String> = long.map(str::to_owned).collect();
-        // A key that begins like another one goes first: what is left of it would be seen.
+        // A longer key goes before its prefix: otherwise the rest of it would be visible.
         secrets.sort_unstable_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
         secrets.dedup();
         Self(secrets.into())

@@ -37,7 +37,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Smaller goes first; of equals, who came first.
+    /// Smaller goes first; among equals, first come, first served.
     fn turn(&self) -> u64 {
         self.asked_tick.saturating_add(TICKS_PER_STEP.saturating_mul(self.request.urgency as u64))
     }

@@ -74,7 +74,7 @@ impl SandboxRoot {
         }
         // What could not be moved stays there, as the note says; the next program tries again.
         let _ = fs::remove_dir(&self.folder);
-        // Both stay where something else lies in them; in a copy of the workspace nothing does.
+        // Both stay if something else is in them; in a copy of the workspace nothing is.
         let _ = fs::remove_dir(self.workspace.join(FOLDER));
         let _ = fs::remove_dir(self.workspace.join(STATE_FOLDER));
         if notes.len() > NOTES_AT_MOST {
@@ -93,7 +93,7 @@ impl SandboxRoot {
         }
     }
 
-    /// Moves a new entry into the workspace; what is to be said of it where that is not all.
+    /// Moves a new entry into the workspace; returns a note if that is not all.
     fn take_over(&self, name: &OsStr) -> Option<String> {
         let (from, shown) = (self.folder.join(name), name.to_string_lossy());
         if let Some(why) = refused(&self.workspace, name) {
@@ -133,7 +133,7 @@ fn is_left(name: &OsStr) -> bool {
     pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
 }
 
-/// Whether there is nothing at a place of what a program could have put there.
+/// Whether a program put nothing at a place.
 fn is_empty(path: &Path) -> bool {
     match path.symlink_metadata() {
         Ok(found) if found.is_dir() => fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()),

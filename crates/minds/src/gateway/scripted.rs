@@ -24,7 +24,7 @@ use crate::mind::{CallKind, Completion, Finish, Prompt, PromptMessage, Role, Scr
 use crate::safe_fs;
 use crate::workspace::yaml;
 
-/// Simulated seconds that a reply takes unless the script says otherwise.
+/// The default duration of a reply, in simulated seconds.
 const DEFAULT_LATENCY_SECS: f32 = 0.4;
 /// The longest latency that a script may ask for, in simulated seconds.
 const LONGEST_LATENCY_SECS: f32 = 3_600.0;
@@ -188,7 +188,7 @@ impl SimulatedProvider for ScriptedProvider {
 /// A list of nothing.
 const NOTHING_LEARNED: &str = "[]";
 
-/// What is said where the script says nothing: of what is worth remembering, that there is nothing.
+/// The reply without an entry in the script: for memories, that there is nothing worth remembering.
 fn silence(request: &ProviderRequest) -> Turn {
     let text = if request.kind == CallKind::Learning { NOTHING_LEARNED.to_owned() } else { String::new() };
     Turn { text, ..Turn::default() }

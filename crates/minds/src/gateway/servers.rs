@@ -145,7 +145,7 @@ impl Section for SeenToolDescriptions {
 }
 
 impl SeenToolDescriptions {
-    /// Remembers what tools are like; those that were otherwise before.
+    /// Remembers the descriptions of tools; returns those that have changed.
     fn note(&mut self, key: &Id, offer: &McpOffer) -> Vec<String> {
         let mut known: usize = self.0.values().map(BTreeMap::len).sum();
         let of_server = self.0.entry(key.clone()).or_default();
@@ -352,8 +352,8 @@ pub(super) fn dispatch(
     }
 }
 
-/// Which servers are needed, now that these are wanted: one that is written down no more goes at once, one that nobody
-/// wants after a while. Whether anything that others see of them changed.
+/// Updates which servers are needed, given the wanted ones: one that is no longer configured ends at once, one that is
+/// no longer wanted after a while. Returns whether anything visible changed.
 fn update_needed_servers(servers: &mut McpServers, tried: &BTreeSet<Id>, now: u64, idle_ticks: u64) -> bool {
     let McpServers { written, needed, wanted, .. } = servers;
     let count = needed.len();

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 struct SupervisorArguments {
     /// The workspace, in which alone the program may write; anywhere where absent.
     within: Option<String>,
-    /// The program bubblewrap, where it keeps the program in.
+    /// The program bubblewrap, if it is used as the sandbox.
     bubblewrap: Option<String>,
     /// Whether the program may make new entries at the workspace's top level.
     new_entries: bool,
@@ -182,7 +182,7 @@ mod system {
         }
     }
 
-    /// Ends the program where all that it started takes too much.
+    /// Ends the program if its processes together use too much.
     fn count(memory: u64, processes: usize) {
         loop {
             std::thread::sleep(COUNT_EVERY);
@@ -200,8 +200,8 @@ mod system {
         }
     }
 
-    /// Whether processes together have more memory than this, in bytes. What they share counts once, which takes longer
-    /// to find out and is asked only where it matters.
+    /// Whether processes together use more memory than this, in bytes. Shared memory counts once, which takes longer to
+    /// determine and is done only if it matters.
     fn takes_more_than(memory: u64, running: &[Pid]) -> bool {
         let all = |file: &str, key: &str| -> u64 {
             let of = |pid: &Pid| kilobytes(&format!("/proc/{}/{file}", pid.as_raw_nonzero()), key).unwrap_or(0);
@@ -216,7 +216,7 @@ mod system {
         text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
     }
 
-    /// Sets up what keeps the program in: the words before its own, and its folder for passing files where it has one.
+    /// Sets up the sandbox: the words before the program's own, and its temporary folder if it has one.
     fn confine(told: &SupervisorArguments, workspace: &Path) -> io::Result<(Vec<OsString>, Option<Temporary>)> {
         let workspace = workspace.canonicalize()?;
         let entries = entries(&workspace)?;
@@ -292,7 +292,8 @@ mod system {
         }
     }
 
-    /// A folder for passing files, where the system's holds the workspace: nothing in that could be guarded otherwise.
+    /// A temporary folder for the case that the system's contains the workspace: nothing in that could be protected
+    /// otherwise.
     fn temporary_beside(workspace: &Path) -> io::Result<Option<Temporary>> {
         let everybodys = std::env::temp_dir().canonicalize()?;
         workspace.starts_with(everybodys).then(Temporary::make).transpose()
@@ -332,8 +333,9 @@ mod system {
         found.into_iter().filter_map(Pid::from_raw).collect()
     }
 
-    /// Lets this process and all that it starts write only what a program may write of the workspace; whether that could
-    /// be done. Rights hold for everything below a folder, so that nobody has any at the workspace's top level.
+    /// Restricts the writes of this process and its children to what a program may write of the workspace; returns
+    /// whether that was possible. Rights apply to everything below a folder, so nobody has any at the workspace's top
+    /// level.
     fn restrict(workspace: &Path, entries: &[WorkspaceEntry], also: &[PathBuf], network: bool) -> bool {
         let abi = ABI::V4;
         let (all, read, of_file) = (AccessFs::from_all(abi), AccessFs::from_read(abi), AccessFs::from_file(abi));

@@ -69,7 +69,7 @@ impl AttemptState {
     }
 }
 
-/// What a try that failed may have used: the prompt and what came, or all that was reckoned with where nobody knows
+/// The possible usage of a failed attempt: the prompt and the received output, or the whole estimate if it is unknown
 /// how far the model had come.
 fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usage {
     let input_tokens = request.estimated_input_tokens();
@@ -144,7 +144,7 @@ fn model_failure(error: &ProviderError, call: &Call, tries: u32) -> ModelFailure
     in_words(error, (choice, terms), (environment, keys), tries)
 }
 
-/// What went wrong when a provider was asked, in words.
+/// Why a provider's call failed, in words.
 pub(super) fn in_words(
     error: &ProviderError,
     (choice, terms): (&Choice, &Terms),
@@ -176,7 +176,7 @@ pub(super) fn in_words(
 async fn ask(call: &Call, course: &mut AttemptState) -> Result<Completion, ProviderError> {
     let provider = provider(call)?;
     loop {
-        // What an earlier try showed is gone with it. Nobody listens any more when the world is gone already.
+        // What an earlier attempt showed is discarded with it. If the world is gone, nobody listens any more.
         let _ = call.events.try_send(GatewayEvent::Started { id: call.id });
         course.begin();
         let error = match attempt(call, provider.as_ref(), course.said.clone()).await {
@@ -210,7 +210,7 @@ fn provider(call: &Call) -> Result<Box<dyn AiProvider>, ProviderError> {
     Ok(Box::new(vendor_client((&call.choice, &call.terms), (&call.environment, &call.keys))?))
 }
 
-/// What asks a vendor, where it may be asked, with the key that it may be shown. Within a runtime.
+/// The client for a vendor, if it may be called, with the key that it may get. Within a runtime.
 pub(super) fn vendor_client(
     (choice, terms): (&Choice, &Terms),
     (environment, keys): (&Environment, &Keys),

@@ -170,7 +170,7 @@ impl Builder {
                 open.images = images;
                 open.sent.text = if text.trim().is_empty() { EMPTY_RESULT.to_owned() } else { text };
             }
-            // Its call was cut away, or it came twice: no vendor takes it as a result.
+            // Its call was removed, or it came twice: no vendor accepts it as a result.
             None if text.trim().is_empty() => {}
             None => self.user(format!("Result of an earlier tool call:\n{text}")),
         }

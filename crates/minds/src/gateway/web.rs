@@ -106,7 +106,7 @@ impl Reported for WebAnswered {
 }
 
 impl WebAnswered {
-    /// Takes out what nobody is to see: a server may send back what it was never sent by an agent.
+    /// Removes secrets: a server may send back what an agent never sent it.
     pub(super) fn redact(&mut self, redacted: impl Fn(&str) -> String) {
         match &mut self.result {
             Ok(answer) => {

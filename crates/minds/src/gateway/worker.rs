@@ -34,7 +34,7 @@ use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};
 const COMMANDS: usize = 4096;
 /// Events that may wait for the world.
 const EVENTS: usize = 1024;
-/// How often the file of keys is looked at while nobody asks.
+/// How often the file of keys is checked while there are no requests.
 const LOOK_AT_KEYS: Duration = Duration::from_secs(1);
 /// How long the worker may take to stop.
 const SHUTDOWN: Duration = Duration::from_secs(2);
@@ -172,7 +172,7 @@ impl WorkerState {
             let command = match commands.recv_timeout(LOOK_AT_KEYS) {
                 Ok(command) => command,
                 Err(RecvTimeoutError::Timeout) => {
-                    // What failed for want of a key is asked again when there is one, and not before somebody asks.
+                    // Requests that failed for lack of a key are made again when there is one, but only on demand.
                     if self.keys.is_some() {
                         self.keys();
                     }

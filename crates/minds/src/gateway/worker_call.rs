@@ -15,7 +15,7 @@ pub trait WorkerCall: Clone + Send + Sync + 'static {
     /// The call that this begins; `None` where it stops one.
     fn begins(&self) -> Option<&Id>;
 
-    /// What becomes of it without a worker, and why; nobody waits for an answer where it stops a call.
+    /// Its result without a worker, and why; `None` if it stops a call, because nobody waits for an answer.
     fn refused(self, why: &str) -> Option<Self::Answer>;
 }
 
@@ -44,7 +44,7 @@ impl CallTraffic {
         self.programs.owes() || self.web.owes()
     }
 
-    /// Whether nothing has come back that was not let in yet.
+    /// Whether everything that has come back was admitted.
     pub(super) fn is_quiet(&self) -> bool {
         self.programs.is_quiet() && self.web.is_quiet()
     }

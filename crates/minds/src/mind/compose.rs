@@ -25,7 +25,7 @@ pub fn render(parts: &PromptParts, context: &MindContext) -> Prompt {
 pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) {
     let max = context.max_chars;
     let mut mail_shown = Vec::new();
-    // What must be there has shares that add up to less than the whole; what is known takes what they leave.
+    // The required parts have shares that add up to less than the whole; memories get the rest.
     let headings = parts.headings();
     // Reflections have hardly any other content.
     let for_moment = if context.moment.is_standalone() { max / 2 } else { max / 4 };

@@ -460,7 +460,7 @@ impl RoomParams<'_, '_> {
             if what == ItemNews::Removed {
                 news.retain(|item| item.id != *id);
             }
-            // What came and went meanwhile was never there, and of what is new all is new.
+            // Items that were added and removed meanwhile never existed, and new items are new in full.
             if was_new {
                 continue;
             }

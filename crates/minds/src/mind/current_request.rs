@@ -76,7 +76,7 @@ fn newest(lines: &[String], max_chars: usize) -> String {
     left_out + &shown.join("\n")
 }
 
-/// What called an agent, what others said about it, and what it is to do.
+/// The reason that called an agent, what others said about it, and the task.
 fn push_reason(text: &mut String, context: &MindContext, max_chars: usize) {
     let CurrentRequest::Woken { why, ask, quotes, left_out } = &context.moment else { return };
     push(text, TEXTS.wake, &[("why", &line(why, REASON_CHARS))]);

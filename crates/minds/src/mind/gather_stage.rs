@@ -175,7 +175,7 @@ impl Gathering {
         Explain { agent, activity, why: why.into(), for_person: false, cause: Some(cause) }
     }
 
-    /// What is to be asked now, with what came for it.
+    /// The request to make now, with what was gathered for it.
     pub(super) fn finish(self) -> (HeldRequest, Gathered) {
         let mut gathered = Gathered::default();
         for (id, wanted) in self.wanted {

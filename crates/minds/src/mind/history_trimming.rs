@@ -13,8 +13,8 @@ use crate::base::text::truncate;
 const NEWEST_RESULTS: usize = 6;
 /// Shorter texts are not worth leaving out.
 const SHORT_CHARS: usize = 300;
-/// More is left out than must be, by up to this share of the limit: what is sent then begins the same for a while, and
-/// a provider that keeps prefixes has it still.
+/// By which share of the limit more is left out than necessary: later requests then begin the same for a while, and
+/// stay in the provider's cache.
 const STEPS: usize = 4;
 /// Characters of the word that says that whole steps are missing.
 const NOTE_CHARS: usize = 250;
@@ -74,7 +74,7 @@ pub fn is_left_out(messages: &[PromptMessage], chars_at_most: usize, call: &Tool
 
 /// A session while it is shortened.
 struct Session<'a> {
-    /// Its messages by their place; those that are dropped are gone.
+    /// Its messages by their position; dropped ones are removed.
     messages: BTreeMap<usize, PromptMessage>,
     chars: usize,
     goal: usize,
@@ -160,7 +160,7 @@ impl<'a> Session<'a> {
     fn drop_oldest(&mut self) {
         let mut at = 1;
         while !self.is_done() && at < self.newest {
-            // What comes up to the next thing that the agent said goes together.
+            // Everything up to the agent's next message is dropped together.
             let end = (at + 1..self.newest)
                 .find(|next| self.messages.get(next).is_none_or(|message| message.role != Role::Tool))
                 .unwrap_or(self.newest);

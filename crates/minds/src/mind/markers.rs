@@ -176,7 +176,7 @@ struct ScannedReply<'a> {
 }
 
 impl ScannedReply<'_> {
-    /// Where the marker that opens at this token ends: the place of its last bracket, or of what follows where it has
+    /// The end of the marker that opens at this token: the position of its last bracket, or of what follows if it has
     /// none of its own.
     fn close_of(&self, open: usize) -> Option<usize> {
         match self.tokens[open].partner {

@@ -213,7 +213,7 @@ pub enum FailureKind {
     OverBudget,
     /// The call was cancelled.
     Cancelled,
-    /// It gave way to something more urgent before anybody was asked.
+    /// It was cancelled in favour of something more urgent before it was sent.
     PutOff,
 }
 

@@ -28,7 +28,7 @@ use crate::simulation::{
     CompactionWanted, Conversation, Explain, Think, ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff,
 };
 
-/// Why nobody is asked for an agent that is gone.
+/// Why no request is made for a removed agent.
 pub(super) const LEFT: &str = "the agent left the room";
 /// Room for the names around words that a session quotes.
 pub(super) const NAMES_CHARS: usize = 200;
@@ -233,7 +233,7 @@ impl RequestParams<'_, '_> {
     }
 }
 
-/// Sorts the mail in a prompt by the inbox that it lies in, unread pieces only; and whether nothing unread is left.
+/// Groups the unread mail in a prompt by inbox; and returns whether no unread mail is left.
 pub(super) fn by_inbox(room: &RoomParams, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Vec<Id>)>, bool) {
     let mut whole = true;
     let mut sorted = Vec::new();

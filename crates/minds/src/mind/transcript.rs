@@ -6,7 +6,7 @@ use super::message::{PromptMessage, Role};
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
 
-/// Lines that are looked at: the first, which says what it is about, and the newest.
+/// How many lines are used: the first, which gives the topic, and the newest.
 const LINES_AT_MOST: usize = 80;
 /// Characters of one line.
 const LINE_CHARS: usize = 800;

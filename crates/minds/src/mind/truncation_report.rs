@@ -83,7 +83,8 @@ fn look(room: &RoomParams, files: Option<&KnownFiles>, start: Option<&RoomStart>
     let lengths: Vec<usize> = books.iter().map(|book| order_chars(&book.text)).collect();
     let of_books: usize = lengths.iter().sum();
     let mut found = BTreeMap::new();
-    // What is seen of each rulebook in the prompt that holds least of it, whose that is, and what it would need.
+    // The visible part of each rulebook in the prompt with the least of it, whose prompt that is, and what it would
+    // need.
     let mut least: Vec<(usize, Option<Id>, usize)> =
         fair(&lengths, space).into_iter().map(|share| (share, None, of_books)).collect();
     for (id, profile) in room.profiles() {

@@ -208,7 +208,7 @@ fn is_odd(letter: char) -> bool {
     is_hidden || letter.is_control() && letter != '\n' && letter != '\t'
 }
 
-/// Whether a text holds a letter that [`is_odd`]. Nearly all texts hold none, so that this is most of the work.
+/// Whether a text contains a letter that [`is_odd`]. Nearly all texts contain none, so this is most of the work.
 fn has_odd(bytes: &[u8]) -> bool {
     const CHUNK: usize = 64;
     // The first bytes of all odd letters; without a branch, so that many are looked at together.

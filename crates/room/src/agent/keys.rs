@@ -12,7 +12,7 @@ use crate::base::{Behaviour, Problem};
 /// The safety mode of a file that cannot be trusted to mean what it says: it asks before everything.
 pub const LEAST_SAFETY_MODE: &str = "safe";
 
-/// Keys that limit an agent: naming one of them and writing nothing behind it is no way to lift the limit.
+/// Keys that restrict an agent: a key without a value does not lift the restriction.
 pub(super) const LIMITING_KEYS: &[&str] = &["tools", "reads", "writes", "safety_mode"];
 
 /// The known keys, each read as its proper type. An invalid value is reported, and is treated as absent or, if it
@@ -116,7 +116,7 @@ impl Keys<'_> {
         Some(mode.map_or_else(|| LEAST_SAFETY_MODE.to_owned(), |mode| mode.trim().to_owned()))
     }
 
-    /// Whether it works in a copy of its own. What is not understood counts as that: it keeps the agent from more.
+    /// Whether it works in a copy of its own. An unknown value counts as that, because it is more restrictive.
     pub(super) fn worktree(&mut self) -> bool {
         let Some(entry) = self.known.get("workspace") else { return false };
         let word = plain(&entry.value).unwrap_or_default().trim().to_lowercase();

@@ -193,7 +193,7 @@ fn follow_entry(world: &mut World, now: &AgentEntry, before: Option<&AgentEntry>
     }
 }
 
-/// What agents of a profile do when nothing calls and the scene says nothing of it.
+/// What agents of a profile do when idle, if the scene does not say.
 fn own_behaviour(world: &World, profile: &str) -> Behaviour {
     world.resource::<Profiles>().get(profile).and_then(|profile| profile.behaviour).unwrap_or_default()
 }

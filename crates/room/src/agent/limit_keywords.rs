@@ -50,7 +50,7 @@ pub(super) const TAKING_AWAY: &[&str] = &[
     "unsafe",
 ];
 
-/// Words beside "tools" that change nothing: what follows is all the tools that there are.
+/// Words beside "tools" without an effect: what follows is the complete list of tools.
 pub(super) const NEUTRAL: &[&str] = &[
     "active",
     "agent",

@@ -238,7 +238,7 @@ pub fn is_no_model(model: &str) -> bool {
     matches!(model.to_lowercase().as_str(), "" | "inherit" | "default")
 }
 
-/// A key that is none of ours: what it limits, and what is wrong with that.
+/// An unknown key: what it restricts, and the problem with that.
 fn other_key(path: &str, entry: &Entry, limits: &mut Vec<Limit>) -> Option<Problem> {
     let key = &entry.key;
     let problem = match limits::meaning(key, &entry.value) {

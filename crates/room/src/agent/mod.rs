@@ -199,7 +199,7 @@ fn longer_ids<'a>(files: impl Iterator<Item = (&'a str, &'a Id, &'a Id)>) -> Pro
     ProblemReport { source: "agents with a longer id".to_owned(), problems }
 }
 
-/// Tells which agents run a profile whose file is gone; forgets such profiles once nobody does.
+/// Reports which agents run a profile whose file was deleted; forgets such profiles once nobody runs them.
 fn report_withdrawn(
     agents: Query<&Agent>,
     roster: Res<Roster>,

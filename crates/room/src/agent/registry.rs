@@ -18,7 +18,7 @@ use crate::workspace::files::FileContent;
 struct Source {
     hash: u64,
     has_explicit_id: bool,
-    /// The id that the file asks for; that of `profile` is the one it goes by.
+    /// The id that the file requests; that of `profile` is the one in use.
     #[serde(default)]
     wanted: Option<Id>,
     /// The last text could not be used; `profile` is the last good one, or the least that could be made of it.
@@ -28,7 +28,7 @@ struct Source {
     problems: Vec<Problem>,
 }
 
-/// A file that went, remembered for a while in case it comes back under another name.
+/// A deleted file, remembered for a while in case it returns under another name.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct RemovedFile {
     path: String,
@@ -37,7 +37,7 @@ struct RemovedFile {
     tick: u64,
 }
 
-/// A profile whose file went, kept for the agents that still run it.
+/// A profile whose file was deleted, kept for the agents that still run it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Withdrawn {
     path: String,
@@ -66,12 +66,12 @@ pub enum Former<'a> {
 pub struct Profiles {
     sources: BTreeMap<String, Source>,
     by_id: BTreeMap<Id, String>,
-    /// Longer ids that mean a file as well, with the one that it goes by: `team-two` for `two`.
+    /// Longer ids that mean a file as well, with the id in use: `team-two` for `two`.
     #[serde(default)]
     longer: BTreeMap<Id, Id>,
     withdrawn: BTreeMap<Id, Withdrawn>,
     gone: Vec<RemovedFile>,
-    /// Files that came, with when, remembered for a while in case the one that each was before goes.
+    /// New files with the tick of their arrival, remembered for a while in case their former path is deleted.
     #[serde(default)]
     came: BTreeMap<String, u64>,
     /// The restrictions of profiles whose file was deleted, even if nobody runs them any more: a new file of that name
@@ -92,7 +92,7 @@ pub(super) struct Outcome {
     pub(super) renamed: Vec<(Id, Id)>,
     /// The paths whose problems must be reported again.
     pub(super) touched: BTreeSet<String>,
-    /// Whether ids came, went or passed to another file.
+    /// Whether ids were added, removed or passed to another file.
     pub(super) is_another_list: bool,
 }
 
@@ -160,12 +160,12 @@ impl Profiles {
         self.by_id.keys()
     }
 
-    /// The profiles whose files went, with where each was.
+    /// The profiles of deleted files, with their former paths.
     pub(super) fn withdrawn(&self) -> impl Iterator<Item = (&Id, &str)> {
         self.withdrawn.iter().map(|(id, withdrawn)| (id, withdrawn.path.as_str()))
     }
 
-    /// Forgets a withdrawn profile that nobody runs, and files that went long ago.
+    /// Forgets a withdrawn profile that nobody runs, and files that were deleted long ago.
     pub(super) fn forget(&mut self, unused: &BTreeSet<Id>, gone_before: u64) {
         self.gone.retain(|gone| gone.tick >= gone_before);
         self.came.retain(|_, tick| *tick >= gone_before);
@@ -178,7 +178,8 @@ impl Profiles {
         self.sources.keys()
     }
 
-    /// Whether a file just came that says what the one says that has its id: that one may be about to go.
+    /// Whether a file was just added with the content of the file that owns its id: that one may be about to be
+    /// deleted.
     fn is_moving(&self, path: &str) -> bool {
         let source = self.sources.get(path).filter(|_| self.came.contains_key(path));
         let holder = source.and_then(|source| self.by_id.get(source.wanted.as_ref().unwrap_or(&source.profile.id)));
@@ -186,7 +187,7 @@ impl Profiles {
         source.zip(holder).is_some_and(|(source, holder)| source.hash == holder.hash)
     }
 
-    /// Whether files came before this tick about which it was not yet clear whether they were moved.
+    /// Whether files were added before this tick for which it was not yet clear whether they were moved.
     pub(super) fn has_undecided_moves(&self, oldest: u64) -> bool {
         self.came.values().any(|tick| *tick < oldest)
     }
@@ -214,8 +215,8 @@ impl Profiles {
         problems
     }
 
-    /// Takes in what changed on disk. A file that comes within `window_ticks` before or after one with the same content,
-    /// or the same id of its own, went is that file, renamed.
+    /// Applies the changes on disk. A file that is added within `window_ticks` before or after the deletion of one with
+    /// the same content, or with the same explicit id, is that file, renamed.
     pub(super) fn apply_file_changes<'a>(
         &mut self,
         changes: impl IntoIterator<Item = (&'a str, &'a FileContent)>,
@@ -366,7 +367,7 @@ impl Profiles {
                         let AgentFile { mut profile, has_explicit_id, malformed, problems, .. } = file;
                         let wanted = Some(profile.id.clone());
                         match old {
-                            // It keeps the id that it was given, as long as it asks for the same one.
+                            // It keeps its assigned id as long as it requests the same one.
                             Some(old) if old.wanted == wanted => profile.id = old.profile.id.clone(),
                             Some(_) => {}
                             None => {

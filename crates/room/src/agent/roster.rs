@@ -87,7 +87,7 @@ pub enum AgentCommand {
         /// Where.
         position: Vec2,
     },
-    /// Puts it down; where it is put down is its new home.
+    /// Puts it down; that place is its new home.
     PutDown {
         /// Which.
         agent: Id,

@@ -12,7 +12,7 @@ use crate::skills::{ExpandError, Skill, SkillFile, SkillIndex, expand, index, li
 use crate::source::SourceSeverity;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
-/// The folder in which skills lie, each in one of its own.
+/// The folder of skills, each in a folder of its own.
 const SKILLS: &str = "skills";
 
 /// Every skill of the room, by the folder whose `skills/` it lies in; the workspace's own under an empty path.
@@ -71,7 +71,7 @@ impl KnownSkills {
     }
 }
 
-/// The folder whose `skills/` a file lies in: that of an agent, or the workspace.
+/// The owner of the `skills/` folder that contains a file: an agent's folder, or the workspace.
 fn home(path: &str) -> Option<&str> {
     let begins = if path.strip_prefix(SKILLS).is_some_and(|rest| rest.starts_with('/')) {
         0

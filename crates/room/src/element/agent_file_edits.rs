@@ -10,7 +10,7 @@ use super::mail::{MailAct, MailStatus};
 use super::pin::PinAct;
 use crate::base::{Author, Id};
 
-/// What a pinboard's file lets an agent do. Whether the board takes the act is for the board to say.
+/// The acts that an agent may do with a pinboard's file. Whether the board accepts an act is the board's decision.
 pub(super) fn own_pin_act(act: ElementAct, by: &Author) -> Result<ElementAct, String> {
     if let Some(ListAct::Put { item, .. }) = act.read() {
         return new_pin(&item, by);

@@ -81,10 +81,10 @@ pub trait Content: Any + Send + Sync + Debug {
     /// Tells a private element which agents it belongs to now, by id.
     fn set_readers(&mut self, _readers: &BTreeSet<Id>) {}
 
-    /// What a reader sees: the text that goes into a prompt; nothing for those whom it is not meant for.
+    /// The text for a reader's prompt; `None` for agents that it is not meant for.
     fn prompt_text(&self, reader: &Reader) -> String;
 
-    /// Who wrote an item of its list (a pin, a piece of mail), and what it says.
+    /// The author of an item of its list (a pin, a piece of mail), and its text.
     fn item(&self, _id: &str) -> Option<(&Id, &str)> {
         None
     }
@@ -94,7 +94,7 @@ pub trait Content: Any + Send + Sync + Debug {
         None
     }
 
-    /// The pins that it holds, oldest first, where it holds pins.
+    /// Its pins, oldest first, if it has pins.
     fn pins(&self) -> Option<&[Pin]> {
         None
     }
@@ -104,7 +104,7 @@ pub trait Content: Any + Send + Sync + Debug {
         None
     }
 
-    /// The mail that came in and the copies of mail that went out, oldest first, where it holds mail.
+    /// Received mail and copies of sent mail, oldest first, if it has mail.
     fn mail(&self) -> Option<(&[Mail], &[Mail])> {
         None
     }

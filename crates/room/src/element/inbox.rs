@@ -49,7 +49,7 @@ pub static KIND: Kind = Kind {
         _ => None,
     },
     follows: |act, change| {
-        // Nobody has read what an edited letter says now, unless the edit itself says so.
+        // Nobody has read an edited letter, unless the edit itself says so.
         let Some(ListAct::Correct { list, keys, .. }) = act.read() else { return None };
         let id = change.item().filter(|_| change.is(changed::EDITED) && !keys.contains_key("read"))?.clone();
         Some(ListAct::Correct { list, id, keys: Map::from_iter([("read".to_owned(), Value::Null)]) }.into())
@@ -197,8 +197,7 @@ impl Inbox {
         Ok(changes)
     }
 
-    /// Makes room for another piece: closed mail that is more than a box keeps goes, the oldest first, and open mail
-    /// never.
+    /// Makes room for another piece: closed mail beyond the limit is removed, oldest first, but never open mail.
     fn thin(&mut self, limits: &ElementSettings) -> Vec<ElementChange> {
         let closed = self.items.len() - self.open().count();
         let too_many = (self.items.len() + 1).saturating_sub(limits.mail_per_box);
@@ -295,7 +294,7 @@ impl Inbox {
     }
 }
 
-/// Mail in a file begins with its subject in bold, on a line of its own, where it has one.
+/// Mail in a file begins with its subject in bold, on a line of its own, if it has one.
 fn subject_and_text(written: &str) -> Option<(&str, &str)> {
     let (first, rest) = written.split_once('\n').unwrap_or((written, ""));
     let subject = first.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"))?;
@@ -396,7 +395,7 @@ impl Content for Inbox {
                 let word = if list == ItemList::Outbox { changed::CHANGED } else { changed::ADDED };
                 Ok(vec![ElementChange::of_item(word, &id)])
             }
-            // Of a copy whose every key is gone nothing is left.
+            // A copy without any keys has nothing left.
             Some(ListAct::Correct { list: ItemList::Outbox, id, keys }) if by.is_user() && keys.is_empty() => {
                 let index = self.find(ItemList::Outbox, &id)?;
                 self.outbox.remove(index);

@@ -160,7 +160,7 @@ impl<'a> ByText<'a> {
         Self(places)
     }
 
-    /// The first item with this text whose id nobody has claimed; it is not found again.
+    /// The first unclaimed item with this text; it is not found again.
     fn claim<'i, T: Item>(&mut self, items: &'i [T], text: &str, claimed: &mut BTreeSet<Id>) -> Option<&'i Id> {
         let places = self.0.get_mut(text)?;
         while let Some(place) = places.pop_front() {
@@ -193,8 +193,8 @@ fn recognise<T: Item>(older: &[T], newer: &[T]) -> Vec<(T, bool)> {
         .collect()
 }
 
-/// Gives items of `base` whose file names no id the ids by which `held` knows them now. Those that are not held any
-/// more are taken out of `base` and `newer` alike: they are gone, and nobody has put them up again.
+/// Gives items of `base` without an id in the file the ids that `held` has for them now. Items that no longer exist are
+/// removed from `base` and `newer` alike, because nobody has added them again.
 pub(super) fn name_alike<T: Item>(held: &[T], base: &mut Vec<T>, newer: &mut Vec<T>) {
     let mut claimed: BTreeSet<Id> = base.iter().filter(|item| !item.made_up()).map(|item| item.id().clone()).collect();
     let mut known = ByText::new(held);

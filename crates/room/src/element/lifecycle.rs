@@ -58,7 +58,7 @@ pub enum ElementCommand {
         /// An agent's or a profile's id; nobody where absent.
         owner: Option<Id>,
     },
-    /// Lets a message board show what is said in a channel.
+    /// Lets a message board show a channel.
     SetChannel {
         /// Which.
         element: Id,
@@ -144,7 +144,7 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
     let (written, mut problems) = kind_from_entry(world, kind, &as_written);
     let base =
         if now.file.is_some() || before.file.is_some() { None } else { Some((kind.from_scene)(&before.keys, "").0) };
-    // A file that is named for the first time and does not exist is to hold what the element holds.
+    // A newly named file that does not exist gets the element's present content.
     let is_missing = now.file.as_ref().is_some_and(|path| known_text(world, path).is_none());
     let is_other_file = now.file != before.file;
     if is_other_file {
@@ -337,7 +337,7 @@ fn add(world: &mut World, mut keys: Map<String, Value>) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes the file of a new element of a kind whose files begin with something, where there is none.
+/// Creates the file of a new element of a kind whose files have initial content, if there is none.
 fn begin_file(world: &mut World, kind: &Kind, entry: &ElementEntry) {
     let is_missing = entry.file.as_ref().is_some_and(|file| known_text(world, file).is_none());
     let Some(key) = world.resource::<Elements>().key(&entry.id) else { return };

@@ -166,7 +166,7 @@ fn comment(line: &str) -> Option<(Cow<'_, str>, &str, Map<String, Value>)> {
     }
 }
 
-/// Keeps what a person wrote under a key that says something else here, or nothing that can be used.
+/// Keeps a person's text under a key that has another value here, or an unusable one.
 pub(super) fn keep_aside(keys: &mut Map<String, Value>, key: &str, value: Value) {
     let mut aside = format!("{key}?");
     while keys.contains_key(&aside) {

@@ -30,7 +30,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Tells an agent what it wrote and the element did not take over.
+    /// Tells an agent which of its changes the element did not accept.
     pub(super) fn refuse(&self, world: &mut World, element: &Id, why: String) {
         refuse(world, self.by, element, why, Some(self.file), self.cause);
     }
@@ -40,7 +40,7 @@ pub(super) fn known_text(world: &World, path: &str) -> Option<String> {
     world.get_resource::<KnownFiles>().and_then(|files| files.text(path)).map(str::to_owned)
 }
 
-/// What an entry says that its element holds, and what is wrong with it.
+/// The content of an element according to its entry, and the problems with it.
 pub(super) fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) -> (Box<dyn Content>, Vec<Problem>) {
     let place = format!("{}, element {}", scene_path(world), entry.id);
     let (inline, mut problems) = (kind.from_scene)(&entry.keys, &place);
@@ -77,7 +77,7 @@ pub(super) fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) 
     }
 }
 
-/// The file that an entry names, where an element of its kind can hold in it what it holds.
+/// The file that an entry names, if an element of its kind can store its content in it.
 pub(super) fn fitting_file(kind: &Kind, entry: &ElementEntry) -> Option<String> {
     entry.file.clone().filter(|file| kind.check_file(file).is_ok())
 }

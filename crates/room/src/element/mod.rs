@@ -101,7 +101,7 @@ pub fn plugin(app: &mut App) {
     sections::register::<saved::ElementsSaved>(app);
 }
 
-/// Whether agents or elements came, went or were changed since the last look.
+/// Whether agents or elements were added, removed or changed since the last check.
 fn owners_may_differ(
     mut added: MessageReader<AgentAdded>,
     mut removed: MessageReader<AgentRemoved>,

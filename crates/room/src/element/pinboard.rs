@@ -292,8 +292,8 @@ fn checked(text: &str, what: &str, limits: &ElementSettings) -> Result<String, S
     Ok(text)
 }
 
-/// The keys of a comment in a file and the text before it. What the file says otherwise is kept beside it where the
-/// comment says it as well.
+/// The keys of a comment in a file and the text before it. If the comment contains a key as well, the file's own value
+/// is kept beside it.
 pub(super) fn with_text(mut keys: Map<String, Value>, text: String) -> Map<String, Value> {
     for key in ["text", "above"] {
         if let Some(said) = keys.shift_remove(key) {

@@ -112,7 +112,7 @@ fn apply_all(content: &mut dyn Content, acts: &[ElementAct]) {
 }
 
 proptest! {
-    // A failure is to be kept as a test of its own, not in a file that nobody reads.
+    // A failure is to become a test of its own, not an entry in a file that nobody reads.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
@@ -356,7 +356,7 @@ fn by_hand(lines: &[&str], kind: &str) -> (String, Vec<String>) {
     (text, words)
 }
 
-/// What the room may do to a list: nothing in it takes an item away.
+/// The room's own changes of a list: none of them removes an item.
 fn touch(content: &mut dyn Content, word: &str) {
     let act = match word {
         "pinboard" => PinAct::AddPin { id: None, text: "new".into() }.into(),

@@ -209,7 +209,7 @@ fn own_lines<'a>(file: &'a TaskFile, task: &Task) -> &'a str {
     file.text.get(task.head.start..task.own_end).unwrap_or_default()
 }
 
-/// Whether changes are no more than notes: nobody who knows the tasks has to look again.
+/// Whether changes are only notes: nobody who knows the tasks has to look again.
 fn are_notes(changes: &[ElementChange]) -> bool {
     changes.iter().all(|change| [changed::TAKEN, changed::NOTED, changed::LINES].contains(&change.word()))
 }

@@ -163,7 +163,7 @@ impl Obstacles {
         all.filter(move |(other, it)| *other != index && it.overlaps(&shape)).map(|(other, _)| other)
     }
 
-    /// The obstacles that hold a point, with all that overlap these.
+    /// The obstacles that contain a point, with all that overlap these.
     fn cluster(&self, point: Vec2) -> Vec<Footprint> {
         let holding = (0..self.shapes.len()).filter(|index| self.shapes[*index].holds(point));
         let mut found: Vec<usize> = holding.collect();

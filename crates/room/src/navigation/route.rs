@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Tries straight ways from a point to all others; what is met on them is gone round from then on.
+    /// Tries straight lines from a point to all others; obstacles on them are walked around from then on.
     fn go_on_from(&mut self, index: usize) {
         while self.points[index].tried < self.points.len() {
             let other = self.points[index].tried;

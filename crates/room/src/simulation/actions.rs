@@ -25,7 +25,7 @@ use crate::schedule::ticks;
 /// Why an agent is not told what it already knows.
 const KNOWS: &str = "the other knows it by now";
 
-/// Lets everyone who is awake and at leisure take up what comes next.
+/// Lets all idle agents start their next action.
 pub(super) fn start_next_actions(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -151,7 +151,7 @@ fn set_out_to_read(
     sim.set(body, Timer::GiveUp, patience);
 }
 
-/// Why somebody waits before an element whose places are all taken, in words for a person.
+/// Why an agent waits in front of an element without free places, in words for a person.
 fn waiting_at(label: &str) -> String {
     format!("waiting for a place at {label}")
 }
@@ -180,7 +180,7 @@ fn walk_to_tell(
     sim.shift(body, StateEvent::SetOut { why }, next.cause);
 }
 
-/// Lets an agent turn to a reason: it goes there first, where that is somewhere else.
+/// Lets an agent turn to a reason: it walks there first, if that is somewhere else.
 fn set_out_to_attend(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,

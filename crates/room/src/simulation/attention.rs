@@ -18,7 +18,7 @@ use crate::schedule::ticks;
 /// The interval in ticks after which an idle agent looks at somebody instead of something, and vice versa.
 const GLANCE_TICKS: u64 = 256;
 
-/// Lets everything ring that is due. A timer that is no longer meant changes nothing.
+/// Fires all timers that are due. An outdated timer has no effect.
 pub(super) fn fire_timers(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,

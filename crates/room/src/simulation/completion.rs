@@ -56,7 +56,7 @@ pub(super) fn finish(
                 if how == ReadOutcome::Read && body.activity.version_read(element) != Some(version) {
                     body.activity.heard = body.activity.heard.newer(body.activity.origin);
                 }
-                // Of what it saw in part only, an older version stands for what it knows.
+                // For content that it saw only in part, the last fully known version counts.
                 let is_part = matches!(outcome, ThinkOutcome::Partly { .. });
                 let known = if is_part { version.checked_sub(1) } else { Some(version) };
                 if let Some(version) = known {

@@ -110,7 +110,7 @@ pub enum ActivityKind {
         activation: ActivationKey,
         /// The record that queued it.
         cause: Seq,
-        /// To whom it goes first, who hands it over; nobody once it was there.
+        /// The agent that hands it over, where it goes first; `None` once it was there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<AgentKey>,
         /// To which element it goes before, where its work is found, by id; none once it was there.
@@ -139,7 +139,7 @@ pub enum ActivityKind {
 }
 
 impl ActivityKind {
-    /// The action that this came from, to be done again, where it came from one that can be.
+    /// The action that caused this, to be repeated, if it was one that can be.
     pub(super) fn queued_again(self) -> Option<QueuedAction> {
         let (action, cause, failures) = match self {
             Self::Reading { action, cause, failures, .. } => (action, cause, failures),
@@ -373,7 +373,7 @@ pub(super) struct Sight {
 
 impl Sight {
     pub fn of(element: &Element) -> Self {
-        // A kind that nobody knows is private where it has an owner: rather unread than read by the wrong one.
+        // An unknown kind is private if it has an owner: better unread than read by the wrong agent.
         let private = kind(&element.kind).map_or(element.owner.is_some(), |kind| kind.private);
         Self {
             key: element.key,

@@ -129,7 +129,7 @@ fn leave_if_away(table: &mut ConversationContext, key: ConversationKey) {
     }
 }
 
-/// Ends a conversation: its participants cool down, and what they said is kept for the next time.
+/// Ends a conversation: its participants cool down, and what they said is remembered for the next time.
 pub(super) fn end(table: &mut ConversationContext, key: ConversationKey, why: &str, because: Option<Seq>) {
     let (sim, bodies, talks, conversations) = table;
     let Some(conversation) = conversations.running.remove(&key) else { return };
@@ -337,7 +337,7 @@ fn look_for_banter(table: &mut ConversationContext) {
     }
 }
 
-/// Begins a conversation, gives it up, or lets its participants come nearer. Whether it no longer waits.
+/// Begins a conversation, gives it up, or lets its participants approach. Returns whether it no longer waits.
 fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
     let (sim, bodies, talks, _) = table;
     let now = sim.now();

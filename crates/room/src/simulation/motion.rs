@@ -14,7 +14,7 @@ use crate::agent::Roster;
 use crate::base::{AgentKey, ElementKey};
 use crate::schedule::{SimClock, TICKS_PER_SEC, ticks};
 
-/// How many ticks lie between two looks of one walking agent at whom it passes.
+/// The interval in ticks between two looks of a walking agent at whom it passes.
 const LOOK_EVERY: u64 = 8;
 /// How often an agent that walks around an obstacle to another agent recalculates its route, because the other moves.
 const SEEK_WAY_EVERY: u64 = 16;

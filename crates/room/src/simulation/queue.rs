@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(queue.enqueue(waiting(read(1, false)), CAP), Queued::AlreadyThere);
         assert_eq!(queue.enqueue(QueuedAction::new(read(1, false), Seq(7)), CAP), Queued::Raised);
         assert_eq!(queue.pop(50), Some(QueuedAction::new(read(1, false), Seq(7))));
-        // What failed is tried again when it said, however often it is asked for.
+        // A failed action is retried at its time, however often it is requested.
         let failed = QueuedAction { failures: 1, ..waiting(read(1, false)) };
         assert_eq!(queue.enqueue(failed, CAP), Queued::Added);
         assert_eq!(queue.enqueue(QueuedAction::new(read(1, true), Seq(8)), CAP), Queued::Raised);

@@ -126,7 +126,7 @@ pub(super) fn wake_on_element_changes(
         if changed.change.is(ElementChange::ADDED) {
             continue;
         }
-        // What is asked of a person is nothing for agents to read.
+        // Questions to a person are not for agents to read.
         let is_for_person = element.file.as_deref() == Some(APPROVALS_FILE);
         let kind = kind(&element.kind).filter(|_| !is_for_person);
         let wake = kind.map_or(Wake::Nobody, |kind| kind.wakes(&changed.change));
@@ -137,7 +137,7 @@ pub(super) fn wake_on_element_changes(
     }
 }
 
-/// Where something comes from: an agent's act from what it thought about last, everyone else's from outside.
+/// The cause of something: an agent's act is caused by its last request, everything else comes from outside.
 fn origin_of(sim: &SimContext, bodies: &Query<AgentQuery>, by: &Author, cause: Seq) -> Provenance {
     let agent = sim.roster.key(&by.0).and_then(|key| sim.roster.entity(key));
     match agent.and_then(|entity| bodies.get(entity).ok()) {
@@ -187,8 +187,8 @@ fn wakes(change: &Change, agent: &Agent, sight: &Sight) -> Option<bool> {
     sight.may_be_read_by(agent).then_some(urgency.is_high())
 }
 
-/// When a change is to be read at the earliest: at once where it came from outside or concerns the reader, else when
-/// its last look is long enough ago, so that changes collect.
+/// The earliest time to read a change: at once if it came from outside or concerns the reader, otherwise some time
+/// after its last look, so that changes are collected.
 fn not_before(sim: &SimContext, body: &AgentQueryItem, change: &Change, words: Option<&Words>) -> u64 {
     let concerns = matches!(change.wake, Wake::Owner(_) | Wake::Author(_))
         || words.is_some_and(|words| words.name(&body.agent.name) || words.name(&body.agent.id));

@@ -70,7 +70,7 @@ pub fn label_of(written: &str) -> String {
     text::one_line(written).trim().to_owned()
 }
 
-/// Does what a person asks about relationships, and ends those of agents that a person takes out of the room.
+/// Applies a person's changes of relationships, and removes those of agents that a person removes from the room.
 pub(super) fn apply_relationship_commands(
     roster: Res<Roster>,
     mut talks: ResMut<ConversationState>,

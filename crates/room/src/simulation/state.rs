@@ -166,7 +166,7 @@ pub struct Fsm {
     under: State,
     /// What it goes back to when nothing calls.
     remembered: State,
-    /// The tick at which `under` ends by itself, where it does.
+    /// The tick at which `under` ends by itself, if it does.
     until: Option<u64>,
     /// Whether it is out on an errand: seen as wandering, but not at leisure.
     errand: bool,

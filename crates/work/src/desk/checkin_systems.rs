@@ -17,7 +17,7 @@ use crate::tools::PLANNER;
 use crate::workspace::layout::CHECK_IN_FILE;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
 
-/// Who asks, as the log says it; also what the names of its orders begin with.
+/// The requester's name in the log, and the prefix of the names of its orders.
 const BY: &str = "check-in";
 /// The delay in seconds before refused work is requested again.
 const AGAIN_SECS: u64 = 10;
@@ -186,7 +186,8 @@ impl CheckingIn<'_, '_> {
         }
     }
 
-    /// The session in which the planner is asked: the one that the file names, else the planner's live or newest one.
+    /// The session in which the planner is asked: the one that the file names, otherwise the planner's live or newest
+    /// one.
     fn session(&self, file: Option<&CheckInFile>, planner: &Id) -> Option<ActivationKey> {
         let named = file.and_then(|file| self.kernel.session_named(file.session.as_deref()?));
         let is_usable = |key: &ActivationKey| {

@@ -68,7 +68,7 @@ impl OpenWork {
 pub enum CheckInStep {
     /// Nothing.
     Wait,
-    /// The time is counted from now on, for this reason; nobody is asked.
+    /// The interval starts now, for this reason; nobody is asked.
     Begin(String),
     /// A planner is asked, for this reason.
     Ask(String),

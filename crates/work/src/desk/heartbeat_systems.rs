@@ -96,7 +96,7 @@ pub(super) fn apply_work_answers(
 }
 
 impl Waking<'_, '_> {
-    /// Reads all heartbeats, and says what is wrong with them.
+    /// Reads all heartbeats, and reports their problems.
     fn read_files(&mut self, read: &mut Read) {
         let before = std::mem::take(&mut read.files);
         let files = self.known.all().iter().filter(|(path, _)| path.starts_with("agents/") || *path == FILE);
@@ -114,7 +114,7 @@ impl Waking<'_, '_> {
         }
     }
 
-    /// The agents in the room beside whose document one of these lies, each with its file.
+    /// The agents in the room that have one of these beside their document, each with its file.
     fn agents_with(&self, files: &BTreeMap<String, Heartbeat>) -> Vec<(Id, String)> {
         if files.is_empty() {
             return Vec::new();

@@ -131,7 +131,7 @@ fn says(task: &Task, key: &str) -> Option<String> {
     task.field(key).map(|field| field.value.text().trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Whether a task says that somebody has it, or how that went.
+/// Whether a task says that it was taken, or how that went.
 fn is_taken(task: &Task) -> bool {
     says(task, STATUS_KEY).is_some_and(|status| !matches!(status.to_lowercase().as_str(), "open" | "todo"))
 }

@@ -81,8 +81,8 @@ fn create(file: &TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Resu
     Ok(Edited { text, id, title: task.title })
 }
 
-/// The task that is asked for, where it was written before: one of the same title, asked for in the same session. So a
-/// task is there once, however often somebody who was interrupted asks for it.
+/// The requested task, if it was written before: one with the same title, requested in the same session. So a task is
+/// created once, however often an interrupted agent requests it.
 fn written_already<'a>(file: &'a TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Option<&'a Task> {
     let session = keys.iter().find(|(key, _)| key == ASKED_IN).map(|(_, session)| session.as_str())?;
     file.tasks.iter().find(|task| {

@@ -30,7 +30,7 @@ use crate::workspace::ProblemReport;
 use crate::workspace::task_files::{Status, Task, lint};
 use crate::workspace::vfs::FileRights;
 
-/// Who brings tasks to agents, as the log says it.
+/// The name in the log under which tasks are brought to agents.
 const DESK_NAME: &str = "tasks";
 /// What the names of its orders of work begin with.
 const ORDERS: &str = "task/";
@@ -58,7 +58,7 @@ pub(super) struct TaskContext<'w, 's> {
     reports: MessageWriter<'w, ProblemReport>,
 }
 
-/// Looks which tasks are due, begins the work of those that are taken, and closes those that are over.
+/// Checks which tasks are due, begins the work of taken ones, and closes finished ones.
 pub(super) fn start_and_close_tasks(
     mut desk: TaskContext,
     mut told: Local<BTreeMap<String, Vec<Problem>>>,
@@ -176,7 +176,7 @@ impl TaskContext<'_, '_> {
         names
     }
 
-    /// Tells what is wrong with the task files, and takes it back when it is right again.
+    /// Reports the problems of the task files, and withdraws them when they are fixed.
     fn report_problems(&mut self, told: &mut BTreeMap<String, Vec<Problem>>) {
         let names = self.names();
         let found = lint::problems_by_file(self.tasks.texts(), names.keys().cloned());
@@ -233,7 +233,7 @@ impl TaskContext<'_, '_> {
         self.writes.push(&run, write);
     }
 
-    /// Orders the work of tasks whose files say that somebody has them.
+    /// Orders the work of tasks that were taken according to their files.
     fn begin_work(&mut self) {
         let now = self.clock.tick();
         let is_due =
@@ -264,7 +264,7 @@ impl TaskContext<'_, '_> {
         }
     }
 
-    /// Closes the tasks whose work is over, with all that it set going.
+    /// Closes the tasks whose work has ended, including everything that it started.
     fn end_work(&mut self) {
         let mut over = Vec::new();
         for duty in self.duties.iter() {
@@ -289,7 +289,7 @@ impl TaskContext<'_, '_> {
         }
     }
 
-    /// What the file of a task is to say of how it went.
+    /// The closing entry in the file of a task.
     fn closing(&self, outcome: &Outcome, now: Option<Status>) -> TaskUpdate {
         let is_done = outcome.status == "completed";
         let is_skipped = now == Some(Status::Skipped);

@@ -262,8 +262,8 @@ fn apply_outcome(
     ended.unwrap_or(AnswerEffect::Nothing)
 }
 
-/// The orders of changes whose turn it is: of each file one after another, those that wait for the disk when it has
-/// what they wait for.
+/// The changes that are due: those of each file one after another; those that wait for the disk once their prerequisite
+/// is there.
 fn due(queue: &mut VecDeque<Queued>, unsaved: &Unsaved) -> Vec<FileOrder> {
     let (mut busy, mut orders) = (BTreeSet::new(), Vec::new());
     for queued in queue.iter_mut() {

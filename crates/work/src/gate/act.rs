@@ -147,7 +147,7 @@ pub trait GateContext {
     fn text(&self, path: &str) -> Option<&str>;
     /// The profile with an id and the file that defines it, or did as long as an agent runs it.
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)>;
-    /// What an id could do whose file went and that nobody runs any more.
+    /// The former rights of an id whose file was deleted and that nobody runs any more.
     fn former(&self, id: &str) -> Former<'_>;
     /// Whether anything on this computer keeps programs in that agents run.
     fn keeps_programs_in(&self) -> bool {

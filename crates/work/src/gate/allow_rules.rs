@@ -46,8 +46,8 @@ impl<'a> AllowRule<'a> {
         }
     }
 
-    /// The narrowest rule that makes sense for a call of this tool that touches this; nothing where no rule could say
-    /// it, or where nobody here knows what such a touch does.
+    /// The narrowest useful rule for a call of this tool with this touch; `None` if no rule could express it, or if the
+    /// effect of such a touch is unknown here.
     pub(super) fn narrowest(tool: &str, kind: &TouchKind, target: &str) -> Option<String> {
         let target = match kind.as_str() {
             // The same agent is never new twice.

@@ -98,7 +98,7 @@ impl AskRule {
             _ => self.target.clone(),
         };
         let source = match &self.source {
-            // Whose mode it is that asks differs between an agent and whom it starts.
+            // The mode that asks may be that of an agent or of one that it started.
             AskSource::SafetyMode { mode, .. } => AskSource::SafetyMode { mode: *mode, is_own: true },
             other => other.clone(),
         };

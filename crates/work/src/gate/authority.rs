@@ -407,7 +407,7 @@ impl Authority {
         }
     }
 
-    /// The same; who works in a copy of its own can also propose what it did there.
+    /// The same; an agent with a copy of its own can also propose its changes.
     fn offering(mut self, names: &ToolNames) -> Self {
         if self.has_worktree && names.0.iter().any(|tool| tool.name == PROPOSE_CHANGES) {
             self.tools.insert(PROPOSE_CHANGES.to_owned());

@@ -69,7 +69,7 @@ struct Findings {
 }
 
 impl Findings {
-    /// It is denied, for a reason that says what it is about.
+    /// It is denied, for a reason with its context.
     fn deny(&mut self, why: String) {
         if !self.denied.contains(&why) {
             self.denied.push(why);
@@ -320,7 +320,7 @@ fn within(path: &WorkspacePath, lists: &[Vec<String>], doing: &str, findings: &m
     }
 }
 
-/// What is said of a change because of where it lies.
+/// The decision about a change because of its place.
 fn judge_place(
     (kind, path): (&TouchKind, &WorkspacePath),
     doing: &str,
@@ -375,7 +375,7 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         let why = format!("{} would give more than its writer has: {}", shown(&change.path), listed(&excess));
         ask(findings, why);
     }
-    // Who may do everything still raises nobody whom a person has restricted.
+    // Even an agent without restrictions cannot raise one that a person has restricted.
     if let Some(current) = &change.current
         && let Err(excess) = current.allows(&change.authority)
     {

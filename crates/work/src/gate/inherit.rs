@@ -85,7 +85,7 @@ fn has_key(text: &str, folded: &str) -> bool {
         .is_ok_and(|front| front.keys.iter().any(|(key, value)| !value.is_null() && folds(key) == folded))
 }
 
-/// The text with these keys below its opening fence, or with front matter of its own where it has none.
+/// The text with these keys inserted into its front matter, or with new front matter if it has none.
 fn with_keys(text: &str, keys: &[(&'static str, Value)]) -> Result<String, InheritError> {
     let (mark, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),

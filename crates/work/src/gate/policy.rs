@@ -152,7 +152,7 @@ impl SettingsSection for GatePolicy {
 
     fn not_understood(&mut self, unusable: Option<(&str, &Value)>) {
         let Some((key, value)) = unusable else {
-            // The last settings stay; where there are none, nobody knows what they would have said.
+            // The last settings stay; without any, it is unknown what they would have said.
             if self.strictness == Strictness::Unread {
                 self.strictness = Strictness::AtLeast(Verdict::Ask);
             }

@@ -131,7 +131,7 @@ impl RoomAccess<'_, '_> {
             (Some(path), Some(profile)) => self.tools.authority(path, profile).0,
             _ => Authority::least(),
         };
-        // What is its session's own, or lent to it, nobody lists. Who may do nothing at all has nothing of it.
+        // Tools of its session, or lent to it, are not listed. An agent without any rights has none of them.
         if !own.is_least() {
             own.tools.extend(self.tools.names().of_session(one.thread).map(str::to_owned));
             own.tools.extend(thread.into_iter().flat_map(|thread| thread.terms.tools.iter().cloned()));

@@ -53,7 +53,7 @@ pub enum KernelAction {
         /// Which call of that turn.
         index: usize,
     },
-    /// A model is to be asked what the server asks that carries a tool call out.
+    /// A model is to be called for the server that executes a tool call.
     Sample {
         /// For which.
         activation: ActivationKey,
@@ -74,7 +74,7 @@ pub enum KernelAction {
         /// What.
         what: String,
     },
-    /// A piece of work is over: the agent is free, and nobody is asked for it any more.
+    /// A piece of work has ended: the agent is free, and is not called for it any more.
     Release {
         /// What it was, as it was.
         activation: Box<Activation>,
@@ -134,8 +134,8 @@ pub enum NoReply {
     },
 }
 
-/// What an agent is asked, for loop detection: by its id, not by what its file says, so that an agent that
-/// rewrites itself does not escape.
+/// The key of a request for loop detection: the agent's id, not its file's content, so that an agent that rewrites
+/// itself does not escape.
 pub(super) fn asking(agent: &str, input: &str) -> u64 {
     content_hash(format!("{agent}\n{input}").as_bytes())
 }
@@ -159,7 +159,7 @@ pub struct Kernel {
     pub(super) had_turn: Option<BTreeSet<ActivationKey>>,
     /// The cap that stopped all work, in words.
     pub(super) stopped_by: Option<String>,
-    /// Until this tick nobody is asked, because of a rate limit.
+    /// Until this tick no model is called, because of a rate limit.
     pub(super) resume_tick: Option<u64>,
     /// Rate limits, one after another.
     pub(super) rate_limits: u32,
@@ -327,7 +327,7 @@ impl Kernel {
         self.queue_with(work, thread, origin, messages);
     }
 
-    /// The same with a session that says already what is wanted.
+    /// The same with a session that contains the task already.
     pub(super) fn queue_with(
         &mut self,
         work: NewWork,
@@ -512,7 +512,7 @@ impl Kernel {
         }
     }
 
-    /// How much more of results beside their words the session of this piece of work may hold, in bytes.
+    /// How much more of results beside their text the session of this piece of work may contain, in bytes.
     pub(super) fn room_for_attached(&self, key: ActivationKey) -> usize {
         let thread = self.activation(key).and_then(|one| self.thread(one.thread));
         let noted = thread.into_iter().flat_map(|thread| thread.notes.iter().filter_map(|note| note.attached.as_ref()));

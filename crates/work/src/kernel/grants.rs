@@ -88,7 +88,7 @@ impl Kernel {
         told.collect()
     }
 
-    /// A thread, the one whose agent started it, and so on up to the one that a person started.
+    /// A thread, its starter's thread, and so on up to the one that a person started.
     pub(super) fn line_of(&self, thread: ActivationKey) -> impl Iterator<Item = ActivationKey> {
         std::iter::successors(Some(thread), |key| self.threads.get(key)?.parent)
     }

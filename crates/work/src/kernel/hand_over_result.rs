@@ -8,7 +8,7 @@ use crate::tools::Terms;
 
 /// How many characters of a task are repeated with its result.
 const TASK_TOLD_CHARS: usize = 160;
-/// What is said before a result and behind the name of who gives it.
+/// The text between the name of the giver and a result.
 const FROM: &str = "of a task that you handed over";
 
 /// What a thread has to return to the agent that handed the task over.

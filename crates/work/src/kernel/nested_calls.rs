@@ -58,7 +58,7 @@ impl Kernel {
         Some(CallReuse::New)
     }
 
-    /// The code of a call is over: what it still wanted made is not made.
+    /// The code of a call has ended: its remaining calls are not made.
     pub(super) fn close_within(&mut self, key: ActivationKey, index: usize) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         let Phase::Calling { calls } = &mut activation.phase else { return };

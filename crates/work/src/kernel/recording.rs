@@ -146,7 +146,7 @@ pub(super) fn note_dropped(mut dropped: MessageReader<WorkDropped>, mut log: Res
     }
 }
 
-/// A person's decision as the log says it, with what it is about in words.
+/// A person's decision for the log, with its subject in words.
 fn logged(command: &KernelCommand, about: Option<&Activation>) -> WorkInput {
     let agent = about.map(|one| one.agent.clone());
     let task = about.map(|one| truncate(&one.input, LOGGED_CHARS));

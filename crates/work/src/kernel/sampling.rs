@@ -38,7 +38,7 @@ fn of_name(name: &str) -> Option<(OrderKey, u32)> {
 }
 
 impl Call {
-    /// Whether a model is to be asked something for the server now; says so once.
+    /// Whether a model is to be called for the server now; says so once.
     pub(super) fn take_sample(&mut self) -> bool {
         let is_carried_out = self.is_carried_out();
         let due = self.sampling.as_mut().filter(|sampling| is_carried_out && sampling.open.is_some());
@@ -56,8 +56,8 @@ impl Call {
 }
 
 impl Kernel {
-    /// The server that carries a call out asks a model something. What it asked before, as it was when the room was
-    /// closed, it does not wait for any more.
+    /// The server that executes a call requests a model. It no longer waits for requests from before the room was
+    /// closed.
     pub(super) fn note_sample(&mut self, (key, turn, index): CallAt, question: Box<McpSampling>) {
         let Some(call) = self.running_call_mut(key, turn, index) else { return };
         let withdrawn = call.end_sample();
@@ -229,7 +229,7 @@ mod tests {
         ((key, turn, 0), order)
     }
 
-    /// How often a model was to be asked, and the questions that nobody waits for any more.
+    /// How often a model was to be called, and the questions that nobody waits for any more.
     fn effects(bench: &Bench) -> (usize, Vec<Id>) {
         let asked = bench.effects.iter().filter(|effect| matches!(effect, KernelAction::Sample { .. })).count();
         let ended = bench.effects.iter().filter_map(|effect| match effect {

@@ -56,7 +56,7 @@ pub enum SessionTake {
     Later,
 }
 
-/// Whether nothing may be put in or taken out: a model is asked, or its calls are carried out.
+/// Whether nothing may be inserted or removed: a model is being called, or its calls are being executed.
 fn is_in_turn(one: &Activation) -> bool {
     matches!(one.phase, Phase::Asking | Phase::Calling { .. })
 }
@@ -134,7 +134,7 @@ impl Edit {
         let last_is_guidance = theirs.last().is_some_and(|last| last.role == MessageRole::System);
         let mut new: Vec<String> = merged.new.iter().map(|their| theirs[*their].content.clone()).collect();
         if last_is_guidance || replaces {
-            // It is read with what comes next, and asks for nothing itself.
+            // It is read with the next request, and causes none itself.
             messages.extend(new.drain(..).map(|text| (PromptMessage::words(Role::User, text), None)));
         }
         let is_changed = merged.is_rebuilt || merged.is_edited || !merged.new.is_empty();
@@ -155,7 +155,7 @@ impl Edit {
     }
 }
 
-/// Messages of which every call has a result right behind it: one that nobody knows any more is said to be that.
+/// Messages in which every call is directly followed by its result: an unknown result is marked as such.
 fn closed(messages: Vec<(PromptMessage, Option<usize>)>) -> Vec<(PromptMessage, Option<usize>)> {
     let mut closed: Vec<(PromptMessage, Option<usize>)> = Vec::with_capacity(messages.len());
     let mut rest: std::collections::VecDeque<_> = messages.into();
@@ -364,7 +364,7 @@ impl RoomAccess<'_, '_> {
         kernel.note_queued(key, record);
     }
 
-    /// A session that the room does not know, or not any more: it is one now, with nothing said in it.
+    /// A session that the room does not know, or not any more: it becomes one now, without messages.
     fn begin_session(&self, kernel: &mut Kernel, taken: &SessionTaken, new: ActivationKey) -> ActivationKey {
         let key = taken.thread.or(taken.session.thread.filter(|_| taken.path.is_none())).unwrap_or(new);
         let work = NewWork {

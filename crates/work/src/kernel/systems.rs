@@ -29,7 +29,7 @@ const SESSION_WRITE_SECS_AT_MOST: f32 = 3_600.0;
 /// Rounds of giving out and carrying out in one tick: calls that need nobody outside follow each other at once.
 const ROUNDS: usize = 16;
 
-/// Takes in what came from outside: tasks, decisions, answers of models, and how orders of tools went.
+/// Receives external input: tasks, decisions, answers of models, and results of tool orders.
 pub(super) fn ingest(
     mut room: RoomAccess,
     mut kernel: ResMut<Kernel>,
@@ -86,7 +86,7 @@ pub(super) fn ingest(
     kernel.note_messages(now, room.now_secs());
 }
 
-/// What is noted of an answer; `room_bytes` is how much more the session may hold beside words.
+/// The record of an answer; `room_bytes` is how much more the session may contain beside text.
 fn note_of(taken: &WorkTaken, room_bytes: usize) -> ReplyNote {
     let image = |image: &AgentImage| ToolImage { media_type: image.media_type.clone(), base64: image.base64.clone() };
     let images = taken.images.iter().map(image).collect();

@@ -27,7 +27,7 @@ const NUDGE_TO_WAIT: &str = "Progress check: your last step brought nothing new.
 const FILTERED: &str = "Your provider's filter blocked your last reply, so nobody received it. Rephrase it, or \
     continue with another part of the task.";
 
-/// The last words of work that only looked after the agents that it started, and said nothing.
+/// The final text of work that only supervised the agents that it started, and said nothing.
 const WAITS: &str = "Waiting for the agents that were started.";
 
 /// How often a request is shortened because its model refused its length, each time by half.
@@ -64,7 +64,7 @@ impl Kernel {
             activation.phase = Phase::Due;
             self.strike(key, reply.was_filtered.then_some(FILTERED), settings);
         } else if !activation.mail.is_empty() {
-            // What came in while it was asked may change its mind.
+            // What arrived during the request may change its result.
             activation.phase = Phase::Due;
         } else {
             let text = if begun.is_empty() { reply.text } else { begun + &reply.leading + &reply.text };
@@ -72,7 +72,8 @@ impl Kernel {
         }
     }
 
-    /// Its agent concluded: work that was handed over is asked once more where that is not what was asked for.
+    /// Its agent concluded: work that was handed over is asked once more if the result does not have the requested
+    /// form.
     fn conclude(&mut self, key: ActivationKey, text: String) {
         match self.judged(key, &text) {
             Judged::Fits => {
@@ -130,8 +131,8 @@ impl Kernel {
         }
     }
 
-    /// A step without progress: a nudge, and in the end a stop. Work whose agents are still at theirs only waits: they
-    /// wake it. What came in meanwhile is news, so that there is nothing to nudge about.
+    /// A step without progress: a reminder, and in the end a stop. Work whose agents are still busy only waits: they
+    /// wake it. Anything that arrived meanwhile is news, so that no reminder is needed.
     fn strike(&mut self, key: ActivationKey, nudge: Option<&str>, settings: &KernelSettings) {
         let waits = self.activations.get(&key).is_some_and(|one| self.has_live_children(one.thread));
         let Some(activation) = self.activations.get_mut(&key) else { return };
@@ -307,7 +308,7 @@ impl Kernel {
         true
     }
 
-    /// What the result of a call that is being carried out holds beside words.
+    /// The content of a running call's result beside its text.
     pub(super) fn attach(&mut self, (key, turn, index): (ActivationKey, u32, usize), attached: Option<Box<Attached>>) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
             call.attached = attached;

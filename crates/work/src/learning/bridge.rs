@@ -41,7 +41,7 @@ enum QuestionKey {
 #[derive(Resource, Default)]
 pub struct KnowledgeBridge {
     service: Option<KnowledgeService>,
-    /// What was asked and is still there to be answered in the world: it takes the answer with its next tick.
+    /// Requests that were sent and still have a receiver in the world, which takes the answer with its next tick.
     asked: BTreeSet<QuestionKey>,
     /// The requests of those that the service has not answered yet.
     owed: BTreeSet<QuestionKey>,
@@ -194,8 +194,8 @@ fn call(order: &ToolOrder, room: &RequestParts<'_>) -> Option<ServiceRequest> {
     Some(ServiceRequest::Tool { key: order.key, caller, order: wanted })
 }
 
-/// Asks what is not asked yet, as far as there is room, and drops what nobody waits for any more. Where nobody is there
-/// to ask, everything is answered with that.
+/// Sends new requests, as far as there is room, and drops those that nobody waits for any more. Without a service,
+/// everything is answered with that.
 fn send(bridge: &mut KnowledgeBridge, room: &RequestParts<'_>) {
     let Some(service) = bridge.service.as_ref().filter(|service| !service.is_dead()) else {
         give_up(bridge, room);
@@ -248,7 +248,7 @@ fn give_up(bridge: &mut KnowledgeBridge, room: &RequestParts<'_>) {
     bridge.asked = still_there;
 }
 
-/// Whether something is still to be asked, or comes in with the next tick.
+/// Whether something has still to be sent, or arrives with the next tick.
 fn has_unasked(bridge: &KnowledgeBridge, room: &RequestParts<'_>) -> bool {
     questions(room).any(|(key, _)| !bridge.asked.contains(&key))
 }
@@ -282,7 +282,7 @@ pub fn has_news(world: &World) -> bool {
 pub fn wait_for_answer(world: &mut World, timeout: Duration) {
     let mut bridge = world.resource_mut::<KnowledgeBridge>();
     if bridge.owed.is_empty() {
-        // What is to be asked waits for the log, which takes a moment.
+        // Requests wait for the log, which takes a moment.
         std::thread::sleep(timeout.min(Duration::from_millis(1)));
         return;
     }

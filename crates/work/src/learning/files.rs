@@ -52,7 +52,7 @@ pub enum KnowledgeFilesError {
 
 /// By whom files are written.
 enum Writer {
-    /// By this process alone, beside a room or where there is none.
+    /// By this process alone, beside a room or without one.
     Alone {
         /// The folder that commands lock while they write.
         workspace: PathBuf,

@@ -149,7 +149,7 @@ fn find(files: &mut KnowledgeFiles, caller: &Caller, question: &str, kinds: &[Me
     output(text, &told)
 }
 
-/// What is said of a call, and what the log is to say of it.
+/// The result of a call, and its log events.
 fn output(text: String, told: &Knowledge) -> ToolOutput {
     ToolOutput { text, data: Some(json!({ TOLD: told })), ..ToolOutput::default() }
 }
@@ -176,7 +176,7 @@ fn edges(
             knowledge_query"
             )
         })?;
-        // What everybody reads does not name what one keeps to itself.
+        // A shared text must not name private memories.
         if !is_private && !known.memory.shared {
             return Err(format!("only you know {target}: share its content first, or add this memory with private"));
         }
@@ -228,7 +228,7 @@ fn contribute(
         // An exact match is intended, however short it is.
         act @ (Act::Add { .. } | Act::Skip | Act::Delete { .. }) => {
             let found = if let Act::Add { edges, .. } = act { edges } else { Vec::new() };
-            // What the agent says of two memories goes before how alike they are.
+            // The agent's own statement about two memories takes precedence over their similarity.
             let found = found.into_iter().filter(|edge| said.iter().all(|one| one.target != edge.target));
             let mut edges: Vec<Edge> = said.iter().cloned().chain(found).collect();
             edges.sort_by(|one, other| one.target.cmp(&other.target));

@@ -52,7 +52,7 @@ pub enum Stage {
         /// What may be worth remembering.
         candidates: Vec<Candidate>,
     },
-    /// The model is asked what is to be done about each.
+    /// The model is asked what to do with each.
     Weighing {
         /// With what is known that is like it.
         cases: Vec<Case>,

@@ -40,8 +40,7 @@ impl ReviewParams<'_, '_> {
         self.agents.get(self.roster.entity(key)?).ok()
     }
 
-    /// Whether a coding agent answers for it, which would go to work at what it is asked: it adds to what is known by
-    /// itself.
+    /// Whether a coding agent answers for it, which would start to work on such a request: it adds memories by itself.
     fn is_coding_agent(&self, agent: &Agent) -> bool {
         let profile = self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile));
         let wanted = profile.and_then(|profile| profile.model.as_deref());

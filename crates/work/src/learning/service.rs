@@ -26,7 +26,7 @@ use crate::workspace::vfs::FileHandle;
 
 /// Questions that wait in the service; more wait in the world.
 const QUESTIONS_WAITING: usize = 256;
-/// Vectors that are made in one go while nobody asks anything.
+/// How many vectors are made in one go while there are no requests.
 const CAUGHT_UP_AT_ONCE: usize = 16;
 /// When embedding is retried after it failed for all texts.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
@@ -144,7 +144,7 @@ impl KnowledgeService {
         self.search.clone()
     }
 
-    /// Asks something; gives it back where there is no room for it now.
+    /// Sends a request; returns it if there is no room for it now.
     pub(super) fn ask(&self, question: ServiceRequest) -> Result<(), Box<ServiceRequest>> {
         let Some(questions) = &self.questions else { return Err(Box::new(question)) };
         questions.try_send(question).map_err(|refused| match refused {
@@ -189,7 +189,7 @@ struct ServiceState {
     answer: Sender<Answer>,
     /// The model that is wanted.
     wanted: EmbedderChoice,
-    /// When it is tried again, where it could not be asked.
+    /// When it is tried again, if it could not be used.
     wanted_again: Option<Instant>,
     /// The last model that was reported to the room.
     in_use: Option<EmbedderInUse>,
@@ -233,7 +233,7 @@ impl ServiceState {
         }
     }
 
-    /// What is to be done next; where vectors are to be made and nobody asks anything, that.
+    /// The next thing to do; making vectors if there are no requests.
     fn next(&self, asked: &Receiver<ServiceRequest>, searched: &mut Receiver<Search>, rests: bool) -> Next {
         let is_due = self.opened.as_ref().is_some_and(|opened| opened.known().due() > 0);
         let idle = match (is_due, rests) {

@@ -89,7 +89,7 @@ pub(super) fn follow_file(
     kept.entries = merged;
 }
 
-/// Ends the blackboards of runs that are over, and keeps what they shared. After the kernel forgot them.
+/// Ends the blackboards of ended runs, and stores what they shared. After the kernel forgot them.
 pub(super) fn keep(
     mut boards: ResMut<Blackboards>,
     (mut kept, mut unkept): (ResMut<BoardArchive>, ResMut<Unkept>),

@@ -62,7 +62,7 @@ pub struct Channel {
     heard: u64,
     /// The number of refused messages.
     bounced: u64,
-    /// Whether its messages went in circles when one was said last.
+    /// Whether its messages were going in circles at the last one.
     goes_in_circles: bool,
 }
 
@@ -224,7 +224,7 @@ impl Channels {
 
     fn make(&mut self, name: &str, settings: &ChannelSettings) -> Result<&mut Channel, ChannelRefusal> {
         if !self.channels.contains_key(name) && self.channels.len() >= settings.channels_at_most {
-            // One in which nobody listens gives way: whatever it held was for nobody.
+            // A channel without subscribers is removed: its messages were for nobody.
             let idle = self.channels.iter().filter(|(_, channel)| channel.subscribers.is_empty());
             let oldest = idle.min_by_key(|(_, channel)| channel.messages.back().map_or(0, |last| last.tick));
             match oldest.map(|(name, _)| name.clone()) {
@@ -248,7 +248,7 @@ impl Channels {
         }
         let chars = new.text.chars().count();
         channel.make_room(chars, settings);
-        // A message that alone is longer than all that may wait is taken where nothing waits.
+        // A message that alone exceeds the limit is accepted if nothing else waits.
         if !channel.has_room(chars, settings)
             && let Some((next, slowest)) = channel.oldest_waiting()
         {

@@ -16,7 +16,7 @@ use crate::simulation::{Interest, WakeAgent};
 
 /// The word under which a channel wakes somebody, in the log.
 const REASON: &str = "channel";
-/// What an agent without work is asked about what was said in a channel.
+/// The task of an agent without work that gets messages of a channel.
 const ASK: &str = "You are subscribed to this channel. Read the new messages, and do what they ask of you in this \
     room, if anything; you will get them again when you work.";
 

@@ -128,7 +128,7 @@ impl CollaborationContext<'_> {
             }
             CollaborationOrder::BlackboardWrite { key, value, only_if, shared } => {
                 let run = run.ok_or_else(|| NotWritten::Over.to_string())?;
-                // What is shared stays so until somebody writes otherwise in the pane.
+                // Shared entries stay shared until somebody changes that in the pane.
                 let shared = shared.then_some(true);
                 self.write(doer, run, (&key, value, only_if, shared))?;
                 let entry = self.boards.get(run).and_then(|board| board.entries().find(|(name, _)| *name == key));

@@ -29,7 +29,7 @@ impl BegunOrders {
         self.orders.insert(key);
     }
 
-    /// One is over; `false` where it was not begun here, or nobody waits for it any more.
+    /// One has ended; `false` if it was not begun here, or nobody waits for it any more.
     pub(super) fn end(&mut self, key: OrderKey) -> bool {
         self.orders.remove(&key)
     }

@@ -25,7 +25,7 @@ const TITLE_CHARS_AT_MOST: usize = 400;
 const COMMAND_CHARS_AT_MOST: usize = 16_000;
 /// What a permission that was given says.
 const ALLOWED: &str = "Allowed, this once.";
-/// What somebody does who uses a tool of its own of which no more is known.
+/// The activity of an agent that uses an unknown tool of its own.
 const USE: &str = "agent.own_tool";
 
 /// Reads a file for an agent: the result is data, either everything that was requested or nothing.
@@ -177,7 +177,7 @@ fn doing(kind: &str) -> &'static str {
     }
 }
 
-/// Answers what the gate let through, in the tick in which it is seen: the agent does the rest by itself.
+/// Answers permitted requests in the tick in which they are seen: the agent does the rest by itself.
 pub(super) fn answer(orders: Res<PendingToolOrders>, mut answers: MessageWriter<ToolOutcome>) {
     for order in orders.of(OWN_TOOLS) {
         let text = match order.plan.tool.as_str() {

@@ -31,7 +31,7 @@ const FOUND_AT_MOST: usize = 30;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum KnowledgeOrder {
-    /// Finds what it and everybody knows about something.
+    /// Searches its own and the shared memories.
     Query {
         /// About what.
         question: String,
@@ -67,7 +67,7 @@ fn kinds() -> Vec<&'static str> {
     MemoryKind::ALL.iter().map(|kind| kind.word()).collect()
 }
 
-/// How what is added relates to known memories, as a call says it.
+/// How an added memory relates to known ones, according to a call.
 fn relations(arguments: &Arguments) -> Vec<(Relation, Id)> {
     let relation = |one: &serde_json::Value| {
         let relation = one["relation"].as_str()?.trim().parse().ok()?;

@@ -13,7 +13,7 @@ pub enum MessageRole {
     Assistant,
     /// The result of a tool.
     Tool,
-    /// Guidance beside the system prompt; it asks for no reply.
+    /// Guidance in addition to the system prompt; it does not ask for a reply.
     System,
 }
 

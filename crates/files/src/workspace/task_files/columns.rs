@@ -79,7 +79,7 @@ impl Column {
         if task.status != status {
             changes.push(Change::Status(status));
         }
-        // A task of which the key says nothing needs it only to be in work.
+        // A task without the key needs it only to be in work.
         if says(task, STATUS_KEY).is_some() || self == Self::InWork {
             changes.push(Change::Field(STATUS_KEY.to_owned(), word.map(text)));
         }

@@ -29,7 +29,7 @@ impl Splices {
 
     /// The text with all of it done.
     pub(super) fn apply(mut self, text: &str) -> String {
-        // What is put in comes before what is replaced at the same place, in the order in which it was asked for.
+        // Insertions come before replacements at the same place, in the order of the requests.
         self.0.sort_by_key(|(span, _)| (span.start, !span.is_empty()));
         let added: usize = self.0.iter().map(|(_, text)| text.len()).sum();
         let mut changed = String::with_capacity(text.len() + added);

@@ -199,7 +199,7 @@ pub fn plan_file(
     }
 }
 
-/// The text that the file has without those acts; none where there is no file then.
+/// The text that the file has without those changes; `None` if there is no file then.
 fn gone_back(
     story: &FileTimeline,
     now: Option<&str>,

@@ -68,7 +68,7 @@ impl FileBridge {
         }
     }
 
-    /// Waits until everything ordered is on disk, or says what is not and why.
+    /// Waits until all operations are on disk, or returns what is not and why.
     pub(in crate::workspace) fn flush(&mut self) -> Vec<Problem> {
         let Some(service) = self.service.take() else { return Vec::new() };
         let problems = service.flush(|outcome| self.receive(outcome));
@@ -262,8 +262,8 @@ pub(in crate::workspace) fn collect(
     }
 }
 
-/// Takes up the orders of this tick. In the last phase, so that an order that any floor gives in a tick is sent after
-/// that tick; where nothing is recorded, it is sent at once.
+/// Receives the operations of this tick. In the last phase, so that operations of every layer are sent after the tick;
+/// if nothing is recorded, they are sent at once.
 pub(in crate::workspace) fn send(
     mut orders: MessageReader<FileOrder>,
     mut under_way: ResMut<PendingFileOrders>,

@@ -124,8 +124,7 @@ pub(super) struct Executor {
 }
 
 impl Executor {
-    /// Opens the files of a workspace whose history lies in `dir`, finishes what was begun, and looks at every
-    /// folder.
+    /// Opens the files of a workspace whose history is in `dir`, completes unfinished changes, and scans every folder.
     pub(super) fn open(root: &Path, dir: &Path, limits: FileLimits) -> Result<Self, FileServiceError> {
         let mut files = Self::closed(root, dir)?;
         files.finish_what_was_begun()?;
@@ -174,7 +173,7 @@ impl Executor {
         self.limits = limits;
     }
 
-    /// Carries out an order, or says again how it went.
+    /// Performs an operation, or repeats its result.
     pub(super) fn carry_out(&mut self, order: &FileOrder) -> FileOutcome {
         let what = number_of(order);
         let result = match self.recent.answer(&order.key, what) {
@@ -221,7 +220,7 @@ impl Executor {
             Some(Later::Look(path)) => self.look(&path),
             Some(Later::Fetch(path)) => {
                 if let Ok(path) = WorkspacePath::new(&path) {
-                    // It is read again when it is asked for: what is wrong with it is said then.
+                    // It is read again when it is requested: problems with it are reported then.
                     let _ = self.index.read(&self.root, &path, self.limits.bytes_at_most(&path));
                 }
             }
@@ -348,7 +347,7 @@ impl Executor {
         }
     }
 
-    /// The text of a file, or, where it is too large for that and `part` says which, some lines of it.
+    /// The text of a file, or, if it is too large and `part` is given, some of its lines.
     fn read(
         &mut self,
         order: &FileOrder,
@@ -489,7 +488,7 @@ impl Executor {
         )
     }
 
-    /// Looks again at folders that changed; what came or went is looked at in an idle moment.
+    /// Scans changed folders again; new and missing files are examined when there is time.
     pub(super) fn refresh(&mut self, prefix: &str) {
         let difference = self.index.refresh(&self.root, prefix);
         difference.went.iter().for_each(|path| self.note_changed(path));
@@ -523,7 +522,7 @@ fn number_of(order: &FileOrder) -> u64 {
     content_hash(&what.expect("an order is plain data with string keys"))
 }
 
-/// The path of an order, if its place and the rights allow what it is wanted for.
+/// The path of an operation, if its place and the rights permit the intended use.
 fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Result<WorkspacePath, FileFailure> {
     let refusal = |what: String| FileFailure { what, is_refusal: true };
     let path = WorkspacePath::new(given).map_err(|why| refusal(format!("{why}.")))?;
@@ -597,7 +596,7 @@ fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {
     Ok(nfc(prefix).into_owned())
 }
 
-/// Notes a file that was not looked into. One that went meanwhile holds nothing.
+/// Records a file that was not searched. A file that was deleted meanwhile contains nothing.
 fn note_unsearched(unsearched: &mut Unsearched, path: String, trouble: &Trouble) {
     let count = match trouble {
         Trouble::Missing => return,

@@ -20,7 +20,7 @@ use crate::store::{Durability, FileHead, StoreError};
 pub(super) const SETTLE: Duration = Duration::from_millis(300);
 
 impl Executor {
-    /// Compares a text that was just read with what is known of its file; says the newest version.
+    /// Compares a text that was just read with the known state of its file; returns the newest version.
     pub(super) fn notice(
         &mut self,
         path: &WorkspacePath,
@@ -135,7 +135,7 @@ impl Executor {
         });
         let content = match &read {
             Some((text, _)) if text.len() <= most => FileContent::Text(text.to_string()),
-            // A link, or nothing that a room can use: it is said why.
+            // A link, or something that a room cannot use: the reason is reported.
             _ => layout::read_file(&root, path),
         };
         let hash = fingerprint(&content);

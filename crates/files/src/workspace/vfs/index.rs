@@ -61,8 +61,7 @@ pub(super) struct Index {
     folders: BTreeMap<String, KnownFolder>,
     total_bytes: u64,
     texts: Texts,
-    /// Files beside which a text lay whose place another had taken when the process was killed, and where that text
-    /// is kept.
+    /// Files with a displaced text beside them when the process was killed, and where that text is kept.
     pub(super) kept: Vec<(String, String)>,
 }
 
@@ -151,7 +150,7 @@ impl Index {
         difference
     }
 
-    /// Looks at every file again; says which came, went or look changed.
+    /// Examines every file again; returns which were added, deleted or appear changed.
     pub(super) fn compare(&mut self, root: &Root) -> Vec<String> {
         let now = Self::look(root);
         let mut changed: Vec<String> = now

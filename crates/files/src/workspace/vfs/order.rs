@@ -61,7 +61,7 @@ pub enum FileOperation {
         /// What comes behind it, letter for letter.
         text: String,
     },
-    /// Make a folder, with those that it lies in; nothing where it is there.
+    /// Create a folder with its parents; no effect if it exists.
     CreateFolder {
         /// Where.
         path: String,
@@ -104,8 +104,8 @@ pub enum FileOperation {
         /// Which version, by its number.
         version: u64,
     },
-    /// Commit what lies in the copy of an agent that has one: what a command left there, for which nobody gave an order.
-    /// Makes the copy where there is none.
+    /// Commit the changes in the copy of an agent that has one: those that a command left there without an operation.
+    /// Creates the copy if there is none.
     CommitWorktree {
         /// What was done, for the message of the commit.
         what: String,
@@ -179,8 +179,8 @@ pub struct FileOrder {
 }
 
 impl FileOrder {
-    /// Whether the room saves its own: that is never refused for want of room, and ordered once, so that nobody asks
-    /// again how it went.
+    /// Whether it saves the room's own data: such an operation is never refused for lack of space, and requested only
+    /// once, so that its result is not asked for again.
     pub(in crate::workspace) fn is_save_of_room(&self) -> bool {
         // What is put behind a text is another text each time: whether that was done must be known for ever.
         &*self.author.0 == ROOM && !matches!(self.operation, FileOperation::Append { .. })
@@ -252,7 +252,7 @@ pub enum FileAnswer {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         count: Option<usize>,
     },
-    /// The paths under a prefix, in order; where there are none, the folders that there are.
+    /// The paths under a prefix, in order; if there are none, the existing folders.
     Listing {
         /// The paths.
         paths: Vec<String>,
@@ -287,7 +287,7 @@ pub enum FileAnswer {
     },
     /// What lay in the copy is committed.
     Committed,
-    /// What the copy had of its own came into the workspace, as far as that could be.
+    /// The copy's own changes were merged into the workspace, as far as possible.
     Merged {
         /// What happened to which file of the workspace.
         done: Vec<FileDone>,

@@ -164,7 +164,7 @@ impl Root {
         act(folder)
     }
 
-    /// Makes a folder, with those that it lies in, and waits until that is on disk. Says whether it was not there.
+    /// Creates a folder with its parents, and waits until that is on disk. Returns whether it is new.
     pub(super) fn make_folder(&self, path: &WorkspacePath) -> Result<bool, Trouble> {
         self.beside_new(path, |folder| match child(folder, path.name()) {
             Ok(_) => Ok(false),
@@ -252,7 +252,7 @@ impl Root {
         })
     }
 
-    /// Puts what was written beside in its place, if that still holds the text with this hash (`None`: if nothing is
+    /// Puts the written text in its place, if that still contains the text with this hash (`None`: if nothing is
     /// there), and waits until that is on disk.
     pub(super) fn put_in_place(
         &self,
@@ -302,7 +302,7 @@ impl Root {
         }
     }
 
-    /// Takes away what was written beside and is not wanted.
+    /// Deletes a written text that is not needed.
     pub(super) fn drop_beside(&self, path: &WorkspacePath, beside: &str) {
         let dropped = self.beside(path, |folder| Ok(folder.remove(beside)?));
         if let Err(trouble) = dropped
@@ -334,7 +334,7 @@ impl Root {
         })
     }
 
-    /// Gives a file another path, where there must be nothing, and waits until that is on disk.
+    /// Moves a file to another path, which must be free, and waits until that is on disk.
     pub(super) fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), Trouble> {
         self.beside_new(to, |target| {
             self.beside(from, |folder| {

@@ -16,7 +16,7 @@ pub(super) type Stamp = (SystemTime, u64);
 /// The hashes of the texts that were already processed.
 pub(super) struct RoomFiles {
     root: PathBuf,
-    /// The folder itself, wherever it lies by now; none where it could not be opened.
+    /// The folder itself, wherever it is now; `None` if it could not be opened.
     home: Option<Folder>,
     /// The contents that the world knows or wrote, by path; anything else is news.
     pub(super) known: HashMap<String, u64>,

@@ -73,7 +73,7 @@ impl Saves {
         }
     }
 
-    /// Writes what can be written; says what is left.
+    /// Writes what can be written; returns the rest.
     pub(super) fn write_all(&mut self, files: &mut Executor) -> Vec<Problem> {
         self.waiting.extend(self.orders.take());
         let mut problems = Vec::new();

@@ -36,7 +36,7 @@ const POLL: Duration = Duration::from_secs(2);
 const POLL_ALONE: Duration = Duration::from_millis(500);
 /// Every so manieth time, all files are looked at.
 const POLLS_PER_FULL_LOOK: u32 = 10;
-/// How soon a flush is asked for again where there was no room for it.
+/// How soon a flush is requested again if there was no room for it.
 const ASK_AGAIN: Duration = Duration::from_millis(1);
 /// How often a flush looks whether the thread is still there.
 const ANSWER_LOOK: Duration = Duration::from_secs(1);
@@ -83,7 +83,7 @@ enum Command {
     Look(Vec<String>),
     /// The room ordered something to be saved.
     Save,
-    /// Everything that was ordered is to be on disk; says what is not and why.
+    /// All earlier operations are to be on disk; answered with what is not and why.
     Flush(Sender<Vec<Problem>>),
     /// Somebody's file comes in, unless one is there.
     Create {
@@ -252,7 +252,7 @@ impl FileService {
         self.stop()
     }
 
-    /// Stops the thread once, and waits for it; says nothing where it was stopped before.
+    /// Stops the thread once, and waits for it; returns nothing if it was stopped before.
     fn stop(&mut self) -> Vec<Problem> {
         // Nobody takes answers any more: the thread must not wait for that.
         self.answers = never();
@@ -324,12 +324,12 @@ struct ServiceState {
     unheard: Vec<Problem>,
     poll_at: Instant,
     polls: u32,
-    /// When answers are looked for next, where nobody says that there are any.
+    /// When answers are looked for next, without a notification.
     answers_at: Instant,
 }
 
 impl ServiceState {
-    /// Works until nobody can order anything any more; says what could not be saved then.
+    /// Runs until no more operations can come; returns what could not be saved.
     fn run(&mut self, commands: &Receiver<Command>, mut events: Receiver<FileEvent>) -> Vec<Problem> {
         self.look_at_room_files();
         self.plan_poll();
@@ -369,7 +369,7 @@ impl ServiceState {
         problems
     }
 
-    /// How long there is nothing to do unless someone says so.
+    /// How long there is nothing to do without an event.
     fn patience(&self) -> Duration {
         let settled = self.files.doubts.values().min().map(|since| *since + SETTLE);
         let poll = self.watcher.as_ref().map(|_| self.poll_at);
@@ -458,7 +458,7 @@ impl ServiceState {
             return true;
         }
         if self.files.is_doubtful(&path) {
-            // What was a folder is gone with all that was in it.
+            // A folder was replaced, and all of its files are gone.
             let is_file = self.files.index.get(&path).is_some();
             self.files.doubts.entry(path).or_insert_with(Instant::now);
             return is_file;

@@ -90,7 +90,7 @@ impl Executor {
         author: Author,
         operation: FileOperation,
     ) -> Result<FileAnswer, FileFailure> {
-        // Every such order is one of its own, which nobody sends twice.
+        // Every such operation is unique and never sent twice.
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.changes_beside_room += 1;
         let order = FileOrder {

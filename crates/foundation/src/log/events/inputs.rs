@@ -16,7 +16,7 @@ pub enum Input {
     Relationship(RelationshipInput),
     /// A person did something to an agent.
     Agent(AgentInput),
-    /// A person did something about conversations, or lets everybody rest.
+    /// A person controls conversations, or lets everybody rest.
     Talk(TalkInput),
     /// A person furnished the room.
     Furnished {

@@ -127,7 +127,7 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
         }
         ("SKIP" | "IGNORE", _) => done(Act::Skip),
         ("KEEP" | "NONE" | "NOOP", Some(known)) => done(Act::Keep { id: known.memory.id.clone() }),
-        // It says that it is known, and not as what: as what is most like it.
+        // It is marked as known without saying as which: the most similar one is assumed.
         ("KEEP" | "NONE" | "NOOP", None) => match case.similar.first() {
             Some(first) => done(Act::Keep { id: first.memory.id.clone() }),
             None => instead("the model took it for known, but nothing similar is"),

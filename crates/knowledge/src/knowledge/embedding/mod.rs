@@ -45,13 +45,13 @@ pub trait Embedder {
         texts.iter().map(|text| self.embed(text)).collect()
     }
 
-    /// Whether thousands of texts take no longer than a person waits. The vectors of a model that is slower are made
-    /// little by little, beside everything else.
+    /// Whether thousands of texts take no longer than a person waits. The vectors of slower models are made gradually
+    /// in the background.
     fn is_quick(&self) -> bool {
         true
     }
 
-    /// Why it cannot be asked at the moment, and what to do; nothing while it answers.
+    /// Why it cannot be used at the moment, and what to do; `None` while it works.
     fn trouble(&self) -> Option<String> {
         None
     }

@@ -14,7 +14,7 @@ const INDENT_AT_MOST: usize = 3;
 /// A line that holds a memory.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct MemoryLine {
-    /// What it says; its id is empty where the line says none.
+    /// Its content; its id is empty if the line has none.
     pub(super) memory: Memory,
     /// The bytes before the text: indentation and bullet.
     pub(super) head: usize,
@@ -36,7 +36,7 @@ pub(super) enum Parsed {
     Other,
 }
 
-/// Reads a line without its end. `template` says what a line is that says nothing of itself.
+/// Parses a line without its end. `template` gives the defaults for what the line does not say.
 pub(super) fn parse(line: &str, template: &Memory) -> Parsed {
     let Some(head) = head_of(line) else { return Parsed::Other };
     let rest = &line[head..];

@@ -88,7 +88,7 @@ fn status_word(status: ToolCallStatus) -> &'static str {
     }
 }
 
-/// A path as the room has it: below the workspace where it lies there, else as it is, which the room refuses.
+/// A path in the room's form: relative if it is in the workspace, otherwise unchanged, which the room refuses.
 pub(super) fn relative(path: &Path, workspace: &Path) -> String {
     let below = path.strip_prefix(workspace).ok();
     let below = below.map(Path::to_owned).or_else(|| {

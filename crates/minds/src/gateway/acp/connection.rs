@@ -40,7 +40,7 @@ const ERROR_CHARS: usize = 400;
 pub(super) struct AgentPlace {
     /// The workspace.
     pub(super) workspace: PathBuf,
-    /// Where the person keeps keys and what they allowed.
+    /// The folder of the person's keys and permissions.
     pub(super) config: Option<PathBuf>,
 }
 
@@ -172,7 +172,7 @@ impl Connection {
         }
     }
 
-    /// What the agent started is ended with it, also where nobody asks it anything any more.
+    /// The agent's processes are ended with it, even if nobody uses it any more.
     fn kept(self) -> Arc<Self> {
         let this = Arc::new(self);
         let (gone, kept) = (this.gone.clone(), Arc::downgrade(&this));
@@ -288,7 +288,7 @@ impl Connection {
     }
 }
 
-/// Serves a connection until it is ended here or the agent is gone; gives what speaks to it.
+/// Serves a connection until it is ended here or the agent is gone; returns the way to send to it.
 fn serve(
     transport: impl agent_client_protocol::ConnectTo<Client> + 'static,
     (turns, prompts, gauge, workspace): (Turns, Turns, Arc<Gauge>, PathBuf),
@@ -366,7 +366,7 @@ fn dispatch_incoming(
     Ok(Handled::Yes)
 }
 
-/// Why an agent is gone, with the last of what it said beside the protocol.
+/// Why an agent is gone, with the end of its output outside the protocol.
 fn ended(agent: &McpServer, words: &Words, gauge: &Gauge) -> ProviderError {
     let name = agent.shown();
     let (what, remedy) = if gauge.is_garbage.load(Ordering::Relaxed) {

@@ -29,7 +29,7 @@ pub(super) fn rules_of(prompt: &Prompt) -> u64 {
     content_hash(prompt.system_text().as_bytes())
 }
 
-/// All of it, for a session in which nothing was said; with word of the room's tools where those are offered.
+/// All of it, for a session without messages; with a note on the room's tools if they are offered.
 pub(super) fn whole(prompt: &Prompt, has_tools: bool) -> Vec<String> {
     let prompt = &without_mode_calls(prompt);
     let tools = if has_tools { format!(" {TOOLS}") } else { String::new() };

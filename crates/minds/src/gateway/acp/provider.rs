@@ -180,7 +180,8 @@ impl AgentRequest {
         self.pool.connection(&self.request.agent, &self.program, &self.terms, &self.place).await
     }
 
-    /// Asks beside all work, in a session of its own: the prompt says everything, and what the agent wants is refused.
+    /// Makes a request apart from all work, in a session of its own: the prompt contains everything, and the agent's
+    /// requests are refused.
     async fn apart(self, sink: &mut DeltaSink) -> Result<Completion, ProviderError> {
         let opened = async {
             let session = self.connection().await?.session(&self.terms, None).await?;
@@ -260,7 +261,7 @@ impl AgentRequest {
                 () = settles => return Ok(answered),
                 () = sleep_until(until) => {
                     if session.turn.terminals.is_busy() {
-                        // It waits for a program of the room, whose time is limited by itself.
+                        // It waits for a program of the room, whose time is limited separately.
                         session.turn.expect();
                         continue;
                     }

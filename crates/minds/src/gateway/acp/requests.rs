@@ -29,13 +29,13 @@ const WRITE: &str = "vfs_write";
 /// The tool that lets the room run a program for an agent.
 pub const OPEN_TERMINAL: &str = "open_terminal";
 
-/// Whether a tool is one by which the room takes requests of the protocol: called in another way, it would say that
-/// something is allowed or done which nobody then does.
+/// Whether a tool is one with which the room receives requests of the protocol: called in another way, it would report
+/// something as allowed or done that never happens.
 pub(super) fn is_of_protocol(tool: &str) -> bool {
     [READ_TEXT, OWN_TOOL, OPEN_TERMINAL].contains(&tool)
 }
 
-/// What we say of ourselves, and what we offer: files and terminals, and nothing that is not there.
+/// Our description and capabilities: files and terminals, and nothing that does not exist.
 pub(super) fn hello() -> InitializeRequest {
     let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
     InitializeRequest::new(ProtocolVersion::V1)
@@ -60,7 +60,7 @@ pub(super) enum OpenRequest {
 }
 
 impl OpenRequest {
-    /// Whether it is something about which a person is asked as a rule: what the agent wants to do by itself, and programs.
+    /// Whether a person is usually asked about it: the agent's own actions, and programs.
     pub(super) fn may_wait_for_a_person(&self) -> bool {
         match self {
             Self::Request(request) => matches!(request.wanted, RequestKind::Permission(_) | RequestKind::Terminal(..)),
@@ -128,7 +128,7 @@ impl Request {
                 Ok((create.session_id.to_string(), RequestKind::Terminal(Box::new(create), words)))
             })
         } else {
-            // Where the connection is gone, nobody waits for it.
+            // If the connection is gone, nobody waits for it.
             let _ = responder.respond_with_error(Error::method_not_found());
             return None;
         };
@@ -174,7 +174,7 @@ impl Request {
     fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         let is_done = result.end == Some(CallEnd::Done);
         let words = result.text.as_str();
-        // Where the connection is gone, nobody waits for it.
+        // If the connection is gone, nobody waits for it.
         let _ = match self.wanted {
             RequestKind::Read(_) => self.responder.respond_with_result(match content_of(words).filter(|_| is_done) {
                 Some(content) => value(&ReadTextFileResponse::new(content)),
@@ -205,13 +205,13 @@ impl Request {
         None
     }
 
-    /// Where the agent asks whether it may call one of the room's tools, it may: the call itself is judged when it comes.
-    /// What is not so is given back.
+    /// If the agent asks whether it may call one of the room's tools, it may: the call itself is checked when it comes.
+    /// Other requests are returned.
     pub(super) fn let_call(self: Box<Self>, offered: &OfferedTools) -> Result<(), Box<Self>> {
         match &self.wanted {
             RequestKind::Permission(permission) if is_of_room(permission, offered) => {
                 let outcome = outcome(permission, true);
-                // Where the connection is gone, nobody waits for it.
+                // If the connection is gone, nobody waits for it.
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
                 Ok(())
             }
@@ -279,7 +279,7 @@ pub(super) fn serve_terminal(request: UntypedMessage, responder: Responder, term
             Some(ended) => {
                 tokio::spawn(async move {
                     let answer = value(&WaitForTerminalExitResponse::new(ended.await));
-                    // Where the connection is gone, nobody waits for it.
+                    // If the connection is gone, nobody waits for it.
                     let _ = responder.respond_with_result(answer);
                 });
                 return;
@@ -298,14 +298,14 @@ fn error(result: &str) -> Error {
     Error::new(-32000 - 10, words)
 }
 
-/// The text of a file that was read; nothing where that failed.
+/// The text of a file that was read; `None` if that failed.
 fn content_of(result: &str) -> Option<String> {
     let value: Value = serde_json::from_str(result).ok()?;
     value.get("content")?.as_str().map(str::to_owned)
 }
 
-/// The agent's own option for what was decided. What is allowed is allowed once: how far a permission reaches is kept
-/// by the room, which is asked again each time. An agent that only lets itself be allowed everything is not.
+/// The agent's own option for the decision. A permission is always given once: its reach is managed by the room, which
+/// is asked again each time. An agent that offers only permanent permissions gets none.
 fn outcome(permission: &RequestPermissionRequest, is_allowed: bool) -> RequestPermissionOutcome {
     let of = |kind| permission.options.iter().find(|option| option.kind == kind);
     let option = match is_allowed {
@@ -319,7 +319,7 @@ fn outcome(permission: &RequestPermissionRequest, is_allowed: bool) -> RequestPe
     })
 }
 
-/// Whether a permission is asked for a call of one of the room's tools and for nothing else, and can be given once.
+/// Whether a permission is requested for a call of one of the room's tools and for nothing else, and can be given once.
 fn is_of_room(permission: &RequestPermissionRequest, offered: &OfferedTools) -> bool {
     let fields = &permission.tool_call.fields;
     let names_nothing_else = fields.kind.is_none_or(|kind| kind == ToolKind::Other)

@@ -225,7 +225,7 @@ impl Session {
     pub(super) async fn close(self) {
         if self.connection.offers_close && !self.connection.is_gone() {
             let request = CloseSessionRequest::new(self.id.clone());
-            // One that does not answer keeps what it has until it ends.
+            // An agent that does not answer keeps it until it ends.
             let _ = timeout(CLOSE, self.connection.ask(request)).await;
         }
     }

@@ -84,7 +84,7 @@ impl AgentRequest {
         Ok(())
     }
 
-    /// The mode in which the agent is to work: the one of the settings, else the one in which it is by itself.
+    /// The mode in which the agent is to work: the one of the settings, otherwise its own default.
     fn mode(&self, offer: &Offer) -> Result<Option<OwnValue>, ProviderError> {
         match self.chosen().find(|(option, _)| *option == MODE) {
             None => Ok(offer.mode()),
@@ -108,7 +108,8 @@ impl AgentRequest {
         Ok(())
     }
 
-    /// Puts an agent that is asked beside its work into a mode in which it asks as much as it can: nobody is asked there.
+    /// Puts an agent that is called apart from its work into a mode in which it asks as much as it can, because nobody
+    /// is asked there.
     pub(super) async fn keep_careful(&self, session: &Session) -> Result<(), ProviderError> {
         self.choose_options(session).await?;
         let offer = session.turn.offer();
@@ -129,7 +130,7 @@ impl AgentRequest {
         ProviderError::of_agent(AgentFault::Refused, what, remedy.to_owned())
     }
 
-    /// An agent went by itself into a mode in which it asks less.
+    /// An agent switched on its own to a mode in which it asks less.
     pub(super) fn went_beyond(&self, mode: &OwnValue) -> ProviderError {
         let what = format!(
             "{} switched by itself to its mode “{}”, which asks less often, and was stopped",
@@ -142,8 +143,8 @@ impl AgentRequest {
 }
 
 impl Conversation {
-    /// Puts the agent into its mode before its first prompt. Where it asks less in it, this is the call by which a person
-    /// is asked first; what they say comes with the next question.
+    /// Puts the agent into its mode before its first prompt. If it asks less in it, this is the call about which a
+    /// person is asked first; their answer comes with the next request.
     pub(super) async fn enter_mode(&mut self, asking: &AgentRequest) -> Result<Option<Completion>, ProviderError> {
         if let Some((id, mode)) = self.asks_mode.take() {
             let (results, _) = results(&asking.request.prompt);

@@ -153,7 +153,7 @@ impl Terminals {
         Some(answer.exit_status(how.as_ref().map(|(how, _)| status(how))))
     }
 
-    /// Waits until a program has ended; nothing where there is none of this name.
+    /// Waits until a program has ended; `None` if there is none with this name.
     pub(super) fn wait(&self, id: &str) -> Option<impl Future<Output = TerminalExitStatus> + use<>> {
         let mut ended = self.state().open.get(id)?.ended.clone();
         Some(async move {
@@ -162,7 +162,7 @@ impl Terminals {
         })
     }
 
-    /// Ends a program; what it said can still be asked for. Whether there is one of this name.
+    /// Ends a program; its output can still be requested. Returns whether it exists.
     pub(super) fn kill(&self, id: &str) -> bool {
         let state = self.state();
         let terminal = state.open.get(id);

@@ -19,7 +19,7 @@ const MESSAGE_BYTES_AT_MOST: usize = 16 * 1024 * 1024;
 const UPDATES_AT_ONCE: usize = 256;
 /// Requests of an agent that may wait for an answer, or for their answer to be written.
 const REQUESTS_AT_ONCE: usize = 256;
-/// Lines that are no message of the protocol, until nobody believes any more that it is spoken: some programs greet.
+/// How many lines that are not protocol messages are tolerated: some programs print a greeting.
 const GARBAGE_LINES_AT_MOST: usize = 200;
 /// The one notification of an agent that is listened to.
 pub(super) const UPDATE: &str = "session/update";

@@ -90,7 +90,7 @@ struct State {
     end: Option<Result<PromptResponse, Broken>>,
     heard: Option<Instant>,
     is_too_much: bool,
-    /// Whether the answer to the prompt is there: what comes behind it belongs to nothing.
+    /// Whether the answer to the prompt has arrived: later updates belong to nothing.
     is_sealed: bool,
 }
 
@@ -101,7 +101,7 @@ enum Phase {
     Idle,
     /// It answers.
     Running,
-    /// It answers to nothing but a prompt that cannot be given to the room's work: what it wants is refused.
+    /// A prompt that is not part of the room's work: the agent's requests are refused.
     Apart,
     /// It was asked to stop.
     Stopping,
@@ -123,7 +123,7 @@ pub(super) struct TurnNews {
     pub(super) words: String,
     /// Thoughts.
     pub(super) thought: String,
-    /// Uses of tools of its own that are other than before, each with its place in the turn.
+    /// The agent's own tool uses that have changed, each with its position in the turn.
     pub(super) calls: Vec<(usize, OwnCall)>,
     /// What it wants of the room.
     pub(super) asked: Vec<OpenRequest>,
@@ -131,7 +131,7 @@ pub(super) struct TurnNews {
     pub(super) end: Option<Result<PromptResponse, Broken>>,
     /// Whether it said more than an answer may hold.
     pub(super) is_too_much: bool,
-    /// A mode in which it asks less, and into which it went by itself.
+    /// A mode in which it asks less, and to which it switched on its own.
     pub(super) beyond: Option<OwnValue>,
 }
 
@@ -141,7 +141,7 @@ impl Turn {
         Self { offered, ..Self::default() }
     }
 
-    /// A prompt goes out. `apart` where nothing that the agent wants can be given to it.
+    /// A prompt is sent. `apart` if the agent's requests cannot be passed on.
     pub(super) fn begin(&self, apart: bool) {
         let mut state = self.state();
         let (cost_usd, number) = (state.cost_usd, state.number + 1);
@@ -248,7 +248,7 @@ impl Turn {
                 | SessionUpdate::ConfigOptionUpdate(_)
                 | SessionUpdate::AvailableCommandsUpdate(_)
         ) {
-            // Counts whenever it comes: it holds for what comes next.
+            // Counts at any time, because it applies to what follows.
             self.choose(update);
             return;
         }
@@ -326,7 +326,7 @@ impl Turn {
         self.chosen().offer.clone()
     }
 
-    /// The agent is in this mode now, because the room put it there; a person allowed it where it asks less in it.
+    /// The agent is in this mode now, because the room put it there; a person allowed it if it asks less in it.
     pub(super) fn put_in_mode(&self, mode: &OwnValue) {
         let mut chosen = self.chosen();
         chosen.offer.set_mode(&mode.id);
@@ -334,7 +334,7 @@ impl Turn {
         chosen.is_beyond = false;
     }
 
-    /// The mode in which it is and which nobody allowed, if it went into one by itself.
+    /// The present mode if the agent switched to it on its own and nobody allowed it.
     fn beyond(&self) -> Option<OwnValue> {
         let chosen = self.chosen();
         chosen.offer.mode().filter(|_| chosen.is_beyond)
@@ -369,8 +369,8 @@ impl Turn {
         self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the log is to have of it now: uses that are over, and at the end of the turn those that never were. What it
-    /// says that it paid is that of the whole session.
+    /// What the log is to contain now: finished tool uses, and at the end of the turn those that never finished. The
+    /// reported cost is that of the whole session.
     pub(super) fn take_report(&self, is_end: bool) -> (AgentReport, Option<f64>) {
         let mut state = self.state();
         let (mut thought, cut) = std::mem::take(&mut state.thoughts);
@@ -432,7 +432,7 @@ impl State {
         kept.push_str(&words[..words.len() - more.len()]);
     }
 
-    /// What a piece of an answer says; of what is no text, that it is there. An image is kept as far as any tool's is.
+    /// The text of a piece of an answer; for other content, a note. An image is kept like that of any tool.
     fn words_of(&mut self, content: ContentBlock) -> String {
         match content {
             ContentBlock::Text(text) => text.text,

@@ -377,7 +377,7 @@ impl CallState {
         self.heard.notify_one();
     }
 
-    /// Notes that a person is asked something; what was asked before is of no use any more.
+    /// Records that a person is asked something; an earlier question is obsolete.
     pub(super) fn ask(&self, number: u64, reply: oneshot::Sender<McpReply>) {
         *self.question.lock().unwrap_or_else(PoisonError::into_inner) = Some((number, reply));
         self.heard.notify_one();

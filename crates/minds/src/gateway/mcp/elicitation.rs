@@ -95,7 +95,7 @@ pub enum McpReply {
         /// What, and which.
         sampled: McpSampled,
     },
-    /// No model is asked what the server wanted to ask one.
+    /// The server's request to a model was refused.
     Refused {
         /// Why, for the server.
         why: String,

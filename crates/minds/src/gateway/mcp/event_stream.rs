@@ -3,7 +3,7 @@
 /// A server-sent event.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Event {
-    /// What kind of event it is; `message` where it says nothing.
+    /// The kind of event; `message` if it does not say.
     pub(super) kind: String,
     /// What it says.
     pub(super) data: String,

@@ -20,7 +20,7 @@ use super::super::peers::plain;
 use super::elicitation::McpReply;
 use crate::base::Id;
 
-/// What is said of progress is no longer, in characters.
+/// The maximum length of a progress message, in characters.
 const PROGRESS_CHARS_AT_MOST: usize = 200;
 /// The protocol's number for what a person, or what stands for one, does not want.
 const REJECTED: ErrorCode = ErrorCode(-1);

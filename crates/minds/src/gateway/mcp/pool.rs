@@ -34,7 +34,7 @@ use crate::base::backoff::Backoff;
 
 /// Calls that may wait for one server.
 const ORDERS: usize = 256;
-/// How long a server has to end by itself that nobody needs any more.
+/// How long a server that is no longer needed has to end by itself.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 /// How long when everything ends.
 const PATIENCE_AT_EXIT: Duration = Duration::from_millis(250);
@@ -339,7 +339,7 @@ impl ServerTask {
         done(&self.calls, &self.says, call.id, Err(failure));
     }
 
-    /// Does what is asked of the server, until it is gone; nothing where it was ended here.
+    /// Serves requests to the server until it is gone; `None` if it was ended here.
     async fn serve(&mut self, mut connection: Connection) -> Option<McpFailure> {
         let end = self.end.clone();
         let under_way = CallsUnderWay::default();
@@ -383,7 +383,7 @@ impl ServerTask {
                     }
                 }
                 () = changed.notified() => {
-                    // One look at a time, beside everything else that the server is asked and says.
+                    // One listing at a time, in parallel to everything else.
                     match &offering {
                         None => offering = Some(offer_soon(connection.line(), self.terms.clone()).boxed()),
                         Some(_) => is_changed_again = true,

@@ -56,7 +56,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// The next event; nothing where there is no more.
+    /// The next event; `None` at the end.
     async fn next(&mut self) -> Result<Option<Event>, SseError> {
         loop {
             if let Some(event) = self.waiting.pop_front() {
@@ -107,7 +107,7 @@ impl SseTransport {
     }
 }
 
-/// Hands on what the server says until it says no more.
+/// Passes on the server's messages until the stream ends.
 async fn listen(mut stream: Stream, sender: mpsc::Sender<RxJsonRpcMessage<RoleClient>>, is_over: Arc<AtomicBool>) {
     loop {
         match stream.next().await {

@@ -61,7 +61,7 @@ pub fn forbid_peer(environment: &Environment, workspace: &Path, name: &str) -> R
     forbid_in(environment.config_folder(), workspace, name)
 }
 
-/// What the person said of this server in this workspace. A file that cannot be read allows nothing.
+/// The person's decision about this server in this workspace. A file that cannot be read allows nothing.
 pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Path>, server: &McpServer) -> Consent {
     let (Some(config_folder), Some(workspace)) = (config_folder, workspace) else { return Consent::None };
     let Ok(all) = read(&config_folder.join(FILE)) else { return Consent::None };
@@ -74,7 +74,7 @@ pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Pa
     }
 }
 
-/// Allows a workspace to use exactly this server, and says where that is kept.
+/// Allows a workspace to use exactly this server, and returns where that is stored.
 fn allow_in(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
     change(config_folder, workspace, |allowed| {
         let (name, what, hash) = (server.name.clone(), server.shown(), hash(server, workspace));
@@ -120,7 +120,7 @@ fn read(file: &Path) -> Result<BTreeMap<String, Vec<Allowed>>, Problem> {
     })
 }
 
-/// A hash that nobody finds a second server for, nor another text of a file of the workspace that it runs.
+/// A cryptographic hash of the server and of the files of the workspace that it runs.
 fn hash(server: &McpServer, workspace: &Path) -> String {
     let mut all = server.canonical();
     for (path, content) in named_files::contents(server, workspace) {

@@ -139,7 +139,7 @@ impl Names {
         self.known().people.get(id).cloned()
     }
 
-    /// The ids of the bot itself, whose messages are no news.
+    /// The ids of the bot itself, whose messages are not news.
     pub(super) async fn own(&self, api: &Api) -> Result<(String, String), Fault> {
         if let Some(own) = &self.known().own {
             return Ok(own.clone());

@@ -30,7 +30,7 @@ pub(super) async fn look(api: &Api, names: &Names, place: &str, channels: &BTree
             Ok(()) => {}
             Err(fault) => {
                 look.troubles.push(trouble_of(&fault, place, channel));
-                // What keeps one from being asked keeps the others, too.
+                // What prevents one channel from being read prevents the others, too.
                 if matches!(fault, Fault::Http(_)) {
                     break;
                 }

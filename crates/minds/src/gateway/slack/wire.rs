@@ -6,7 +6,7 @@ use super::super::keys::{SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL};
 
 /// The event type in the metadata of messages sent from here.
 pub(super) const EVENT_TYPE: &str = "agent_workshop_message";
-/// A message that came in is no longer, in characters.
+/// The maximum length of an incoming message, in characters.
 const TEXT_CHARS_AT_MOST: usize = 16_000;
 
 /// Why a request failed, as text.
@@ -14,7 +14,7 @@ const TEXT_CHARS_AT_MOST: usize = 16_000;
 pub(super) struct Refusal {
     /// Slack's word for it, such as `channel_not_found`.
     pub(super) code: String,
-    /// The permission that is missing, where it says so.
+    /// The missing permission, if Slack names it.
     pub(super) needed: Option<String>,
 }
 
@@ -117,7 +117,7 @@ pub(super) struct PolledMessage {
 const WRITTEN: [&str; 4] = ["bot_message", "file_share", "thread_broadcast", "me_message"];
 
 impl PolledMessage {
-    /// A message of an answer; none where nobody wrote it, or where it is no message at all.
+    /// A message of an answer; `None` if nobody wrote it, or if it is not a message.
     pub(super) fn read(message: &Value) -> Option<Self> {
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let ts = text(message, "ts").filter(|ts| moment(ts).is_some())?;

@@ -17,7 +17,7 @@ const ABOUT_CHARS: usize = 2_000;
 /// How many of the last lines of a conversation define its topic.
 const LINES_TOLD: usize = 3;
 
-/// What it remembers: its own memories and those that everybody shares.
+/// Its memories: its own and the shared ones.
 pub(super) fn part() -> PartProvider {
     let names = (REMEMBERED, "What it remembers about this", headings::REMEMBERED);
     PartProvider::looked_up(names, Slot::Changing, question)
@@ -39,7 +39,7 @@ fn item(recalled: &RecalledMemory) -> PartItem {
     }
 }
 
-/// What is looked for; nothing where there is nothing to be reminded of, or nothing is asked.
+/// The query for memories; `None` if there are none, or nothing is asked.
 fn question(context: &MindContext) -> Option<Value> {
     let about = about(context).filter(|_| context.memory.recallable > 0)?;
     Some(json!({ "about": about }))

@@ -130,7 +130,7 @@ fn merge_mark(text: &str) -> Option<usize> {
     text.lines().position(is_mark).map(|line| line + 1)
 }
 
-/// The answer in a task that is ticked; nothing where it was decided before, or is another room's.
+/// The answer in a ticked task; `None` if it was decided before, or belongs to another room.
 fn answer(
     file: &TaskFile,
     index: usize,
@@ -266,7 +266,7 @@ fn with_task(file: &TaskFile, asked: &Asked) -> Result<String, EditError> {
     edit::insert(beginning.as_ref().unwrap_or(file), None, &asked.task()).map(|(text, _)| text)
 }
 
-/// The file in which this question is decided; as it was where it has no task or says so already.
+/// The file with the decision of this question; unchanged if it has no task or has the decision already.
 fn decided_text(file: &TaskFile, id: &str, decided: &Decided) -> Result<String, EditError> {
     let Some(index) = file.tasks.iter().position(|task| task.id == id) else { return Ok(file.text.clone()) };
     if says_decided(file, id) {

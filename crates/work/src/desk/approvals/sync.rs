@@ -73,7 +73,7 @@ struct Pending {
 struct ClosedQuestion {
     asked: Asked,
     decided: Decided,
-    /// Whether the file has said so; it is not written again where a person takes it out.
+    /// Whether the decision was written to the file; it is not written again if a person removes it.
     is_written: bool,
 }
 
@@ -83,8 +83,8 @@ impl ApprovalsFile {
         self.pending.keys().map(String::as_str)
     }
 
-    /// Sorts out marks that are not to be trusted: those that appear now where `is_of_others`, and those that did so
-    /// before and were not taken away since.
+    /// Filters marks that must not be trusted: those that appear now while `is_of_others`, and earlier ones that were
+    /// not removed since.
     fn distrust(&mut self, reading: &mut Reading, is_of_others: bool) -> Vec<Ticked> {
         let marked: BTreeSet<&str> = reading.ticked.iter().map(|one| one.id.as_str()).collect();
         if reading.is_usable {
@@ -131,7 +131,7 @@ impl ApprovalsFile {
         }
     }
 
-    /// Takes up what is asked now: what is not asked any more was decided, or nobody wants it any longer.
+    /// Updates the open questions: a question that is no longer open was decided, or nobody waits for it any longer.
     fn note_open(&mut self, is_open: impl Fn(&str) -> bool, new: Vec<Pending>, time: Option<&str>) {
         let over: Vec<String> = self.pending.keys().filter(|id| !is_open(id)).cloned().collect();
         for one in over.iter().filter_map(|id| self.pending.remove(id)).collect::<Vec<_>>() {
@@ -287,7 +287,7 @@ fn answer(runs: &WorkflowRuns, ticked: Ticked, chars_at_most: usize) -> Result<W
     Ok(WorkflowCommand::Answer { run: question.run, step: question.step, answer })
 }
 
-/// Takes up what is asked and what was decided, and writes what of it is not in the file.
+/// Updates questions and decisions, and writes those that are not in the file.
 pub(super) fn write_approvals_file(world: &mut World, mut read: Local<MessageCursor<KernelCommand>>) {
     let decisions: Vec<KernelCommand> = read.read(world.resource::<Messages<KernelCommand>>()).cloned().collect();
     let questions: Vec<QuestionKey> = world.resource::<Kernel>().open_questions().collect();

@@ -79,7 +79,7 @@ impl OpenModules {
         }
     }
 
-    /// Whether one of them has not said yet what it is.
+    /// Whether one of them has not described itself yet.
     pub(super) fn is_loading(&self) -> bool {
         self.set.states().any(|(file, state)| match state {
             ModuleState::Loading => true,
@@ -226,7 +226,7 @@ impl OpenModules {
         self.failed.insert(module.to_owned(), problem);
     }
 
-    /// What they are now, where that is news: those that have said so, whatever the others do.
+    /// Their present descriptions, if they have changed: of those that have reported, whatever the others do.
     fn news(&mut self) -> Option<ModulesReported> {
         let gone = |(file, state): (&str, &ModuleState)| match state {
             ModuleState::LeftOut(failure) if !self.failed.contains_key(file) => {

@@ -117,7 +117,7 @@ struct ModulePrompt {
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ModulesLoading(pub bool);
 
-/// What an agent said to a module that prompted it. Not saved: nobody waits for it in another process.
+/// An agent's answer to a module that prompted it. Not saved: nobody waits for it in another process.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub(super) struct PromptAnswered {
     profile: Id,

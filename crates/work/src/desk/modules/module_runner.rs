@@ -57,7 +57,7 @@ pub(in crate::desk) struct RoomView<'w, 's> {
     journal: Res<'w, InputJournal>,
 }
 
-/// Loads and ends modules, brings in what they say, and orders of them what is called.
+/// Loads and ends modules, receives their messages, and passes calls to them.
 pub(in crate::desk) fn run(
     room: RoomView,
     mut changes: MessageReader<FileChanged>,
@@ -123,7 +123,7 @@ impl Running {
         })
     }
 
-    /// Takes up those whose files were read, and lets those go that have ended.
+    /// Adds those whose files were read, and drops those that have ended.
     fn take_up(&mut self) {
         for (profile, (_, loaded)) in &mut self.all {
             let Loaded::Reading(read) = loaded else { continue };
@@ -143,7 +143,7 @@ impl Running {
         }
     }
 
-    /// Orders of modules what is called, and says of calls that nobody carries out any more why.
+    /// Passes calls to modules, and reports why calls fail that nobody can execute any more.
     fn order(&mut self, under_way: &PendingToolOrders, outcomes: &mut InputQueue<ToolOutcome>) {
         let is_first_look = !std::mem::replace(&mut self.has_looked, true);
         self.begun.retain(|key| under_way.get(*key).is_some());

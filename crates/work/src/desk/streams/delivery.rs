@@ -241,7 +241,7 @@ impl Taking<'_, '_> {
         }
     }
 
-    /// Brings a message into an inbox, or says what is to become work.
+    /// Delivers a message to an inbox, or returns what is to become work.
     fn bring(
         &mut self,
         goal: Goal,
@@ -280,7 +280,7 @@ impl Taking<'_, '_> {
         }
     }
 
-    /// Where a message goes: to whom it names, else to whom the settings name, else to a planner.
+    /// The receiver of a message: whom it names, otherwise whom the settings name, otherwise a planner.
     fn goal(&self, path: &str, arrived: &Arrived) -> Result<Goal, (String, String)> {
         let named = arrived.to.as_ref().or_else(|| self.settings.to.get(name_of(path)));
         let all: Vec<&Agent> = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok()).collect();
@@ -318,14 +318,14 @@ impl Taking<'_, '_> {
         }
     }
 
-    /// What an agent gets goes into its inbox where it has one.
+    /// An agent's mail goes into its inbox if it has one.
     fn of_agent(&self, agent: &Agent) -> Result<Goal, (String, String)> {
         let boxes = self.elements.iter().filter_map(|(_, entity)| self.held.get(entity).ok());
         let own = boxes.into_iter().find_map(|(element, held)| self.of_box(element, held, Some(agent)));
         own.unwrap_or_else(|| Ok(Goal::Agent(agent.id.clone())))
     }
 
-    /// An inbox that takes mail: of this agent, or anybody's; none where it is none.
+    /// An inbox that accepts mail: this agent's, or a shared one; `None` if it is none.
     fn of_box(
         &self,
         element: &Element,
@@ -348,7 +348,7 @@ impl Taking<'_, '_> {
     }
 }
 
-/// A message as an agent's work: what it says is fenced, as it comes from outside.
+/// A message as an agent's work: its text is fenced, because it comes from outside.
 fn task_of(arrived: &Arrived, path: &str, line: usize) -> String {
     let place = arrived.channel.as_ref().map(|channel| format!(" in {channel}")).unwrap_or_default();
     let time = arrived.time.as_ref().map(|time| format!(" at {time}")).unwrap_or_default();

@@ -81,7 +81,7 @@ impl SlackChannels {
         if text.is_empty() {
             return;
         }
-        // What somebody left without an end must not run into what comes.
+        // An unfinished last line of the file must not be joined with new ones.
         if !file.is_empty() && !file.ends_with('\n') && self.bringing.is_empty() {
             text.insert(0, '\n');
         }
@@ -108,7 +108,7 @@ fn line_of(arrival: &SlackArrival) -> String {
     }
 }
 
-/// Takes in what looks brought, and brings it into the file, one batch after the other.
+/// Receives the results of polls, and appends them to the file, one batch after the other.
 pub(in crate::desk) fn bring(
     mut all: ResMut<SlackChannels>,
     (known, log, clock, under_way): (Res<KnownFiles>, Res<EventLog>, Res<SimClock>, Res<PendingFileOrders>),

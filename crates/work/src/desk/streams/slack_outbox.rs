@@ -52,7 +52,7 @@ impl Sent {
         Some(Self { agent: order.agent.clone(), channel, text, thread, cause: order.cause })
     }
 
-    /// As a line of the outbox. It says nothing that could be otherwise when it is ordered once more.
+    /// Its line in the outbox. It contains nothing that could differ if it is ordered once more.
     fn line(&self, key: OrderKey, post: Option<&SlackPost>) -> String {
         let mut line = json!({
             "id": key.to_string(), "channel": truncate(&self.channel, 200), "text": self.text, "from": self.agent,

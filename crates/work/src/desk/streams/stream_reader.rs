@@ -145,7 +145,7 @@ pub fn read(line: &str) -> Result<Arrived, String> {
     })
 }
 
-/// What the first of these keys says that says something: a text or a number, or the name in an object.
+/// The first non-empty value of these keys: a text or a number, or the name in an object.
 fn first(keys: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let said = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),

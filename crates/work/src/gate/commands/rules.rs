@@ -63,7 +63,7 @@ impl CommandRules {
             }
         };
         let mut problems = Vec::new();
-        // The reference keeps its patterns below a key of their own in some versions.
+        // The reference has its patterns below a key of their own in some versions.
         let nested = map.get("patterns").and_then(Value::as_mapping).cloned();
         for (pattern, says) in nested.unwrap_or(map) {
             let pattern = match &pattern {
@@ -90,7 +90,7 @@ impl CommandRules {
                 (Ok(words), Some(says)) => rules.rules.push(CommandRule { words, says }),
                 (Err(why), says) => {
                     problems.push(problem(format!("the rule {pattern:?} cannot be read: {why}"), "write plain words"));
-                    // What somebody wanted to forbid is forbidden by its first word.
+                    // A command that was meant to be forbidden is forbidden by its first word.
                     if let (Some(RuleEffect::Forbid), Some(first)) = (
                         says,
                         pattern

@@ -180,7 +180,7 @@ const INTERPRETERS: &[&str] = &[
     "gsed",
 ];
 
-/// Programs whose rule must name what they are to do, one word more than themselves: `docker ps`, `cargo test`.
+/// Programs whose rule must name a subcommand, one word more than the program: `docker ps`, `cargo test`.
 const WITH_COMMANDS: &[&str] = &[
     "ansible",
     "ansible-playbook",

@@ -72,7 +72,7 @@ impl RunsAccess<'_> {
         here.chain(self.profiles.ids().cloned()).collect()
     }
 
-    /// Whether agents came, went or became others since the last look.
+    /// Whether agents were added, removed or changed since the last check.
     pub(super) fn are_others(&self) -> bool {
         self.profiles.is_changed() || self.roster.is_changed()
     }
@@ -197,7 +197,7 @@ impl RunsAccess<'_> {
         }
     }
 
-    /// Saves a text that a person changed, if its file still says what it was made from.
+    /// Saves a person's change, if the file still has the text that it was based on.
     pub(super) fn save(&mut self, path: &str, base: u64, content: String) {
         let (now, hash) = (self.clock.tick(), content_hash(content.as_bytes()));
         self.files.write(FileOrder {
@@ -252,7 +252,7 @@ pub fn runs_at_rest(world: &World) -> Vec<FileOrder> {
     behind.map(|run| state_order(run, scene, clock.tick())).collect()
 }
 
-/// Whether nothing is wrong that keeps a workflow from running.
+/// Whether there are no problems that keep a workflow from running.
 pub(super) fn can_run(problems: &[Problem]) -> Result<(), &Problem> {
     problems.iter().find(|problem| problem.severity == Severity::Error).map_or(Ok(()), Err)
 }

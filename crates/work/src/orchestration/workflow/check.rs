@@ -50,7 +50,7 @@ pub fn check(workflow: &Workflow, there: There<'_>) -> Vec<Problem> {
     let places = graph::places(&workflow.steps);
     let mut checker = Checker { workflow, there, graph, places, problems: Vec::new() };
     checker.dependencies();
-    // What lies between steps means nothing while they go in a circle.
+    // Anything between steps is meaningless while they form a cycle.
     if checker.cycle() {
         checker.loops();
         checker.uses();

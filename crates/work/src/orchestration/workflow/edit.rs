@@ -77,14 +77,14 @@ pub enum WorkflowEdit {
         /// What each of its variables is; empty takes it out.
         variables: BTreeMap<String, String>,
     },
-    /// What a key of the workflow itself says; empty takes it out.
+    /// A key of the workflow itself; an empty value removes it.
     SetOwn {
         /// Which key: `name`, `description`, `trigger`.
         key: String,
         /// What.
         text: String,
     },
-    /// What a key of a step says; empty takes it out.
+    /// A key of a step; an empty value removes it.
     Set {
         /// Of which step.
         step: String,
@@ -97,10 +97,10 @@ pub enum WorkflowEdit {
     Outputs {
         /// Which step.
         step: String,
-        /// Its outputs, in order; what is known of one that stays is kept.
+        /// Its outputs, in order; known properties of remaining ones are kept.
         names: Vec<String>,
     },
-    /// The whole text is another, if it still is the one that is meant: takes a change back.
+    /// Replaces the whole text, if it still is the expected one: undoes a change.
     Replace {
         /// The hash of the text that is meant.
         of: u64,
@@ -141,7 +141,7 @@ impl StepAssignee {
         }
     }
 
-    /// What a new step of theirs is called, where that is free, and what it has besides.
+    /// The name of a new step, if that is free, and its other content.
     fn first(&self) -> (String, Value) {
         let named = |name: &str| Some(slug(name)).filter(|id| is_word(id)).unwrap_or_else(|| "step".to_owned());
         match self {
@@ -309,7 +309,7 @@ fn depend(steps: &mut [Value], step: &str, on: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Gives a step another id; other steps that wait for it or use what it gives name it by that.
+/// Gives a step another id; other steps that wait for it or use its outputs refer to it by that.
 fn rename(steps: &mut [Value], step: &str, to: &str) -> Result<(), String> {
     if !is_word(to) {
         return Err(format!("{to:?} is not a valid step name: use letters, digits, - and _"));

@@ -157,7 +157,7 @@ impl Run {
         effects
     }
 
-    /// Asks agents for what is missing, and has files read that hold outputs.
+    /// Asks agents for missing outputs, and requests files that contain outputs.
     fn ask_again(&mut self, effects: &mut Vec<WorkflowAction>) {
         for at in self.active.iter().copied().collect::<Vec<_>>() {
             let names = self.order(at);
@@ -210,7 +210,7 @@ impl Run {
         Some((at, parts.next().unwrap_or_default()))
     }
 
-    /// A step that nothing holds back: it is passed over, or begins.
+    /// A step without unmet conditions is skipped, or begins.
     fn admit(&mut self, at: usize, now: u64, limits: &Limits) {
         let plan = self.plan.clone();
         let step = &plan.steps[at];

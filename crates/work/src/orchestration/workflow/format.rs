@@ -43,7 +43,7 @@ const STEP_KEYS: &[&str] = &[
     "model",
     "repeat_until",
 ];
-/// Keys of a step whose text can be one that nobody understands.
+/// Keys of a step whose value may be invalid.
 const MAY_BE_UNREAD: [&str; 5] = ["when", "for_each", "repeat_until", "retry", "max_turns"];
 const VARIABLE_KEYS: &[&str] = &["name", "description", "default"];
 const OUTPUT_KEYS: &[&str] = &["name", "description", "file", "kind"];

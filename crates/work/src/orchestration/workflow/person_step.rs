@@ -141,7 +141,7 @@ impl WorkflowRuns {
     }
 }
 
-/// An output as it is kept. The error says what is wrong, so that it reads on behind its name.
+/// An output in its stored form. The error continues a sentence that begins with the output's name.
 pub(super) fn fitted(kind: OutputKind, value: Value, output_chars: usize) -> Result<Value, String> {
     let value = kind.fit(value)?;
     let chars = match &value {

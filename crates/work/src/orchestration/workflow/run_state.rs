@@ -87,12 +87,12 @@ pub enum PartStage {
     Open,
     /// An agent has it.
     Begun,
-    /// Something that it must give is missing: its agent is to be asked once more.
+    /// A required output is missing: its agent is to be asked once more.
     Missing {
         /// What.
         what: String,
     },
-    /// The files that hold what it gives are being read.
+    /// The files with its outputs are being read.
     Reading {
         /// The outputs that are not there yet.
         left: BTreeSet<String>,
@@ -260,7 +260,7 @@ pub struct Run {
     pub steps: Vec<StepState>,
     /// How far each loop of the plan is.
     pub loops: Vec<LoopState>,
-    /// Steps that nothing holds back any more and that were not looked at yet.
+    /// Steps without unmet conditions that were not examined yet.
     pub(super) ready: BTreeSet<usize>,
     /// Pieces that are to begin.
     pub(super) open: BTreeSet<PartAt>,
@@ -362,7 +362,7 @@ impl Run {
         value::text(&self.value(token, at))
     }
 
-    /// Whether what it says of its steps can be said of them: a file may say anything.
+    /// Whether its statements about steps are possible: a file may contain anything.
     pub(super) fn fits_its_plan(&self) -> bool {
         let count = self.plan.steps.len();
         let parts = self.open.iter().chain(&self.active);

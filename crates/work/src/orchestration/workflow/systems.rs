@@ -19,7 +19,7 @@ use crate::tools::{PendingToolOrders, ToolNews, ToolOutcome, ToolOutput, Work};
 use crate::workspace::FileChanged;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileOutcome, OutsideChange};
 
-/// Follows the files of workflows, and says what is wrong with them.
+/// Follows the files of workflows, and reports their problems.
 pub(super) fn follow_files(
     mut room: RunsAccess,
     mut workflows: ResMut<Workflows>,

@@ -44,7 +44,7 @@ fn columns(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> Vec<C
     columns
 }
 
-/// The column of a key, unless that says what another one says already.
+/// The column of a key, unless another column shows the same.
 fn key_column(key: &str) -> Option<Column> {
     match Column::of_word(key) {
         Column::Id | Column::Parent => None,

@@ -53,7 +53,7 @@ impl Branch {
 pub(super) struct Repository(git2::Repository);
 
 impl Repository {
-    /// Opens the history at a place; makes it where there is none. `files` is the folder whose `.gitignore` files count.
+    /// Opens the history at a place; creates it if there is none. `files` is the folder whose `.gitignore` files count.
     pub(super) fn open(place: &Path, files: &Path) -> Result<Self, GitError> {
         for lock in LOCKS {
             // Only the owner of the workspace gets here: a lock was left behind by a killed process.
@@ -72,7 +72,7 @@ impl Repository {
         Ok(Self(git))
     }
 
-    /// The files of the newest commit of a line; none where there is no commit.
+    /// The files of a branch's newest commit; `None` if there is no commit.
     pub(super) fn files(&self, line: Branch) -> Result<Option<TreeFiles>, GitError> {
         let Some(commit) = self.newest(line)? else { return Ok(None) };
         let mut files = TreeFiles::new();

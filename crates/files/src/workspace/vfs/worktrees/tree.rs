@@ -21,7 +21,7 @@ pub(super) type TreeFiles = BTreeMap<String, TreeFile>;
 /// What happens to a file of the worktree because it changed in the workspace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum WorktreeUpdate {
-    /// It becomes what it is there; it goes where it is gone there.
+    /// It is replaced by the workspace's version, or deleted if it was deleted there.
     Over(Option<TreeFile>),
     /// Both have made the same of it.
     Same,

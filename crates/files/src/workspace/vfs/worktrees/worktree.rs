@@ -52,7 +52,7 @@ pub(super) struct Worktree {
     of_workspace: Repository,
     /// What the newest commit has.
     pub(super) head: TreeFiles,
-    /// The workspace as it was last taken over, but for files whose changes could not be merged.
+    /// The workspace as it was last copied, except for files whose changes could not be merged.
     pub(super) base: TreeFiles,
     stamps: Stamps,
     workspace_stamps: Stamps,
