@@ -293,7 +293,8 @@ mod tests {
         let words: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
         assert_eq!(words, COMMANDS);
     }
-    /// The words of a command line, quotes taken away; what follows a `#` is a remark, and what follows a `>` the shell's.
+    /// The words of a command line, quotes taken away; what follows a `#` is a remark, and what follows a `>` the
+    /// shell's.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut is_quoted = false;

@@ -44,7 +44,8 @@ pub(super) fn part(text: &str) -> Result<(), Complaint> {
     written.map_err(|error| unwritable("standard output", &error))
 }
 
-/// Prints a part of a result as it comes, each stretch with the code that a terminal shows it by; an empty code is none.
+/// Prints a part of a result as it comes, each stretch with the code that a terminal shows it by; an empty code is
+/// none.
 pub(super) fn styled_part<'a>(stretches: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), Complaint> {
     hide_status();
     let style = Style { plain: !is_styled() };

@@ -362,8 +362,8 @@ pub fn copies(world: &World, model: &RoomModel, things: &[Thing], at: Option<Vec
                 let mut keys = entry_keys(world, model, id)?;
                 keys.insert("id".to_owned(), json!(format!("{kind}-1")));
                 keys.insert("position".to_owned(), json!([position.x, position.y]));
-                // Two elements in one file would overwrite each other: the copy holds its content itself. Task boards show
-                // their file, however many they are.
+                // Two elements in one file would overwrite each other: the copy holds its content itself. Task boards
+                // show their file, however many they are.
                 let shows_file = crate::element::kinds::kind(&kind).is_some_and(|kind| kind.task_file);
                 if !shows_file && keys.shift_remove("file").is_some() {
                     keys.extend(held(world, model, id)?.to_scene());

@@ -495,8 +495,8 @@ impl Opening {
     }
 }
 
-/// Brings an agent with modules into the room before it is talked to, for they run while it is there; one without comes with
-/// the first message. Whether it has some.
+/// Brings an agent with modules into the room before it is talked to, for they run while it is there; one without comes
+/// with the first message. Whether it has some.
 fn bring_in(world: &mut World, file: &str) -> bool {
     let Some(profile) = world.resource::<Profiles>().id_at(file).cloned() else { return false };
     let Some(folder) = folder_of_agent(file) else { return false };

@@ -32,8 +32,8 @@ pub(super) enum LineResult {
     End,
 }
 
-/// Where a person types. The line editor is there while it waits for a line and not between: it takes Ctrl-C for itself,
-/// which stops an answer while one is made.
+/// Where a person types. The line editor is there while it waits for a line and not between: it takes Ctrl-C for
+/// itself, which stops an answer while one is made.
 pub(super) struct Terminal {
     words: Completions,
     /// The file of the lines that were typed before.

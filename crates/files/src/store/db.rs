@@ -51,8 +51,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing is not enough: a process that was being started at this moment has what is open here until it runs its
-        // own program, and the lock with it.
+        // Closing is not enough: a process that was being started at this moment has what is open here until it runs
+        // its own program, and the lock with it.
         for file in [Some(&self.held), self.workspace.as_ref()].into_iter().flatten() {
             if let Err(error) = file.unlock() {
                 tracing::warn!("the workspace lock could not be released: {error}");
@@ -204,8 +204,8 @@ pub fn holder(dir: &Path) -> Option<u32> {
     text.ok().flatten().and_then(|text| text.trim().parse::<u32>().ok())
 }
 
-/// Whether a process of this number runs; `true` where that cannot be known. One that has ended and whose parent has not
-/// asked yet how does not run, though its number is still taken.
+/// Whether a process of this number runs; `true` where that cannot be known. One that has ended and whose parent has
+/// not asked yet how does not run, though its number is still taken.
 pub fn runs(process: u32) -> bool {
     #[cfg(target_os = "linux")]
     if has_ended(process) {

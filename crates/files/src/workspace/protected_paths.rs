@@ -32,8 +32,8 @@ const fn place(name: &'static str, writes: AgentWriteRule, why: &'static str) ->
     ProtectedPath { name, writes, why }
 }
 
-/// Where a folder that is an agent by itself keeps code that extends the agent. Of other workspaces nothing there is read
-/// when they are opened: many projects call a folder so.
+/// Where a folder that is an agent by itself keeps code that extends the agent. Of other workspaces nothing there is
+/// read when they are opened: many projects call a folder so.
 pub const MODULES: &str = "modules";
 
 /// All of them, but for names that begin with a dot: see [`HIDDEN`].

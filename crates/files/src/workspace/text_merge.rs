@@ -3,8 +3,8 @@
 //! are kept ([`merge_keeping_both`]). Nothing is discarded without asking.
 //!
 //! Differences are computed by `similar`. Why not `diffy`, which also merges: in 0.5.2 each of its merges still returns
-//! `Result<String, String>` (or bytes), where the error is the whole text with marks like `<<<<<<<` in it. The places about
-//! which a person is to be asked stay private to it, and a text may contain such marks of its own.
+//! `Result<String, String>` (or bytes), where the error is the whole text with marks like `<<<<<<<` in it. The places
+//! about which a person is to be asked stay private to it, and a text may contain such marks of its own.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -103,8 +103,8 @@ pub fn merge_keeping_both(base: &str, mine: &str, theirs: &str) -> String {
     text
 }
 
-/// Joins two files that grew from the same one, where each may also be gone. None where both changed the same lines, where
-/// one deleted what the other changed, or where both made the file anew.
+/// Joins two files that grew from the same one, where each may also be gone. None where both changed the same lines,
+/// where one deleted what the other changed, or where both made the file anew.
 pub fn merge_files<'a>(
     base: Option<&'a str>,
     mine: Option<&'a str>,

@@ -58,8 +58,8 @@ pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
     Ok(globs)
 }
 
-/// A glob that forbids, over [folded] paths: what it names, or all that it could mean where it cannot be read. What lies
-/// in a folder is not to be had by putting a file in the folder's place, either.
+/// A glob that forbids, over [folded] paths: what it names, or all that it could mean where it cannot be read. What
+/// lies in a folder is not to be had by putting a file in the folder's place, either.
 pub fn limit(text: &str) -> Vec<String> {
     let seen: String = text.chars().filter(|c| !is_unseen(*c)).collect();
     let seen = folded(&seen);

@@ -40,8 +40,8 @@ impl RoomDate {
         self.secs(clock).map(stamp)
     }
 
-    /// The same in seconds since 1970, as the person's clock shows them. What a person allowed until a time is judged by
-    /// it: it is recorded, so that a run that is played again judges alike.
+    /// The same in seconds since 1970, as the person's clock shows them. What a person allowed until a time is judged
+    /// by it: it is recorded, so that a run that is played again judges alike.
     pub fn secs(self, clock: &SimClock) -> Option<i64> {
         Some(self.start_secs?.saturating_add(clock.secs() as i64))
     }

@@ -22,7 +22,8 @@ struct CachedProgram {
 }
 
 impl ProgramCache {
-    /// The program of this code, which is read where it is new. Reading takes milliseconds: not for a thread that draws.
+    /// The program of this code, which is read where it is new. Reading takes milliseconds: not for a thread that
+    /// draws.
     pub fn program(&self, code: &str, bytes_at_most: usize) -> Result<Arc<Program>, StripError> {
         if let Some(program) = self.known(code) {
             return program;

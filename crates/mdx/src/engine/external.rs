@@ -85,8 +85,8 @@ enum ProgramMessage {
 }
 
 impl ToolCall {
-    /// Starts the call in a runtime of this computer's, which is found on the call's own thread. The error says to the model
-    /// why there is none.
+    /// Starts the call in a runtime of this computer's, which is found on the call's own thread. The error says to the
+    /// model why there is none.
     pub fn start_in(self, find: impl FnOnce() -> Result<ExternalRuntime, String> + Send + 'static) -> RunningCall {
         start_on_thread(self.limits, 0, move |link, finish| {
             let runtime = match find() {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::program_access::{EntryKind, ProgramAccess, WorkspaceEntry};
 
-/// Folders in which other programs of this computer listen: sessions of desktops, containers, databases, agents of keys.
+/// Folders in which other programs of this computer listen: sessions of desktops, containers, databases, agents of
+/// keys.
 const SOCKET_FOLDERS: [&str; 6] = ["/run", "/var/run", "/var/lib/lxd", "/var/lib/incus", "/var/snap/lxd", "/mnt/wslg"];
 /// What of those folders programs need to run at all, on systems that have it.
 const NEEDED_OF_RUN: [&str; 3] = ["/run/current-system", "/run/opengl-driver", "/run/wrappers"];

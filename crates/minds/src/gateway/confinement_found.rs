@@ -1,4 +1,5 @@
-//! Whether programs that agents run can be kept in on this computer: found out once, and an input, for the gate goes by it.
+//! Whether programs that agents run can be kept in on this computer: found out once, and an input, for the gate goes by
+//! it.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;

@@ -131,8 +131,8 @@ pub(super) fn collect(
     }
 }
 
-/// Records what changed beside the room while coding agents were at work. Before answers are settled, so that a change in
-/// the tick of the answer is seen as well.
+/// Records what changed beside the room while coding agents were at work. Before answers are settled, so that a change
+/// in the tick of the answer is seen as well.
 pub(super) fn record_own_changes(
     mut questions: ResMut<RequestQueue>,
     mut changes: MessageReader<OutsideChange>,

@@ -60,7 +60,8 @@ fn pass_on(address: SocketAddr, word: &str, mut out: impl Write + Send + 'static
     Ok(first.or_else(|| end.recv_timeout(CONNECT).ok().flatten()).unwrap_or(1))
 }
 
-/// Copies until one of them has ended; how it ended does not matter, for nobody is there any more. Bytes that were copied.
+/// Copies until one of them has ended; how it ended does not matter, for nobody is there any more. Bytes that were
+/// copied.
 fn copy(from: &mut impl Read, to: &mut impl Write) -> u64 {
     let mut block = [0; BLOCK_BYTES];
     let mut passed = 0;

@@ -1,5 +1,5 @@
-//! The kinds of calls that the worker makes outside for agents: programs, and requests to web servers. What begins one, what
-//! becomes of it without a worker, and how it travels.
+//! The kinds of calls that the worker makes outside for agents: programs, and requests to web servers. What begins one,
+//! what becomes of it without a worker, and how it travels.
 
 use super::messages::GatewayCommand;
 use super::outside_traffic::{OutsideTraffic, Reported};

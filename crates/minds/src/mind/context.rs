@@ -317,8 +317,8 @@ pub enum CurrentRequest {
 }
 
 impl CurrentRequest {
-    /// Whether it is about what is to be kept of what is over, and not about what is here and now: then the prompt holds
-    /// nothing but what it is about.
+    /// Whether it is about what is to be kept of what is over, and not about what is here and now: then the prompt
+    /// holds nothing but what it is about.
     pub fn looks_back(&self) -> bool {
         matches!(self, Self::Compact | Self::Learn { .. } | Self::Weigh { .. })
     }

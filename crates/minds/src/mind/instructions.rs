@@ -2,8 +2,8 @@
 //! that would pose as a part of the prompt. Rulebooks and instructions take precedence over everything that is merely
 //! known, and are complete as long as they fit into [`room_for_orders`].
 //!
-//! Headings are found line by line, without a Markdown parser: a mark is put before them, and every other letter stays as
-//! it was written. Parts of the prompt begin at the margin, so only what begins there could pose as one.
+//! Headings are found line by line, without a Markdown parser: a mark is put before them, and every other letter stays
+//! as it was written. Parts of the prompt begin at the margin, so only what begins there could pose as one.
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -1,8 +1,8 @@
 //! Removes bad habits of small models from replies before anybody sees them: thinking aloud, the agent's own name
 //! before its text, lines for others, headings of the prompt, and repetitions. Pure.
 //!
-//! Line by line, without a Markdown parser: a name before what is said is not a Markdown construct, and what is kept stays
-//! as it was written. Only code fences count; nothing within them is removed.
+//! Line by line, without a Markdown parser: a name before what is said is not a Markdown construct, and what is kept
+//! stays as it was written. Only code fences count; nothing within them is removed.
 
 use std::borrow::Cow;
 

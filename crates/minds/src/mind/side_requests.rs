@@ -1,5 +1,5 @@
-//! Requests about an agent that none of its activities waits for: what is worth remembering of what was said and done, or
-//! what a server asks during a call. They use the agent's own model and budget, and delay nothing.
+//! Requests about an agent that none of its activities waits for: what is worth remembering of what was said and done,
+//! or what a server asks during a call. They use the agent's own model and budget, and delay nothing.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -14,8 +14,8 @@ use super::think_requests::RequestParams;
 use crate::base::{ActivationKey, AgentKey, Id, RequestId, Seq};
 use crate::simulation::{ActivityId, Urgency};
 
-/// A side request. Answered with exactly one [`SideRequestReplied`], unless it is withdrawn, the work that it belongs to
-/// ends, or the agent leaves the room.
+/// A side request. Answered with exactly one [`SideRequestReplied`], unless it is withdrawn, the work that it belongs
+/// to ends, or the agent leaves the room.
 #[derive(Message, Clone, Debug)]
 pub struct SideRequestDue {
     /// Names it, for whoever asks.

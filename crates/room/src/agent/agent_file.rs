@@ -104,8 +104,8 @@ pub fn stem(path: &str) -> &str {
     if stem.is_empty() { name } else { stem }
 }
 
-/// The folder that is an agent, by the path of its document: `agents/ada` for `agents/ada/agent.mdx`, and the empty path,
-/// which is the workspace itself, for `agent.mdx`.
+/// The folder that is an agent, by the path of its document: `agents/ada` for `agents/ada/agent.mdx`, and the empty
+/// path, which is the workspace itself, for `agent.mdx`.
 pub fn folder_of_agent(path: &str) -> Option<&str> {
     let Some((folder, name)) = path.rsplit_once('/') else { return (path == DOCUMENT_OF_FOLDER).then_some("") };
     (name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER) && folder != "agents").then_some(folder)

@@ -55,8 +55,8 @@ pub fn read(path: &str, text: &str) -> AgentFile {
     file
 }
 
-/// What is wrong with the code of the tools of this document, each with its line. Reading code takes milliseconds: not for a
-/// thread that draws or ticks.
+/// What is wrong with the code of the tools of this document, each with its line. Reading code takes milliseconds: not
+/// for a thread that draws or ticks.
 pub fn code_problems(path: &str, tools: &[ToolDefinition], programs: &ProgramCache) -> Vec<Problem> {
     let limits = EngineLimits::default();
     let found = tools.iter().filter_map(|tool| check_tool(tool, programs, &limits));

@@ -50,8 +50,8 @@ impl KnownSkills {
         listing(&self.of_agent(path, profile), tool)
     }
 
-    /// What a person's words to an agent mean: for `/skill:name words` the skill followed by the words, for anything else
-    /// nothing.
+    /// What a person's words to an agent mean: for `/skill:name words` the skill followed by the words, for anything
+    /// else nothing.
     pub fn expand(&self, path: &str, profile: &AgentProfile, said: &str) -> Option<Result<String, ExpandError>> {
         expand(&self.of_agent(path, profile), said)
     }

@@ -200,8 +200,8 @@ fn one(text: &str, indent: &str, word: &str, keys: &Map<String, Value>) -> Strin
     format!("{indent}- {text} <!-- {word} {keys} -->")
 }
 
-/// `<!--` in a text becomes `<!\--`, and `<!\--` becomes `<!\\--`, where a word of ours follows, so that no text looks like
-/// a comment of this program's making.
+/// `<!--` in a text becomes `<!\--`, and `<!\--` becomes `<!\\--`, where a word of ours follows, so that no text looks
+/// like a comment of this program's making.
 fn escape(text: &str) -> String {
     shift(text, |slashes| slashes + 1)
 }

@@ -1,5 +1,5 @@
-//! The posture of an agent, what it holds in its hands and what it sits on, for drawing. Derived from its activity; nothing
-//! depends on it.
+//! The posture of an agent, what it holds in its hands and what it sits on, for drawing. Derived from its activity;
+//! nothing depends on it.
 
 use bevy::math::Vec2;
 

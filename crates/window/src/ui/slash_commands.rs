@@ -1,5 +1,6 @@
-//! The commands that a coding agent knows, offered wherever it is told what to do, as soon as that begins with a stroke: in
-//! the inspector, in the bar below the room and in the palette. A task that is one is sent to it before everything else.
+//! The commands that a coding agent knows, offered wherever it is told what to do, as soon as that begins with a
+//! stroke: in the inspector, in the bar below the room and in the palette. A task that is one is sent to it before
+//! everything else.
 
 use egui::Ui;
 

@@ -201,8 +201,8 @@ impl Act {
         Self { tool: tool.to_owned(), touches: touches.collect() }
     }
 
-    /// The same, where files are changed in the agent's own copy alone: what happens there changes nothing in the room, and
-    /// no file that the room itself reads can be changed there.
+    /// The same, where files are changed in the agent's own copy alone: what happens there changes nothing in the room,
+    /// and no file that the room itself reads can be changed there.
     #[must_use]
     pub fn in_worktree(mut self) -> Self {
         let of_copy = |path: &WorkspacePath| Touch::Other { kind: TouchKind::COPY_WRITE, target: path.to_string() };

@@ -186,8 +186,8 @@ pub fn for_good(tool: &str, rules: &[AskRule]) -> Option<Vec<String>> {
     (!written.is_empty()).then_some(written)
 }
 
-/// The pattern of commands that a person would allow with a rule of its own; nothing where a part of this is no command,
-/// is asked each time, or is asked whatever the rules for commands say.
+/// The pattern of commands that a person would allow with a rule of its own; nothing where a part of this is no
+/// command, is asked each time, or is asked whatever the rules for commands say.
 pub fn pattern(rules: &[AskRule]) -> Option<String> {
     let line = &rules.first()?.target;
     let is_ruled = |rule: &AskRule| {

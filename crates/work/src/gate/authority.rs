@@ -118,8 +118,8 @@ pub struct ToolName {
     pub power: Power,
 }
 
-/// Every tool that there is, by name, and the keys of the workspace's MCP servers, by theirs. The floor of the tools owns
-/// both.
+/// Every tool that there is, by name, and the keys of the workspace's MCP servers, by theirs. The floor of the tools
+/// owns both.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ToolNames(pub Vec<ToolName>, pub BTreeMap<String, Id>);
 

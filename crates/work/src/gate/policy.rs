@@ -96,8 +96,8 @@ pub struct GatePolicy {
     /// What a person always allows agents, by profile id: `lead: ["vfs_write(artifacts/**)"]`, a tool with what it may
     /// touch without asking. What is denied stays denied, and what needs approval each time still does.
     pub allow: BTreeMap<String, Vec<String>>,
-    /// Rules for calls of MCP servers, such as `mcp:git:*: allow`, `mcp:git:push: ask` or `mcp:*:*(read-only): allow`, the
-    /// last for what servers say of themselves (read-only, destructive). The most specific rule applies.
+    /// Rules for calls of MCP servers, such as `mcp:git:*: allow`, `mcp:git:push: ask` or `mcp:*:*(read-only): allow`,
+    /// the last for what servers say of themselves (read-only, destructive). The most specific rule applies.
     pub mcp: BTreeMap<String, Rule>,
     /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. Without a rule
     /// here, anything unknown or outside the workspace needs approval.

@@ -23,8 +23,8 @@ pub(super) fn folded(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
 }
 
-/// The server and the tool that a profile means by `mcp:git:status`, `mcp__git__status`, `mcp:git` or `mcp__git__*`; of no
-/// tool where all are meant. Nothing where something else is meant.
+/// The server and the tool that a profile means by `mcp:git:status`, `mcp__git__status`, `mcp:git` or `mcp__git__*`; of
+/// no tool where all are meant. Nothing where something else is meant.
 pub(super) fn entry(name: &str) -> Option<(&str, Option<&str>)> {
     let name = name.trim();
     let (server, tool) = match name.strip_prefix("mcp:") {

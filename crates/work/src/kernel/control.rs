@@ -9,8 +9,8 @@ use crate::mind::{CapScope, Ending};
 use crate::schedule::ticks;
 
 impl Kernel {
-    /// From now on every piece of work has one more turn, with what it calls in it, and then waits. One that is under way
-    /// counts.
+    /// From now on every piece of work has one more turn, with what it calls in it, and then waits. One that is under
+    /// way counts.
     pub fn give_one_turn_each(&mut self) {
         let under_way = self.activations().filter(|one| one.phase == Phase::Asking).map(|one| one.key);
         self.had_turn = Some(under_way.collect());

@@ -45,9 +45,9 @@ impl Kernel {
         }
     }
 
-    /// How far it reaches that a person allowed all that these rules ask about: for the task of this thread or of one that
-    /// led to it, or until a time for an agent of one of them. `now` is the date of the room. Nothing where a part of it
-    /// is not allowed.
+    /// How far it reaches that a person allowed all that these rules ask about: for the task of this thread or of one
+    /// that led to it, or until a time for an agent of one of them. `now` is the date of the room. Nothing where a part
+    /// of it is not allowed.
     pub fn granted(
         &self,
         thread: ActivationKey,

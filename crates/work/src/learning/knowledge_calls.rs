@@ -270,8 +270,8 @@ pub(super) fn similar_of(files: &KnowledgeFiles, owner: &Owner, agent: &Id, cand
     similar.take(SIMILAR).collect()
 }
 
-/// What is known that is like each of several that may be worth remembering. What everybody knows is among it, so that it
-/// is not remembered again, and may not be changed: it is not this agent's.
+/// What is known that is like each of several that may be worth remembering. What everybody knows is among it, so that
+/// it is not remembered again, and may not be changed: it is not this agent's.
 pub(super) fn compare(files: &KnowledgeFiles, agent: &Id, candidates: &[Candidate]) -> Vec<Case> {
     let case = |candidate: &Candidate| {
         let own = similar_of(files, &Owner::Agent(agent.clone()), agent, candidate);
@@ -289,8 +289,8 @@ pub(super) fn compare(files: &KnowledgeFiles, agent: &Id, candidates: &[Candidat
     candidates.iter().map(case).collect()
 }
 
-/// Does what was decided about what an agent looked back at, as its own act; what the log says of it, and which memories
-/// cannot both be true. What was done before is not done again.
+/// Does what was decided about what an agent looked back at, as its own act; what the log says of it, and which
+/// memories cannot both be true. What was done before is not done again.
 pub(super) fn apply_decisions(
     files: &mut KnowledgeFiles,
     caller: &Caller,

@@ -113,8 +113,8 @@ fn needed(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a coding agent has a tool in another way: it reads and writes files, and has commands run, by requests of the
-/// protocol that it speaks, and is not offered the same a second time.
+/// Whether a coding agent has a tool in another way: it reads and writes files, and has commands run, by requests of
+/// the protocol that it speaks, and is not offered the same a second time.
 pub(super) fn has_by_protocol(tool: &str) -> bool {
     let requests = [READ_TEXT, OWN_TOOL, OPEN_TERMINAL];
     let same = ["vfs_read", "vfs_write", "vfs_append", "vfs_edit", EXECUTE_COMMAND];

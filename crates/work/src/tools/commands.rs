@@ -128,8 +128,8 @@ const OPEN: &str = "before-command/";
 /// The same for keeping what a command left there.
 const KEEP: &str = "after-command/";
 
-/// Has the copies of agents made ready for commands that are to run in them: an order to files like any other, so that it
-/// happens once and is played again.
+/// Has the copies of agents made ready for commands that are to run in them: an order to files like any other, so that
+/// it happens once and is played again.
 pub(super) fn open_copies(mut orders: MessageReader<ToolOrder>, mut files: MessageWriter<FileOrder>) {
     for order in orders.read().filter(|order| *order.plan.executor == *COMMANDS) {
         files.write_batch(file_order(order, OPEN, "state before a command".to_owned()));

@@ -67,8 +67,8 @@ impl Runtime {
         }
     }
 
-    /// How one call is started; not for a thread that ticks, for it looks around on this computer. The error says to the
-    /// agent why it cannot be.
+    /// How one call is started; not for a thread that ticks, for it looks around on this computer. The error says to
+    /// the agent why it cannot be.
     pub(super) fn find(self, environment: &Environment) -> Result<ExternalRuntime, String> {
         let confinement = Confinement::of_this_computer();
         // The others read whatever a person can read, where nothing hides it.

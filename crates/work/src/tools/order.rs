@@ -30,8 +30,8 @@ use crate::workspace::vfs::FileRights;
 
 /// Names an order for ever: an order that was given is the same after a crash, and another call that a model made in
 /// its place has another name. It contains the run that gave it, so that a room which goes on elsewhere from the same
-/// moment does not take what was done there for its own. Written `act-7-3kq9x2mf/1/0/0123456789abcdef`, and with the run
-/// behind it where the work was queued in an earlier one: `act-7-3kq9x2mf/1/0/0123456789abcdef/5dh0vb81`.
+/// moment does not take what was done there for its own. Written `act-7-3kq9x2mf/1/0/0123456789abcdef`, and with the
+/// run behind it where the work was queued in an earlier one: `act-7-3kq9x2mf/1/0/0123456789abcdef/5dh0vb81`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct OrderKey {
@@ -289,8 +289,8 @@ impl Section for PendingToolOrders {
     }
 }
 
-/// Takes up the orders of this tick. Those of work that is over are given up, but for orders to files, which are carried
-/// out once they are given.
+/// Takes up the orders of this tick. Those of work that is over are given up, but for orders to files, which are
+/// carried out once they are given.
 pub(super) fn take_up(
     mut orders: MessageReader<ToolOrder>,
     mut withdrawn: MessageReader<ToolOrdersWithdrawn>,

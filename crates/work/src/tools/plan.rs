@@ -110,7 +110,8 @@ impl Planned {
         }
     }
 
-    /// The start of an agent that is there, by the id of its profile, or by the name under which it is to be looked for.
+    /// The start of an agent that is there, by the id of its profile, or by the name under which it is to be looked
+    /// for.
     pub fn start(name: String, agent: Option<Id>, task: String) -> Self {
         Self {
             executor: AGENTS.into(),
@@ -140,8 +141,8 @@ impl Planned {
         }
     }
 
-    /// An order to any other executor, in its own terms. What it touches must be said, or the gate denies it; `verb` and
-    /// `target` say what the agent does meanwhile.
+    /// An order to any other executor, in its own terms. What it touches must be said, or the gate denies it; `verb`
+    /// and `target` say what the agent does meanwhile.
     pub fn order(executor: &str, order: Value, touches: Vec<DeclaredTouch>, (verb, target): (&str, &str)) -> Self {
         Self { executor: executor.into(), work: Work::Order { order }, touches, doing: Doing::new(verb, target) }
     }

@@ -446,8 +446,8 @@ pub enum Signalled {
     Again,
 }
 
-/// What a word to the agent that started this one came to, with whether it was done; `parent` is the file of that agent's
-/// profile.
+/// What a word to the agent that started this one came to, with whether it was done; `parent` is the file of that
+/// agent's profile.
 pub fn signalled(parent: &str, outcome: &Signalled) -> Outcome {
     let name = quoted(file_name(parent));
     let words = match outcome {

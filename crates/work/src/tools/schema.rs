@@ -96,8 +96,8 @@ fn parts(schema: &Value) -> Option<(&[Value], bool)> {
     list("anyOf").or_else(|| list("oneOf")).map(|parts| (parts, false)).or_else(|| Some((list("allOf")?, true)))
 }
 
-/// A value put right for one or all of several schemas, where only one of them can be meant. Whether it fits is not said
-/// here.
+/// A value put right for one or all of several schemas, where only one of them can be meant. Whether it fits is not
+/// said here.
 fn fitted<'a>(within: Within<'a>, (parts, is_all): (&'a [Value], bool), value: Value, at: &str) -> Value {
     let within = within.deeper();
     if within.depth > NESTED_AT_MOST {

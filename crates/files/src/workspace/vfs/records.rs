@@ -73,7 +73,8 @@ pub fn record_heads(workspace: &Path) -> Vec<RecordHead> {
     heads.collect()
 }
 
-/// The session files that a person edited, or brought in, while no room was open: those whose text is not the room's own.
+/// The session files that a person edited, or brought in, while no room was open: those whose text is not the room's
+/// own.
 pub fn records_edited_while_closed(workspace: &Path) -> Vec<RecordChanged> {
     let Ok(root) = Root::open(workspace) else { return Vec::new() };
     let Ok(folder) = root.folder().child(RECORDS.trim_end_matches('/')) else { return Vec::new() };

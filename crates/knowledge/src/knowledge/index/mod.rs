@@ -120,8 +120,8 @@ impl Index {
         all
     }
 
-    /// The relations of a memory to others and of others to it, as far as the viewer may know of both ends: who, and the
-    /// edge from it.
+    /// The relations of a memory to others and of others to it, as far as the viewer may know of both ends: who, and
+    /// the edge from it.
     pub fn edges_at(&self, viewer: &Viewer, id: &str) -> Vec<(&Entry, &Edge)> {
         let Some(_) = self.get(viewer, id) else { return Vec::new() };
         let mut edges = Vec::new();

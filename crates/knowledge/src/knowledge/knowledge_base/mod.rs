@@ -171,8 +171,8 @@ impl KnowledgeBase {
         self.due.len()
     }
 
-    /// Makes so many of the vectors that are still to be made; says how many came of it. Where the model cannot be asked,
-    /// none does, and they stay due.
+    /// Makes so many of the vectors that are still to be made; says how many came of it. Where the model cannot be
+    /// asked, none does, and they stay due.
     pub fn catch_up(&mut self, at_most: usize) -> Result<usize, KnowledgeError> {
         let next: Vec<Id> = self.due.iter().take(at_most).cloned().collect();
         let known = |id: &Id| self.index.get(&Viewer::Person, id).map(|entry| entry.memory.clone());

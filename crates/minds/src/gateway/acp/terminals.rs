@@ -60,8 +60,8 @@ pub(super) struct Ground {
     pub(super) keys: Arc<Keys>,
 }
 
-/// The words that an agent wants run. A whole line in place of a program is read as a shell would read it; variables are
-/// set by the program that does so, for all to see. The error says what cannot be run.
+/// The words that an agent wants run. A whole line in place of a program is read as a shell would read it; variables
+/// are set by the program that does so, for all to see. The error says what cannot be run.
 pub(super) fn words_of(create: &CreateTerminalRequest) -> Result<Vec<String>, &'static str> {
     if create.command.trim().is_empty() {
         return Err("the command is empty");
@@ -288,8 +288,8 @@ impl OutputTail {
         self.bytes.drain(..more);
     }
 
-    /// As text, and whether its beginning is left out. A character of which a part was cut off is left out as a whole, at
-    /// the end as long as the rest of it may come.
+    /// As text, and whether its beginning is left out. A character of which a part was cut off is left out as a whole,
+    /// at the end as long as the rest of it may come.
     fn text(&self, is_all: bool) -> (String, bool) {
         let is_cut = self.total > self.bytes.len() as u64;
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();

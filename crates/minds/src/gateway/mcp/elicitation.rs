@@ -1,9 +1,9 @@
 //! A question of a server to a person during a call: a sentence and the fields of a form, and the person's values.
 //! Pure: its texts are data, and only values that match the form are sent back.
 //!
-//! MCP allows only flat objects of texts, numbers, flags and choices here, and the fields with their bounds must be known
-//! before the form is filled in. So the schema is read into fields, which also convert the texts that a person types;
-//! that leaves nothing for a JSON schema validator to check.
+//! MCP allows only flat objects of texts, numbers, flags and choices here, and the fields with their bounds must be
+//! known before the form is filled in. So the schema is read into fields, which also convert the texts that a person
+//! types; that leaves nothing for a JSON schema validator to check.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};

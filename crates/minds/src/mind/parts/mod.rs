@@ -124,8 +124,9 @@ impl fmt::Debug for PartProvider {
 }
 
 impl PartProvider {
-    /// A part of all prompts but those that look back (for a summary, for what is worth remembering), for agents that share the workspace, a 24th of the prompt long at
-    /// most and last in its slot, unless it is said otherwise. `write` says what there is to tell at a moment.
+    /// A part of all prompts but those that look back (for a summary, for what is worth remembering), for agents that
+    /// share the workspace, a 24th of the prompt long at most and last in its slot, unless it is said otherwise.
+    /// `write` says what there is to tell at a moment.
     pub fn new(
         (id, label, heading): (&str, &str, &str),
         slot: Slot,

@@ -172,7 +172,8 @@ pub enum WindowCommand {
     Tell(String, bool),
     /// Cancels a drag, otherwise closes what is open, otherwise deselects.
     Escape,
-    /// Shows a workflow in the graph, or the one that was shown last, and lets it run: asks what it is to be about first.
+    /// Shows a workflow in the graph, or the one that was shown last, and lets it run: asks what it is to be about
+    /// first.
     ShowWorkflow {
         /// Its file.
         path: Option<String>,

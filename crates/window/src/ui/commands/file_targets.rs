@@ -1,5 +1,5 @@
-//! What commands about files are about: a row of the list of files, the files that go with it, and what these are to the
-//! room.
+//! What commands about files are about: a row of the list of files, the files that go with it, and what these are to
+//! the room.
 
 use crate::base::Id;
 

@@ -295,14 +295,14 @@ pub fn beside_button<R>(
 }
 
 /// One line with a part at its left edge and a part at its right edge. Both are laid out from left to right, so that
-/// they are read, and focused with Tab, in the order in which they are made. `salt` distinguishes the line from the other
-/// lines of the same parent.
+/// they are read, and focused with Tab, in the order in which they are made. `salt` distinguishes the line from the
+/// other lines of the same parent.
 pub fn line<R>(ui: &mut Ui, salt: impl AsIdSalt, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
     ui.horizontal(|ui| line_parts(ui, salt, left, right)).inner
 }
 
-/// Like [`line()`], in the rest of a line that has begun. The width of the right part is that of the previous frame; where
-/// it has changed, the frame is laid out again.
+/// Like [`line()`], in the rest of a line that has begun. The width of the right part is that of the previous frame;
+/// where it has changed, the frame is laid out again.
 pub fn line_parts<R>(
     ui: &mut Ui,
     salt: impl AsIdSalt,

@@ -98,8 +98,8 @@ struct ModuleCall {
     arguments: Map<String, Value>,
 }
 
-/// Prompts of modules whose work is not over, by order. Part of the saved world: the answer to one that was asked before
-/// the room was closed goes to nobody.
+/// Prompts of modules whose work is not over, by order. Part of the saved world: the answer to one that was asked
+/// before the room was closed goes to nobody.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ModulePrompts(Vec<ModulePrompt>);

@@ -134,7 +134,8 @@ impl CommandRules {
         meant.max_by_key(|rule| rule.words.len()).map(|rule| rule.words.as_slice())
     }
 
-    /// The rule that forbids a command that begins with these words, as it is written: by whatever path its program goes.
+    /// The rule that forbids a command that begins with these words, as it is written: by whatever path its program
+    /// goes.
     pub fn forbidding(&self, words: &[String]) -> Option<String> {
         let (program, rest) = words.split_first()?;
         let mut named = vec![name_of(program).to_lowercase()];

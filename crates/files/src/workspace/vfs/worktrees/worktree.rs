@@ -197,8 +197,8 @@ impl Worktree {
         Ok(())
     }
 
-    /// Merges what changed in the workspace into the copy. Where both changed the same lines, the copy stays as it is and
-    /// the file counts as not taken over.
+    /// Merges what changed in the workspace into the copy. Where both changed the same lines, the copy stays as it is
+    /// and the file counts as not taken over.
     fn take_over(&mut self, workspace: &mut Executor) -> Result<(), WorktreeError> {
         let is_first = self.repository.files(Branch::Base)?.is_none();
         let now = scan::scan(&workspace.root, &self.of_workspace, &self.base, &mut self.workspace_stamps)?;

@@ -1,5 +1,5 @@
-//! A document that is an agent, as it is meant: what its prompt says, and each of its tools with what a model is told of
-//! it. A tool can be tried: its code runs as in a call, and what it would reach outside is listed instead.
+//! A document that is an agent, as it is meant: what its prompt says, and each of its tools with what a model is told
+//! of it. A tool can be tried: its code runs as in a call, and what it would reach outside is listed instead.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

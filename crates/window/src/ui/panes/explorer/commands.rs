@@ -154,8 +154,8 @@ impl Explorer {
         vec![Command::Act(file_act(cx, save), Some(back)), shows.into()]
     }
 
-    /// A workflow from a template, with the agents that it names and that are not there, all taken back as one. It is shown
-    /// in the graph.
+    /// A workflow from a template, with the agents that it names and that are not there, all taken back as one. It is
+    /// shown in the graph.
     fn new_workflow(&mut self, template: &str, cx: &ViewerContext<'_>) -> Vec<Command> {
         let Some(template) = workflow_templates::find(template) else {
             self.notify(texts::no_such_template(template), false);

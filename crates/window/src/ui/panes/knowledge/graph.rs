@@ -49,7 +49,8 @@ struct Drawn {
     left_out: usize,
 }
 
-/// What is to be drawn, the layout that it takes, and of what it was made: the files, what is wanted, and what was found.
+/// What is to be drawn, the layout that it takes, and of what it was made: the files, what is wanted, and what was
+/// found.
 #[derive(Clone, Debug)]
 struct Due {
     drawn: Arc<Drawn>,

@@ -1,5 +1,5 @@
-//! What agents know: every memory with whose it is and where it comes from, found as an agent is reminded of it, as a list
-//! or as a graph, and corrected, shared, pinned and forgotten by the person; and who knows what.
+//! What agents know: every memory with whose it is and where it comes from, found as an agent is reminded of it, as a
+//! list or as a graph, and corrected, shared, pinned and forgotten by the person; and who knows what.
 
 mod choices;
 mod edits;
@@ -165,8 +165,8 @@ impl KnowledgePane {
         self.wanted.viewer().may_see(&row.owner) && self.wanted.filter(now_secs(cx)).takes(&row.memory)
     }
 
-    /// The memories that are shown, as many as are shown at once, and how many there are: those that were found, the best
-    /// first, or all that are chosen, the newest first.
+    /// The memories that are shown, as many as are shown at once, and how many there are: those that were found, the
+    /// best first, or all that are chosen, the newest first.
     fn rows(&self, cx: &ViewerContext<'_>) -> (Vec<(MemoryRow, Option<Found>)>, usize) {
         let most = self.shown.unwrap_or(SHOWN_AT_ONCE);
         if self.searched.is_some() {

@@ -1,5 +1,5 @@
-//! A memory as the pane shows it: what it says, whose it is, why it was found, what it comes from, and what a person can
-//! do about it.
+//! A memory as the pane shows it: what it says, whose it is, why it was found, what it comes from, and what a person
+//! can do about it.
 
 use egui::Ui;
 

@@ -1,5 +1,5 @@
-//! Finding memories beside the frames, as an agent is reminded of them: by meaning and by word, each with what its score
-//! is made of.
+//! Finding memories beside the frames, as an agent is reminded of them: by meaning and by word, each with what its
+//! score is made of.
 
 use serde::{Deserialize, Serialize};
 

@@ -148,8 +148,8 @@ fn page(rect: Rect, own: &Theme) -> Vec<Shape> {
     spine.chain(edges).collect()
 }
 
-/// Where an element is opened: inside what is seen of the room, at the side where it covers least of what it belongs to,
-/// and never narrower than this.
+/// Where an element is opened: inside what is seen of the room, at the side where it covers least of what it belongs
+/// to, and never narrower than this.
 pub(super) fn place_beside(view: Rect, thing: Rect, least: f32) -> Rect {
     let inside = view.shrink(AIR_POINTS);
     let (left, right) = (thing.left() - AIR_POINTS - inside.left(), inside.right() - thing.right() - AIR_POINTS);

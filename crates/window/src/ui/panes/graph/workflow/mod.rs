@@ -1,5 +1,5 @@
-//! A workflow as a layer of the graph: steps in order from left to right, with what each is at in the newest run, run from
-//! here and changed here.
+//! A workflow as a layer of the graph: steps in order from left to right, with what each is at in the newest run, run
+//! from here and changed here.
 
 mod details;
 mod draft;

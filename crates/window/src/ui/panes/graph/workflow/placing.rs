@@ -1,4 +1,5 @@
-//! Where the steps of a workflow stand: a column further than all that come before them, near those that they go on with.
+//! Where the steps of a workflow stand: a column further than all that come before them, near those that they go on
+//! with.
 
 use std::collections::BTreeMap;
 

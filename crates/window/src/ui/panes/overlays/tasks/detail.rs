@@ -1,5 +1,5 @@
-//! The chosen task, with everything that is written at it and all that can be done to it. A question is answered here on
-//! the one card for questions.
+//! The chosen task, with everything that is written at it and all that can be done to it. A question is answered here
+//! on the one card for questions.
 
 use egui::{Label, RichText, Ui};
 
