@@ -302,7 +302,7 @@ pub(super) fn take_up(
     }
 }
 
-/// Answers orders that nobody is here for any more, and closes those that were answered.
+/// Answers orders whose executor no longer exists, and closes answered ones.
 pub(super) fn close(
     mut outcomes: ParamSet<(MessageWriter<ToolOutcome>, MessageReader<ToolOutcome>)>,
     mut under_way: ResMut<PendingToolOrders>,

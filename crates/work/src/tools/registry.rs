@@ -186,7 +186,7 @@ impl Tools {
         Authority::of(place, profile, &self.names)
     }
 
-    /// Those that somebody may call within these bounds, in order.
+    /// The tools that may be called within these bounds, in order.
     fn of<'a>(&'a self, caller: Caller<'a>, bounds: &'a Bounds) -> impl Iterator<Item = &'a Registered> {
         let own = bounds.tools();
         let is_its = move |tool: &Tool| match &tool.scope {

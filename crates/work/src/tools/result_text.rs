@@ -168,7 +168,7 @@ fn found(operation: Option<&FileOperation>, matches: &[TextMatch], more: usize) 
     lines
 }
 
-/// What a search did not look into, in a line of its own; nothing where it looked into everything.
+/// What a search skipped, on a line of its own; empty if it skipped nothing.
 fn not_searched(unsearched: &Unsearched) -> String {
     if unsearched.is_nothing() {
         return String::new();

@@ -51,7 +51,7 @@ impl Checker {
     }
 }
 
-/// The arguments put right, or what is plainly wrong with them.
+/// The corrected arguments, or their obvious fault.
 fn put_right(schema: &Value, arguments: &Value, aliases: &[(&str, &str)]) -> Result<Map<String, Value>, String> {
     let mut arguments = object(arguments)?;
     for (alias, meant) in aliases {
@@ -271,7 +271,7 @@ fn is_of(kind: &str, value: &Value) -> bool {
     }
 }
 
-/// The value as the wanted type where that is certain; else as it is.
+/// The value as the expected type if the conversion is certain; otherwise unchanged.
 fn coerce(kind: &str, value: Value) -> Value {
     match (kind, &value) {
         // A fraction may have been written in several ways, a whole number in one.

@@ -22,7 +22,7 @@ const ADDRESS_CHARS_AT_MOST: usize = 2_000;
 const BODY_CHARS_AT_MOST: usize = 200_000;
 /// How many requests run in parallel; the others wait.
 const QUESTIONS_AT_ONCE: usize = 8;
-/// Methods that change nothing: they may be asked again after the workshop was stopped.
+/// Methods without side effects: they may be repeated after the workshop was stopped.
 const CHANGES_NOTHING: [&str; 2] = ["GET", "HEAD"];
 
 /// A question, as its order says it.
@@ -76,7 +76,7 @@ fn asking(method: &str) -> &'static str {
     if CHANGES_NOTHING.contains(&method) { "fetching" } else { "sending something to" }
 }
 
-/// Brings in what was answered, asks what was ordered in an earlier tick, and stops what nobody waits for.
+/// Receives answers, sends requests that were ordered in an earlier tick, and stops those that nobody waits for.
 pub(super) fn carry_out(
     (mut calls, mut outcomes): (ResMut<WebCalls>, ResMut<InputQueue<ToolOutcome>>),
     (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),

@@ -70,7 +70,7 @@ pub enum WindowCommand {
     SelectRope(Relationship),
     /// Makes a file the one that is looked at.
     ChooseFile(Option<String>),
-    /// Brings what is selected into view, or everything where nothing is.
+    /// Brings the selection into view, or everything if nothing is selected.
     Frame,
     /// Brings everybody into view who works, talks or needs the person.
     ShowBusy,
@@ -99,7 +99,7 @@ pub enum WindowCommand {
     ChooseQuestion(ApprovalId),
     /// Brings the agent of the question in front into view, and selects it.
     ShowQuestion,
-    /// Lights up everyone in the room who knows something; nobody where it is nothing.
+    /// Highlights the agents that know something; nobody if it is `None`.
     LightUp(Option<Arc<WhoKnows>>),
     /// Shows a conversation, by its session.
     ShowConversation(Id),
@@ -337,7 +337,7 @@ pub enum Command {
     ImportSeen(ImportQuestion),
     /// Writes the log of this run as JSON into this file, or into the workspace's exports where none is named.
     ExportLog(Option<PathBuf>),
-    /// Writes the workspace as a zip into this file, or beside the workspace where none is named.
+    /// Writes the workspace as a zip into this file, or beside the workspace if none is given.
     ExportZip(Option<PathBuf>),
     /// Opens another workspace.
     OpenWorkspace(PathBuf),

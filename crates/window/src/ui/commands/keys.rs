@@ -63,7 +63,7 @@ pub fn pressed<'t>(
     let counts = |command: &&CommandInfo| {
         let here = match command.context {
             _ if menu_open => false,
-            // Who is asked something answers, or puts the question away.
+            // An open question is answered or closed first.
             _ if reach == KeyReach::Question => command.id == ESCAPE,
             KeyContext::Everywhere => true,
             KeyContext::NotWriting => !writes && (reach != KeyReach::Panel || command.id == KEYS),
@@ -76,7 +76,7 @@ pub fn pressed<'t>(
     let is_behind = menu_open || matches!(reach, KeyReach::Question | KeyReach::Panel);
     let of_id = |id: &str| table.find(id).filter(|_| !writes && !is_behind);
     let asked_by = |event: &Event| match event {
-        // egui turns these two into events of their own before anybody sees the keys.
+        // egui turns these two into events of its own before keys are seen.
         Event::Copy => of_id("room.copy"),
         Event::Paste(_) => of_id("room.paste"),
         Event::Key { key, pressed: true, modifiers, .. } => {

@@ -149,7 +149,7 @@ fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, comman
         }
         ui.label(widgets::small(text_format::capitalised(server_status_text::consent(agent.consent)), theme));
     });
-    // As it is called where it was asked, and where it could not be.
+    // The name under which it was requested, if it could not be.
     let names = [format!("{PROVIDER} · {}", agent.name), format!("{PROVIDER}:{}", agent.name)];
     if let Some(trial) = state.providers.trial.as_ref().filter(|trial| names.contains(&trial.of)) {
         trial_ui(ui, trial, state.time.now_secs, theme, commands);

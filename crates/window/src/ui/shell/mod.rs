@@ -184,7 +184,7 @@ impl Shell {
     }
 }
 
-/// What everything is drawn from beside the room, which shows meanwhile what is carried.
+/// What everything is drawn from in addition to the room, which shows dragged things meanwhile.
 #[derive(Clone, Copy)]
 struct Look<'a> {
     recent: &'a Recent,

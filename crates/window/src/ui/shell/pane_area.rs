@@ -125,8 +125,7 @@ impl<'a> Panes<'a> {
 }
 
 impl Panes<'_> {
-    /// The room: what the person does with hands in it first, then what they hold is where they hold it, then the
-    /// picture.
+    /// The room: first input, then dragged things at their new positions, then the picture.
     fn room_pane(&mut self, ui: &mut Ui) {
         let Self { panes, room, look, view, commands } = self;
         egui::CentralPanel::default().frame(Frame::NONE).show(ui, |ui| {

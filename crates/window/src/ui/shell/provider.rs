@@ -122,7 +122,7 @@ fn stand_in(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Com
     });
 }
 
-/// What a provider needs and where it is asked, as far as is known.
+/// What a provider needs and its address, as far as known.
 fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerContext<'_>) {
     let ViewerContext { theme, ui: state, .. } = *cx;
     let status = state.providers.statuses.iter().find(|status| status.name == provider);

@@ -62,7 +62,7 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
     let ViewerContext { room, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
-    // Above the question, whose answers are to keep their places.
+    // Above the question, whose buttons must keep their places.
     if let Some(hold) = Hold::of(room, !own.task.trim().is_empty()) {
         hold_ui(ui, &hold, theme, &mut commands);
     }
@@ -163,7 +163,7 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, width: f32, co
     let field = ui.add(
         egui::TextEdit::singleline(&mut own.task)
             .hint_text(texts::TASK_HINT)
-            // What is offered above it comes and goes; the field stays the same one.
+            // Suggestions above it appear and disappear; the field stays the same.
             .id_salt("task to run")
             .margin(egui::Margin::symmetric(8, 5))
             .desired_width(width),
@@ -265,7 +265,7 @@ struct Hold {
 }
 
 impl Hold {
-    /// What holds work up that somebody waits for or is about to give: work itself, or all time.
+    /// What holds up work that exists or is about to be given: work is paused, or the room is.
     fn of(room: &RoomModel, has_draft: bool) -> Option<Self> {
         let work = &room.work;
         let resume = |why| Self { why, button: texts::RESUME_WORK, command: act(KernelCommand::Resume) };

@@ -278,7 +278,7 @@ fn whole(text: &str, least: u64, most: u64) -> Result<Option<Value>, String> {
 /// A cap: nothing typed means that there is none.
 fn cap_value(text: &str, unit: Unit, key: &str) -> Result<Option<Value>, String> {
     if text.is_empty() {
-        // Taking a key out would bring its default back, where it has one.
+        // Removing a key would restore its default, if it has one.
         return Ok((!default_of(key).is_null()).then_some(Value::Null));
     }
     match unit {

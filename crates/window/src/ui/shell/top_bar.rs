@@ -107,7 +107,7 @@ fn toggles(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     }
 }
 
-/// The workspace: others to open, what to bring in and take out.
+/// The workspace menu: opening others, importing and exporting.
 fn workspace_menu(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let name = RichText::new(text::truncate(&cx.room.workspace, 24)).color(cx.theme.text_soft);
     menu::menu_button(ui, name, texts::WORKSPACE_MENU, MENU[1], cx.theme, |ui| {

@@ -23,7 +23,7 @@ pub(super) fn waiting_step_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mu
     });
 }
 
-/// The oldest run that asks something, what that is, and how much more is asked.
+/// The oldest run with a question, the question, and the number of further ones.
 fn first_asked(room: &RoomModel) -> Option<(&RunView, &AskedView, usize)> {
     let mut asked = room.workflows.asked();
     let (run, first) = asked.next()?;

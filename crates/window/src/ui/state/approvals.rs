@@ -36,7 +36,7 @@ pub struct Questions {
     freshness: Freshness,
     is_resting: bool,
     known: BTreeSet<ApprovalId>,
-    /// Whose question came up and is to be brought into view, once the person's hands are free.
+    /// The agent whose question is to be brought into view, once mouse and keyboard are idle.
     coming: Option<Id>,
 }
 

@@ -157,7 +157,7 @@ impl Dock {
         self
     }
 
-    /// Walks the tiles below one; nothing where it does not end.
+    /// Walks the tiles below one; `None` if it does not end.
     fn reach(&self, tile: TileId, reached: &mut Vec<TileId>, depth: usize) -> Option<()> {
         if depth > 32 || reached.len() > 500 {
             return None;

@@ -25,7 +25,7 @@ pub enum Want {
     Runs,
     /// The session of a piece of work, as its file has it: by activation (`act-12`).
     Session(Id),
-    /// Which providers can be asked. Looked at again and again while somebody does.
+    /// The available providers. Checked repeatedly while the dialog is open.
     Providers,
     /// Which MCP servers the person allowed. Looked at again and again while somebody does.
     ServerConsents,

@@ -81,7 +81,7 @@ pub fn status(room: &RoomModel) -> String {
     if queued > 0 {
         parts.push(texts::things_to_do(queued));
     }
-    // Something keeps answers from coming, though somebody works.
+    // Something prevents answers, although somebody works.
     if let Some(why) =
         why.filter(|why| why.is_fault || ((working > 0 || queued > 0) && why.short != texts::NOTHING_NEW))
     {

@@ -83,8 +83,8 @@ enum NextStep {
     Wait,
 }
 
-/// An order that this process found when it began may have been carried out before: it is done again only where the
-/// server says that this changes nothing.
+/// An order that existed when this process began may have been executed before: it is repeated only if the server
+/// declares the tool read-only.
 fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> NextStep {
     let Some(call) = call_of(order) else {
         return NextStep::Answer(ToolNews::Failed { why: "the call can no longer be read".into() });

@@ -98,7 +98,7 @@ pub enum Undone {
     ByItsOpposite,
     /// Nothing has to be: it changes only what is seen.
     NothingToUndo,
-    /// It cannot be; it is asked about first, or loses nothing.
+    /// It cannot be undone; it asks first, or loses nothing.
     CannotBe,
 }
 

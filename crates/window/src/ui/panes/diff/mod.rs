@@ -25,7 +25,7 @@ pub enum DiffLook {
     Unified,
 }
 
-/// How high a difference is where there is no end to the room that it has, in points.
+/// The height of a difference in an unlimited space, in points.
 const USUAL_HEIGHT: f32 = 420.0;
 /// Lines wrap after at least this many letters, however narrow the pane is.
 const LEAST_COLUMNS: usize = 8;
@@ -111,7 +111,7 @@ impl CachedComparison {
 /// Which side of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Side {
-    /// Both, beside each other, or what is the same in both.
+    /// Both versions side by side, or an unchanged part.
     Both,
     Old,
     New,

@@ -212,8 +212,8 @@ fn wish(request: &HostRequest) -> String {
     }
 }
 
-/// What was written for parameters as what a call gives: what is empty and need not be given is left out. Numbers and
-/// flags are made of the texts where calls are checked.
+/// The inputs for parameters as a call gives them: empty optional ones are left out. Texts become numbers and flags
+/// where calls are checked.
 fn given(parameters: &[Parameter], written: &BTreeMap<String, String>) -> Value {
     let value = |parameter: &Parameter| {
         let text = written.get(&parameter.name).map(String::as_str).unwrap_or_default();

@@ -182,7 +182,7 @@ fn open_lead(tab: &mut Tab, lead: &Lead) -> Range<usize> {
     }
 }
 
-/// Tab puts in spaces; the field would put in a tabulator.
+/// Tab inserts spaces; the field would insert a tab character.
 fn indent_by_spaces(ui: &Ui) {
     ui.input_mut(|input| {
         if input.consume_key(Modifiers::NONE, Key::Tab) {

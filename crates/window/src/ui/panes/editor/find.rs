@@ -184,7 +184,7 @@ fn pattern(wanted: &Wanted) -> Result<Option<Regex>, String> {
         .build();
     built.map(Some).map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => texts::EXPRESSION_TOO_LARGE.to_owned(),
-        // The last line says what is wrong; those before it draw the expression.
+        // The last line has the message; those before it show the expression.
         error => {
             let told = error.to_string();
             let what = told.lines().last().unwrap_or_default().trim_start_matches("error: ");

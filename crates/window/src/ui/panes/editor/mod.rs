@@ -220,7 +220,7 @@ pub fn update_tabs(cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
     commands
 }
 
-/// Whether it is known what the file says: without that, nothing is saved unasked.
+/// Whether the file's content is known: without that, nothing is saved automatically.
 fn is_read(tab: &Tab) -> bool {
     matches!(tab.seen, tab::FileStatus::Text(_) | tab::FileStatus::Absent)
 }

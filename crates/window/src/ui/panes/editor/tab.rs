@@ -202,7 +202,7 @@ impl Tab {
         let file = self.file().cloned();
         match &self.begun {
             None => self.begun = Some(Begun { base: file, applies_when_idle: false }),
-            // Typed back to what the file says: nothing is unsaved.
+            // Typed back to the file's content: nothing is unsaved.
             Some(_) if file.is_some_and(|file| self.is_as_file(&file.text)) => self.begun = None,
             Some(_) => {}
         }
@@ -340,7 +340,7 @@ impl Tab {
     }
 }
 
-/// The hash of what was seen; nothing where there is no file.
+/// The hash of the known content; `None` if there is no file.
 fn hash_of(seen: &FileStatus) -> Option<u64> {
     match seen {
         FileStatus::Text(text) => Some(text.hash),

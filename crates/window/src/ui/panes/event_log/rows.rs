@@ -242,7 +242,7 @@ pub(super) struct EventRowLine<'a> {
 impl EventRowLine<'_> {
     /// Draws it.
     pub(super) fn show(&self, ui: &mut Ui, names: &Names, theme: &Theme) -> Response {
-        // The list as a whole takes the keyboard: a hundred thousand rows are no place for Tab.
+        // The list as a whole gets the focus: nobody wants to press Tab a hundred thousand times.
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_POINTS), Sense::CLICK);
         response.widget_info(|| {
             egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, self.chosen, self.name(names))

@@ -44,7 +44,7 @@ impl Explorer {
         }
     }
 
-    /// Does what the keys of this frame ask for; what they come to as commands comes back.
+    /// Handles the keys of this frame; returns the resulting commands.
     pub(super) fn take_keys(&mut self, ui: &Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         let take = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
         if keys::take(ui, "files.find") {

@@ -139,7 +139,7 @@ impl Explorer {
         }
     }
 
-    /// The files that are meant when something is asked of this one: all that are selected, if it is.
+    /// The files that an action on this one applies to: all selected ones, if it is selected.
     pub(super) fn meant_with(&self, path: &str) -> Vec<String> {
         if self.selected.contains(path) { self.selected.iter().cloned().collect() } else { vec![path.to_owned()] }
     }

@@ -152,7 +152,7 @@ impl Explorer {
         out
     }
 
-    /// Keeps what is asked of the explorer itself for this frame; the rest goes out.
+    /// Keeps requests to the explorer itself for this frame; the others are passed on.
     fn sort_out(&mut self, commands: Vec<Command>, asks: &mut Vec<FilesCommand>) {
         for command in commands {
             match command {
@@ -252,7 +252,7 @@ impl Explorer {
     fn ask_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Option<FilesCommand> {
         let mut question = self.question.take()?;
         let (stays, answer) = dialogs::question_ui(ui, &mut question, &self.tree, cx);
-        // The keyboard comes back to where it was, unless a new file is to have it.
+        // The focus returns to where it was, unless a new file is to get it.
         self.wants_tree |= !stays && !matches!(answer, Some(FilesCommand::Make(..)));
         if stays {
             self.question = Some(question);

@@ -49,7 +49,7 @@ pub(super) struct RowLook<'a> {
     /// Whether keys are about this row.
     pub(super) is_active: bool,
     pub(super) is_hovered: bool,
-    /// Whether what is dragged would come to lie here.
+    /// Whether dragged files would be dropped here.
     pub(super) is_target: bool,
     pub(super) is_gone: bool,
     pub(super) is_changed: bool,
@@ -184,7 +184,7 @@ fn lay_name(ui: &Ui, look: &RowLook<'_>, width: f32, theme: &Theme) -> Arc<Galle
 /// The positions of the matched words in a name, in order and without overlap.
 fn marks(name: &str, words: &[String]) -> Vec<(usize, usize)> {
     let lower = name.to_lowercase();
-    // Where small letters take other room than large ones, places in one are no places in the other.
+    // If lower-case letters have another length, positions in one text are not positions in the other.
     if words.is_empty() || lower.len() != name.len() {
         return Vec::new();
     }

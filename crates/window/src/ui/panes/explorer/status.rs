@@ -235,7 +235,7 @@ impl Watch {
             }
             _ => return false,
         }
-        // What fails outside of work (a remark, a greeting) says nothing of work.
+        // A failure outside of work (a remark, a greeting) says nothing about work.
         let (Some(agent), Some(_)) = (&row.agent, &row.activation) else { return false };
         let Some(end) = row.event().work_end() else { return false };
         let (standing, what) = match end.outcome {

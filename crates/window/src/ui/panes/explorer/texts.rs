@@ -181,7 +181,7 @@ pub(super) fn and_more(count: usize) -> String {
     format!("and {count} more")
 }
 
-/// What is renamed, and where it lies; of a folder also how many files move along.
+/// The renamed item and its folder; for a folder also how many files move along.
 pub(super) fn about_renaming(name: &str, place: &str, moving: Option<usize>) -> String {
     let moving = moving.map_or(String::new(), |count| format!(" {} move along.", files(count)));
     format!("{name} in {place}.{moving}")

@@ -75,7 +75,7 @@ fn layered(request: &LayoutRequest) -> Option<Vec<Pos2>> {
 fn as_tree(request: &LayoutRequest) -> Vec<Pos2> {
     let count = request.sizes.len();
     let (order, children, level) = tree_of(request);
-    // From the leaves up: how much room everything below somebody takes.
+    // From the leaves up: the space that everything below a node needs.
     let mut heights: Vec<f32> = vec![0.0; count];
     for &number in order.iter().rev() {
         heights[number] = request.sizes[number].y.max(height_of(&children[number], &heights));

@@ -177,7 +177,7 @@ impl GraphPane {
         is_caught_up
     }
 
-    /// Asks for a layout of what is shown, unless it is laid out or asked for like that already.
+    /// Requests a layout of the visible nodes, unless it exists or was requested already.
     fn lay_out(&mut self, commands: &mut Vec<Command>) {
         let request = self.shown.request(self.beginning);
         if self.layouts.is_asked(&request) {

@@ -13,7 +13,7 @@ use crate::view::event_list::{EventList, EventRow};
 
 /// The number of the person, who stands at the beginning.
 pub const YOU: usize = 0;
-/// Calls whose results are awaited; those whose results never come are forgotten.
+/// How many calls wait for their results; the oldest are forgotten.
 const CALLS_KEPT: usize = 4_096;
 
 /// What an agent is at.

@@ -86,7 +86,8 @@ impl Packed {
     }
 }
 
-/// Who is one of many that somebody started and that started nobody, by who started them; in order.
+/// The agents that are one of many started by the same agent, and started nobody themselves, by their starter; in
+/// order.
 fn crowds(request: &LayoutRequest) -> BTreeMap<usize, Vec<usize>> {
     let count = request.sizes.len();
     let (mut starters, mut starts) = (vec![Vec::new(); count], vec![false; count]);

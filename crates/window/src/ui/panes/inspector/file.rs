@@ -135,7 +135,7 @@ fn facts(ui: &mut Ui, cx: &ViewerContext<'_>, info: Option<&FileInfo>, versions:
     }
     if let Some(first) = versions.last() {
         let by = format!("{}, {}", room.called(&first.author), cx.when(first.time_ms));
-        // Where the first version is no longer kept, nobody knows who made the file.
+        // If the first version is no longer kept, the creator of the file is unknown.
         fact(ui, if first.number == 1 { texts::MADE_BY } else { texts::OLDEST_BY }, &by, theme);
         fact(ui, texts::VERSIONS, &versions.len().to_string(), theme);
     }

@@ -76,7 +76,7 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
     match selected.as_slice() {
         [] => match cx.ui.selection.file() {
             Some(path) => file::file_card(ui, cx, path, pane, &mut commands),
-            // The same twice, side by side, says nothing more.
+            // The same text side by side adds nothing.
             None if cx.ui.dock.is_seen(&Tab::Log) => {
                 widgets::empty(ui, Icon::Agent, texts::NOTHING_IS_SELECTED, texts::SELECT_SOMETHING, theme);
             }

@@ -40,7 +40,7 @@ pub(super) fn things(count: usize) -> String {
     text_format::count(count, "thing", "things")
 }
 
-/// How many agents and how many elements; of what there is none, nothing is said.
+/// How many agents and how many elements; zero counts are left out.
 pub(super) fn agents_and_elements(agents: usize, elements: usize) -> String {
     let agents = (agents > 0).then(|| text_format::count(agents, "agent", "agents"));
     let elements = (elements > 0).then(|| text_format::count(elements, "element", "elements"));

@@ -56,7 +56,7 @@ pub(super) struct PastWork {
     pub(super) activation: Id,
     /// The record that it began with.
     pub(super) began: Arc<EventRow>,
-    /// What it was asked, in one line; empty where that is no longer at hand.
+    /// Its task, in one line; empty if that is no longer known.
     task: String,
     /// How it ended, once it is over.
     pub(super) ended: Option<WorkEnd>,

@@ -49,8 +49,7 @@ struct Drawn {
     left_out: usize,
 }
 
-/// What is to be drawn, the layout that it takes, and of what it was made: the files, what is wanted, and what was
-/// found.
+/// What is to be drawn, the layout for it, and what it was made from: the files, the filter, and the search results.
 #[derive(Clone, Debug)]
 struct Due {
     drawn: Arc<Drawn>,

@@ -165,8 +165,8 @@ impl KnowledgePane {
         self.wanted.viewer().may_see(&row.owner) && self.wanted.filter(now_secs(cx)).takes(&row.memory)
     }
 
-    /// The memories that are shown, as many as are shown at once, and how many there are: those that were found, the
-    /// best first, or all that are chosen, the newest first.
+    /// The visible memories, and the total number: search results, best first, or all that match the filter, newest
+    /// first.
     fn rows(&self, cx: &ViewerContext<'_>) -> (Vec<(MemoryRow, Option<Found>)>, usize) {
         let most = self.shown.unwrap_or(SHOWN_AT_ONCE);
         if self.searched.is_some() {

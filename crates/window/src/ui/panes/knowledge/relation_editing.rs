@@ -85,7 +85,7 @@ impl KnowledgePane {
         let Some(source) = self.known.find(&from).filter(|source| source.memory.id != row.memory.id).cloned() else {
             return;
         };
-        // What everybody reads does not name what one keeps to itself.
+        // A shared text must not name private memories.
         if source.owner == Owner::Shared && row.owner != Owner::Shared {
             return;
         }

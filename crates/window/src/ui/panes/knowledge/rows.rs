@@ -103,7 +103,7 @@ impl KnowledgePane {
     }
 }
 
-/// The file of the session that a memory comes from, where it is there.
+/// The file of the session that a memory comes from, if it exists.
 fn session_file(memory: &Memory, cx: &ViewerContext<'_>) -> Option<String> {
     let session = memory.source.session.as_ref().filter(|session| session.starts_with("act-"))?;
     let end = format!(".{session}.session.yaml");

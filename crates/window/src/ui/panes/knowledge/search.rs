@@ -57,7 +57,7 @@ impl Since {
 pub(super) struct Wanted {
     /// In words; all where empty.
     pub(super) text: String,
-    /// As whom: as an agent, only what it may know; the person where absent.
+    /// As whom: as an agent, only what it may know; as the person if absent.
     pub(super) viewer: Option<Id>,
     /// Only what everybody knows.
     pub(super) is_shared: bool,
@@ -86,7 +86,7 @@ impl Wanted {
         self.viewer.clone().map_or(Viewer::Person, Viewer::Agent)
     }
 
-    /// A job that looks for it: what it brings are [`Found`].
+    /// A search job; its results are [`Found`].
     pub(super) fn job(&self, search: &MemorySearch, now: i64) -> Job {
         let query = MemoryQuery {
             viewer: self.viewer(),

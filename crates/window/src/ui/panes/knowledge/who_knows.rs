@@ -44,7 +44,7 @@ impl WhoPane {
         matches!(&self.asked, Some(AskedAbout::Memory(asked)) if **asked == *memory)
     }
 
-    /// Asks who knows a memory; nothing any more where it was asked already.
+    /// Asks who knows a memory; ends that if it was asked already.
     pub(super) fn toggle(&mut self, memory: &Id) {
         self.asked = if self.is_of(memory) { None } else { Some(AskedAbout::Memory(memory.clone())) };
     }
@@ -86,7 +86,7 @@ impl KnowledgePane {
         }
     }
 
-    /// The memories that it is asked about, and what they are called; nothing where nothing is asked, or it is gone.
+    /// The memories that are asked about, and their description; `None` if nothing is asked, or it is gone.
     fn known(&self) -> Option<(String, Vec<crate::ui::state::memories::MemoryRow>)> {
         match self.who.asked.as_ref()? {
             AskedAbout::Memory(id) => {

@@ -189,7 +189,7 @@ fn pin_keys(pin: &PinView) -> Map<String, Value> {
     keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// The vote that a click on a side means, and what takes it back. Voting the same way again takes the vote back.
+/// The vote of a click on a side, and its inverse. Voting the same way again removes the vote.
 fn vote(element: &Id, pin: &PinView, up: bool) -> (RoomAct, RoomAct) {
     let before = own_vote(pin);
     let correct = |up| PinAct::CorrectVote { id: pin.id.clone(), voter: "user".into(), up }.into();

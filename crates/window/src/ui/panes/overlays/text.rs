@@ -92,7 +92,7 @@ pub(super) fn text_ui(
     });
 }
 
-/// A merge of a draft with what somebody else wrote, whose conflicts the person settles.
+/// A merge of a draft with somebody else's text, whose conflicts the person resolves.
 #[derive(Clone)]
 struct Merging {
     /// The draft and the element's text when the merge began: choices refer to these.

@@ -56,7 +56,8 @@ pub struct StoryPane {
 /// The positions of agents in the list of the room, so that it is not searched in every frame.
 #[derive(Clone, Debug, Default)]
 struct Faces {
-    /// The place in the list, none where there was no such agent, and how many there were then and who came last.
+    /// The position in the list (`None` if there was no such agent), the number of agents at that time, and the last
+    /// one.
     known: BTreeMap<Id, (Option<usize>, (usize, Option<AgentKey>))>,
 }
 
@@ -182,7 +183,7 @@ fn entries_ui(
     own.told = told;
 }
 
-/// What a click on an entry does: the view goes to its place, and its card says what it came from.
+/// Handles a click on an entry: the view goes to its place, and its card shows its causes.
 fn answer(
     response: &Response,
     cx: &ViewerContext<'_>,

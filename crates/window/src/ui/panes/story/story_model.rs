@@ -160,7 +160,7 @@ struct Left {
 }
 
 impl Left {
-    /// Takes in a record. Whether it says that somebody or something is back.
+    /// Processes a record. Returns whether somebody or something is back.
     fn note(&mut self, row: &EventRow) -> bool {
         match &row.kind {
             // What comes in with another run is no news.
@@ -254,7 +254,7 @@ impl Step {
     }
 }
 
-/// What a record says that holds for everyone who did the same; nothing where each did something of its own.
+/// The part of a record that applies to everyone who did the same; `None` if each did something different.
 fn common(row: &EventRow) -> Option<EventDraft> {
     Some(match &row.kind {
         EventKind::ActionQueued => EventDraft::of(&ActionQueued { priority: None, why: None, ..row.read()? }),
@@ -265,8 +265,8 @@ fn common(row: &EventRow) -> Option<EventDraft> {
     })
 }
 
-/// What a record adds to the story; nothing where it does not matter. States, heartbeats and what is only on the way to
-/// something are not looked into.
+/// What a record adds to the story; `None` if it does not matter. States, heartbeats and intermediate events are
+/// ignored.
 fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
     let here = || row.agent.clone().map(Thing::Agent);
     let (about, place) = match &row.kind {
@@ -360,7 +360,7 @@ fn session(row: &EventRow) -> String {
     row.session.as_deref().unwrap_or_default().to_owned()
 }
 
-/// What a person did; nothing where the hand only moved somebody, or where another record says it.
+/// A person's action; `None` if somebody was only moved, or if another record says it.
 fn input(row: &EventRow) -> Option<String> {
     let about = match row.read::<Input>()? {
         Input::Agent(input) => match input {

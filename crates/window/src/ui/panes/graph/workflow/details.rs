@@ -13,7 +13,7 @@ use crate::view::workflows::WorkflowView;
 /// What is being written about a workflow.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Details {
-    /// What it said when this was begun: name, what it is for, when it begins.
+    /// The values when editing began: name, purpose, trigger.
     of: [String; 3],
     draft: [String; 3],
 }

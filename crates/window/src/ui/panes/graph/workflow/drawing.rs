@@ -161,7 +161,7 @@ impl WorkflowLayer {
         }
     }
 
-    /// The arrow that is being drawn; where it ends on a step, that comes after the one that it begins at.
+    /// The arrow that is being drawn; the step at its end will depend on the step at its start.
     fn link(&mut self, ui: &Ui, theme: &Theme, (file, cards): (&WorkflowView, &[Rect]), done: &mut Done) {
         let Some(from) = self.linking.clone() else { return };
         let (pointer, is_down) = ui.input(|input| (input.pointer.latest_pos(), input.pointer.any_down()));

@@ -205,14 +205,14 @@ impl WorkflowLayer {
         }
     }
 
-    /// Begins with what somebody elsewhere asked for.
+    /// Starts a run that was requested elsewhere.
     fn run_if_wanted(&mut self, file: &WorkflowView, run: Option<&RunView>, done: &mut Done) {
         if std::mem::take(&mut self.runs_next) && may_run(file, run) {
             self.begin(file, done);
         }
     }
 
-    /// Runs it, or asks first what it is to be about.
+    /// Runs it, or first asks for its input.
     fn begin(&mut self, file: &WorkflowView, done: &mut Done) {
         self.asks = !file.variables.is_empty();
         self.is_asking_anew = self.asks;
@@ -295,7 +295,7 @@ impl WorkflowLayer {
         }
     }
 
-    /// What is to be said of it: how the newest run is, what it asks, what is wrong, and what a new one is to be about.
+    /// Its information: the newest run, its questions, its problems, and the input of a new run.
     fn info_ui(&mut self, ui: &mut Ui, theme: &Theme, (file, run): (&WorkflowView, Option<&RunView>), done: &mut Done) {
         if let Some(run) = run {
             ui.label(widgets::small(texts::run_is(run.key, run.status.word(), &run.why), theme));
@@ -303,7 +303,7 @@ impl WorkflowLayer {
                 self.answer(ui, theme, run, asked, done);
             }
         }
-        // Where nothing is wrong but that nothing was drawn, the drawing says so.
+        // If the only problem is that there are no steps, the drawing area says so.
         for problem in file.problems.iter().filter(|_| !file.is_blank) {
             ui.colored_label(theme.bad, problem);
         }

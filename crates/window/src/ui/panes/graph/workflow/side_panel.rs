@@ -131,7 +131,7 @@ fn fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut 
         let called = ui.label(widgets::small(label, theme)).id;
         widgets::area(ui, &mut draft.prompt, label, texts::PROMPT_HINT, ROWS).labelled_by(called);
     }
-    // An approval gives yes or no and a comment, and nothing else.
+    // An approval has the outputs yes or no and a comment, and no others.
     if draft.doer != StepAssignee::Person(PersonWants::Approval) || !draft.outputs.is_empty() {
         labelled(ui, theme, &mut draft.outputs, texts::OUTPUTS, texts::OUTPUTS_HINT);
     }

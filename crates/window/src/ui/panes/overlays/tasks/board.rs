@@ -9,7 +9,7 @@ use crate::ui::panes::overlays::texts;
 use crate::view::model::{RoomModel, TasksView};
 use crate::workspace::task_files::{Column, Task, TaskFile, columns};
 
-/// What is wrong with the tasks of a file, by their places in it, and what is wrong beside them.
+/// The problems of a file's tasks, by their positions, and its other problems.
 #[derive(Default)]
 pub(super) struct Found<'a> {
     /// At a task.
@@ -44,7 +44,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Whether a task says what is searched for: in its title, its tags, its names or its id.
+/// Whether a task matches the search: by its title, its tags, its names or its id.
 pub(super) fn fits(task: &Task, wanted: &str) -> bool {
     let has = |text: &str| text.to_lowercase().contains(wanted);
     wanted.is_empty()
@@ -54,7 +54,7 @@ pub(super) fn fits(task: &Task, wanted: &str) -> bool {
         || task.stakeholders.iter().any(|name| has(&format!("@{}", name.text)))
 }
 
-/// The tasks of a column that fit what is searched for, as they are shown: of what is done, the last first.
+/// The tasks of a column that match the search, in the order in which they are shown: of finished ones, the last first.
 pub(super) fn listed(board: &TasksView, column: usize, wanted: &str) -> Vec<usize> {
     let fit = board.columns[column].iter().copied().filter(|task| fits(&board.file.tasks[*task], wanted));
     if Column::SHOWN[column] == Column::Done { fit.rev().collect() } else { fit.collect() }

@@ -82,7 +82,7 @@ fn title_ui(ui: &mut Ui, board: &Board<'_>, index: usize, own: &mut Overlays, do
     }
 }
 
-/// Keeps what is being written, and gives it back when the field is left with something new in it.
+/// Keeps a draft, and returns it when the field loses the focus after a change.
 fn written(
     ui: &Ui,
     field: &egui::Response,
