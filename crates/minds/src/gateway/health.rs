@@ -109,7 +109,7 @@ struct ModelHealth {
 
 impl ModelHealth {
     fn fails(&self) -> bool {
-        self.failing.as_ref().is_some_and(Failing::is_told)
+        self.failing.as_ref().is_some_and(Failing::is_reported)
     }
 }
 
