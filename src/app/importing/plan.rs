@@ -7,7 +7,7 @@ use super::scan::{Found, Place, look};
 use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
 use crate::agent::agent_file::{AgentFile, DOCUMENT_OF_FOLDER, stem};
 use crate::agent::formats::format_of;
-use crate::agent::markdown::{Said, says_who_it_is};
+use crate::agent::markdown::{IdentityHints, says_who_it_is};
 use crate::agent::yaml_file;
 use crate::base::text::slug;
 use crate::base::{Problem, unique_names};
@@ -308,8 +308,11 @@ fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<PlannedFile> {
     let lower = to.to_ascii_lowercase();
     let is_told = lower.ends_with(".mdx") || yaml_file::ENDINGS.iter().any(|ending| lower.ends_with(ending));
     // The name of such a file says what it is.
-    let said =
-        if is_told { Said { has_keys: true, has_name: true, has_description: true } } else { says_who_it_is(&text) };
+    let said = if is_told {
+        IdentityHints { has_keys: true, has_name: true, has_description: true }
+    } else {
+        says_who_it_is(&text)
+    };
     let is_one = if strictly { said.has_name && said.has_description } else { said.has_keys };
     (is_one && !agent.malformed).then(|| PlannedFile {
         kind: Kind::Agent,
