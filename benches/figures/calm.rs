@@ -1,4 +1,4 @@
-//! What a room costs that people work in, and one that they leave alone.
+//! What a room costs while people work in it, and while they leave it alone.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,15 +22,15 @@ use super::rooms;
 const AGENTS: f64 = 10.0;
 /// Different answers of each agent; it says them in turn.
 const ANSWERS: usize = 600;
-/// So long a provider keeps what it read at the least: Anthropic five minutes, OpenAI five to ten.
+/// The shortest time for which a provider keeps a prompt in its cache: Anthropic five minutes, OpenAI five to ten.
 const CACHE_SECS: u64 = 300;
 
-/// What an hour of a room came to.
+/// What happened in one hour of a room.
 #[derive(Clone, Copy, Default)]
 struct Hour {
     calls: usize,
     tokens: u64,
-    /// Minutes in which nobody did anything that can be seen.
+    /// Minutes in which nothing visible happened.
     dead_minutes: usize,
 }
 
@@ -44,14 +44,14 @@ impl Hour {
     }
 }
 
-/// The newsroom, at work and left alone.
+/// The newsroom while people work in it, and while it is left alone.
 pub fn newsroom() -> Vec<Figure> {
     let mut figures = at_work();
     figures.extend(alone());
     figures
 }
 
-/// An hour in which a person does something every ten minutes, and two in which nobody does.
+/// One hour in which a person does something every ten minutes, and two in which nobody does.
 fn at_work() -> Vec<Figure> {
     let mut room = open(rooms::scripted("calm", &script()));
     let mut watch = Watch::default();
@@ -69,23 +69,24 @@ fn at_work() -> Vec<Figure> {
     let each = |value: f64| digits(value / AGENTS);
     let told = |hour: &Hour| format!("{} calls, {} tokens", hour.calls, hour.tokens);
     vec![
-        figure("newsroom at work, calls an agent-hour", "30", work.calls as f64 / AGENTS, 30.0)
-            .against("2.5 s an answer, all different, 1 in 5 pins; a person acts every 10 minutes"),
-        figure("the same, tokens an agent-hour", "30,000", work.tokens as f64 / AGENTS, 30_000.0)
-            .against(format!("{} tokens a call", work.tokens / work.calls.max(1) as u64)),
+        figure("model calls per agent and hour, at work", "30", work.calls as f64 / AGENTS, 30.0)
+            .against("2.5 s per answer, all different, 1 in 5 pins something; a person acts every 10 minutes"),
+        figure("tokens per agent and hour, at work", "30,000", work.tokens as f64 / AGENTS, 30_000.0)
+            .against(format!("{} tokens per call", work.tokens / work.calls.max(1) as u64)),
         Figure {
-            what: "the same, share of questions that a provider has read before".to_owned(),
+            what: "share of these prompts that a provider can serve from its cache".to_owned(),
             limit: "at least 60 %".to_owned(),
             measured: format!("{cached_percent:.0} %"),
-            against: format!("kept for {CACHE_SECS} s alone: {soon_percent:.0} %"),
+            against: format!("{soon_percent:.0} % if it is kept for only {CACHE_SECS} s"),
             holds: Some(cached_percent >= 60.0),
         },
-        figure("the same room, third hour, nothing from outside: calls", "0", hours[2].calls as f64, 0.0)
-            .against(format!("second hour {}; calls an agent-hour {}", told(&hours[1]), each(hours[1].calls as f64))),
+        figure("calls in the third hour, without anything from outside", "0", hours[2].calls as f64, 0.0).against(
+            format!("second hour: {}; calls per agent and hour: {}", told(&hours[1]), each(hours[1].calls as f64)),
+        ),
     ]
 }
 
-/// Four hours with the offline brain, in which nobody does anything from outside.
+/// Four hours with the offline brain, without anything from outside.
 fn alone() -> Vec<Figure> {
     let mut room = open("offline".to_owned());
     let mut watch = Watch::default();
@@ -93,9 +94,9 @@ fn alone() -> Vec<Figure> {
     let all = hours.iter().copied().fold(Hour::default(), Hour::add);
     let calls: Vec<String> = hours.iter().map(|hour| hour.calls.to_string()).collect();
     vec![
-        figure("newsroom offline, 4 h, calls an agent-hour", "5", all.calls as f64 / AGENTS / 4.0, 5.0)
-            .against(format!("{} calls in its hours, {} tokens", calls.join(", "), all.tokens)),
-        figure("the same, minutes with nothing to see", "0", all.dead_minutes as f64, 0.0),
+        figure("newsroom offline for four hours, calls per agent and hour", "5", all.calls as f64 / AGENTS / 4.0, 5.0)
+            .against(format!("{} calls in each of the hours, {} tokens", calls.join(", "), all.tokens)),
+        figure("minutes of these in which nothing is to be seen", "0", all.dead_minutes as f64, 0.0),
     ]
 }
 
@@ -117,7 +118,8 @@ fn open(provider: String) -> App {
     app::begin(start, "r-figures".into(), Seq(1)).expect("a fresh room begins")
 }
 
-/// Answers that are all different, of each agent: one in five pins, a few write, note, vote or say goodbye.
+/// A script of different answers for each agent: one in five pins something, and a few write, note, vote or say
+/// goodbye.
 fn script() -> String {
     let agents = ["researcher", "fact-checker", "writer", "editor", "designer", "engineer", "producer", "archivist"];
     let names = ["Ada", "Dov", "Bram", "Cleo", "Esme", "Gita"];
@@ -174,14 +176,14 @@ struct Watch {
     cache: PrefixCache,
 }
 
-/// What a provider that keeps the questions it read finds again in new ones: their beginnings.
+/// Measures how much of each new prompt a provider can serve from its cache: prefixes of prompts that it has seen.
 #[derive(Default)]
 struct PrefixCache {
-    /// When each was asked, oldest first.
+    /// The time of each request, oldest first.
     kept: Vec<(u64, Vec<u8>)>,
     read_bytes: usize,
     found_bytes: usize,
-    /// The same where questions are kept for a few minutes alone.
+    /// The same for a provider that keeps prompts for only a few minutes.
     found_soon_bytes: usize,
 }
 

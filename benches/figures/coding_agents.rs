@@ -1,6 +1,6 @@
-//! What it costs that a coding agent is used through the workshop: over a client of its protocol that does nothing else, in
-//! turn in the same run; until what it says is seen; twenty of them at once, and what of the memory is ours; a file that it
-//! writes; and what is left when it, or the room, is killed.
+//! What the workshop adds to the use of a coding agent, compared in the same run with a minimal client of its protocol:
+//! the delay until its words are visible, twenty agents at once and the memory that we use for them, a file that it
+//! writes, and what is left after it or the room is killed.
 
 mod bare;
 mod hosted;
@@ -17,19 +17,19 @@ use self::hosted::{Hosted, Place};
 use super::measure::{Figure, Times, digits, resident_mib};
 
 const PROMPTS: usize = 30;
-/// Agents that are asked at once.
+/// How many agents are asked at once.
 pub const AGENTS: usize = 20;
 const CHUNKS: usize = 300;
 const SEEN: usize = 200;
-/// The log keeps two thousand characters of what is said at the end.
+/// The log keeps the last two thousand characters of what is said.
 const WRITES: usize = 60;
 const KILLS: usize = 200;
-/// Nothing here takes longer.
+/// Every wait is limited to this.
 pub const PATIENCE: Duration = Duration::from_secs(120);
-/// A frame of sixty a second.
+/// One frame at sixty per second.
 const FRAME: Duration = Duration::from_micros(16_667);
 
-/// Everything of it.
+/// Measures all of it.
 pub fn hosted() -> Vec<Figure> {
     if Command::new("python3").arg("--version").output().is_err() {
         eprintln!("acp: there is no python3, so nothing is measured");
@@ -47,7 +47,7 @@ fn first_chunks() -> Figure {
     let mut hosted = Hosted::open(1, Speed::Max);
     let (script, folder) = (hosted.place.script.clone(), hosted.place.folder.clone());
     let mut bare = Bare::start(&script, &folder);
-    // The process is started by the first, and the interpreter is warm after it.
+    // The first prompt starts the process, and afterwards the interpreter is warm.
     bare.first_chunk(&folder);
     hosted.first_chunk();
     let (mut direct, mut ours) = (Vec::new(), Vec::new());
@@ -55,19 +55,19 @@ fn first_chunks() -> Figure {
         direct.push(bare.first_chunk(&folder));
         ours.push(hosted.first_chunk());
     }
-    Figure::over_bare("a prompt to a coding agent until its first chunk, over a bare client", 5.0, direct, ours)
+    Figure::over_bare("a prompt to a coding agent until its first chunk, beyond a minimal client", 5.0, direct, ours)
 }
 
-/// Nanoseconds since 1970 at which each chunk of an answer left its agent, as it says.
+/// When each chunk of an answer left the agent, in nanoseconds since 1970, as the agent reports it.
 fn stamps(said: &str) -> Vec<u64> {
-    // What has no space behind it yet may go on.
+    // A chunk that is not followed by a space may be continued.
     let whole = said.rfind(' ').map_or("", |end| &said[..end]);
     whole.split(' ').filter_map(|chunk| chunk.split_once(':')?.1.parse().ok()).collect()
 }
 
 fn seen() -> Figure {
     let mut room = Hosted::open(1, Speed::Times(1));
-    // Not in step with the frames.
+    // The agent's chunks are not in step with the frames.
     room.task(0, &format!("do:{SEEN} 0 41"));
     let (mut known, mut took, begun) = (0, Vec::new(), Instant::now());
     while took.len() < SEEN && room.said.is_empty() {
@@ -87,12 +87,12 @@ fn seen() -> Figure {
         ),
         limit: format!("{} ms, two frames", digits(limit)),
         measured: times.to_string(),
-        against: format!("{count} of {SEEN} were seen while it still answered"),
+        against: format!("{count} of {SEEN} shown while it answered"),
         holds: Some(count == SEEN && times.longest() <= limit),
     }
 }
 
-/// The processes that have this word on their command line, with that.
+/// The processes with this word on their command line, with that line.
 fn processes(word: &str) -> Vec<(String, String)> {
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let lines = all.filter_map(|entry| {
@@ -102,7 +102,7 @@ fn processes(word: &str) -> Vec<(String, String)> {
     lines.filter(|(_, line)| line.contains(word)).collect()
 }
 
-/// What is resident of the programs of ours that watch over these agents.
+/// The resident memory of our own processes that supervise these agents.
 fn watchers_mib(script: &Path) -> f64 {
     let all = processes(&script.display().to_string());
     all.iter().filter(|(_, line)| line.contains("__watch-over")).map(|(process, _)| resident_mib(process)).sum()
@@ -126,23 +126,23 @@ fn twenty() -> [Figure; 2] {
     let each = most / AGENTS as f64;
     [
         Figure {
-            what: format!("{AGENTS} coding agents at once, {CHUNKS} updates each: answers without a dropped update"),
-            limit: format!("{AGENTS} at least"),
+            what: format!("coding agents at once, {CHUNKS} updates each, without a dropped update"),
+            limit: format!("at least {AGENTS}"),
             measured: whole.to_string(),
             against: String::new(),
             holds: Some(whole == AGENTS),
         },
         Figure {
-            what: "memory of ours for a coding agent".to_owned(),
+            what: "our own memory per coding agent".to_owned(),
             limit: "8 MiB".to_owned(),
             measured: format!("{} MiB", digits(each)),
-            against: format!("{} MiB for {AGENTS}, with what watches over them", digits(most)),
+            against: format!("{} MiB for {AGENTS}, including the processes that supervise them", digits(most)),
             holds: Some(each <= 8.0),
         },
     ]
 }
 
-/// What an agent measured that wrote files in turn by itself and through a room at this speed.
+/// How long the agent took for writing files in turn by itself and through a room at this speed.
 fn written(speed: Speed) -> (Vec<Duration>, Vec<Duration>) {
     let mut room = Hosted::open(1, speed);
     room.task(0, &format!("do:0 {WRITES} 0"));
@@ -159,21 +159,25 @@ fn written(speed: Speed) -> (Vec<Duration>, Vec<Duration>) {
 
 fn writes() -> [Figure; 2] {
     let (own, ours) = written(Speed::Max);
-    let fast =
-        Figure::over_bare("a file that a coding agent writes through the room, over one by itself", 2.0, own, ours);
+    let fast = Figure::over_bare(
+        "a file that a coding agent writes through the room, beyond writing it directly",
+        2.0,
+        own,
+        ours,
+    );
     let (own, ours) = written(Speed::Times(1));
     let (own, ours) = (Times::from_each(own), Times::from_each(ours));
     let paced = Figure {
-        what: "the same in a room at 1 ×, where what is asked and what came of it wait for ticks".to_owned(),
+        what: "the same in a room at 1 ×, where requests and results wait for ticks".to_owned(),
         limit: String::new(),
         measured: format!("{} ms", digits(ours.median() - own.median())),
-        against: format!("by itself {own}; through the room {ours}"),
+        against: format!("directly {own}; through the room {ours}"),
         holds: None,
     };
     [fast, paced]
 }
 
-/// Waits for something, a bounded time; whether it came.
+/// Waits for something with a time limit. Returns whether it happened.
 fn comes(mut condition: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(30);
     while !condition() {
@@ -188,7 +192,7 @@ fn comes(mut condition: impl FnMut() -> bool) -> bool {
 fn kills() -> Figure {
     let mut left = 0;
     for round in 0..KILLS {
-        // Each in a workspace of its own: work that was killed goes on where it was, once that is opened again.
+        // Each round has a workspace of its own: killed work continues where it was when its workspace is opened again.
         let place = Place::new(1, "brood");
         let script = place.script.display().to_string();
         let mut command = Command::new(env!("CARGO_BIN_EXE_workshop"));
@@ -198,7 +202,7 @@ fn kills() -> Figure {
         let mut room = command.spawn().expect("it starts");
         assert!(comes(|| !processes(&format!("{script} child")).is_empty()), "round {round}: the agent does not start");
         if round % 2 == 1 {
-            // The agent is killed by somebody else; some of it may have ended by itself.
+            // The benchmark kills the agent; parts of it may have ended by themselves.
             let agents = processes(&script).into_iter().map(|(process, _)| process);
             let _ = Command::new("kill").arg("-KILL").args(agents).stderr(Stdio::null()).status();
         }
@@ -208,7 +212,7 @@ fn kills() -> Figure {
         left += processes(&script).len();
     }
     Figure {
-        what: format!("processes left after {KILLS} kills, every second one of the agent before the room"),
+        what: format!("processes left after {KILLS} kills, half of them with the agent killed before the room"),
         limit: "0".to_owned(),
         measured: left.to_string(),
         against: String::new(),

@@ -1,5 +1,5 @@
-//! What the files of the desk cost while a person edits them: from a mark in an editor until what it allows is done, and
-//! pumps of a workspace in which nothing is due.
+//! What the approvals file costs while a person edits it: the time from a mark in an editor until the allowed action is
+//! done, and pumps of a workspace in which nothing is due.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use super::measure::{Figure, Times};
 
 const DECISIONS: usize = 20;
 const PUMPS: usize = 1_000;
-/// Nothing here may take longer.
+/// Every wait is limited to this.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const SCENE: &str = "name: Desk\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
@@ -27,7 +27,7 @@ const TASK: &str = "## TODO\n\n- [ ] @lead \"Write it down\"\n";
 const APPROVALS: &str = "tasks/approvals.task.md";
 const DAEMON: [&str; 3] = ["daemon", "--provider", "scripted:script.yaml"];
 
-/// A workspace with one task, for which its agent must ask before it writes.
+/// A workspace with one task, whose agent must ask before it writes.
 fn workspace() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let files = [
@@ -39,7 +39,7 @@ fn workspace() -> TempDir {
     ];
     for (path, text) in files {
         let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+        fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
         fs::write(path, text).expect("files can be written");
     }
     folder
@@ -51,12 +51,12 @@ fn daemon(folder: &Path, more: &[&str]) -> Command {
     command
 }
 
-/// Ends the daemon also where a measurement fails.
+/// Stops the daemon even if a measurement fails.
 struct Watching(Child);
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The daemon may have ended by itself.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -70,7 +70,7 @@ fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// From the moment in which a mark was saved in an editor until the agent's file is written.
+/// Measures the time from saving a mark in an editor until the agent's file is written.
 fn decision() -> Duration {
     let folder = workspace();
     let child = daemon(folder.path(), &["--watch"]).stdout(Stdio::null()).spawn().expect("the program starts");
@@ -87,7 +87,7 @@ fn decision() -> Duration {
     saved.elapsed()
 }
 
-/// Every file of a workspace but the room's own state.
+/// Every file of a workspace except the room's own state.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -106,7 +106,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// How many calls of models and tools one pump comes to.
+/// How many calls of models and tools one pump makes.
 fn pump(folder: &Path) -> usize {
     let child =
         daemon(folder, &["--pump", "--events", "-"]).stdout(Stdio::piped()).spawn().expect("the program starts");
@@ -118,7 +118,7 @@ fn pump(folder: &Path) -> usize {
     calls
 }
 
-/// Decisions in the file, each in a workspace of its own, and pumps where all is done.
+/// Measures decisions in the file, each in a workspace of its own, and pumps when everything is done.
 pub fn decisions_and_pumps() -> Vec<Figure> {
     let decisions = Times::from_each((0..DECISIONS).map(|_| decision()));
     let longest = decisions.longest();
@@ -141,7 +141,7 @@ pub fn decisions_and_pumps() -> Vec<Figure> {
         + before.keys().filter(|path| !after.contains_key(*path)).count();
     vec![
         Figure {
-            what: format!("a mark in the file of approvals until what it allows is done, longest of {DECISIONS}"),
+            what: format!("a mark in the approvals file until the allowed action is done, longest of {DECISIONS}"),
             limit: "1 s".to_owned(),
             measured: format!("{:.2} s", longest / 1e3),
             against: decisions.to_string(),
@@ -151,7 +151,7 @@ pub fn decisions_and_pumps() -> Vec<Figure> {
             what: format!("{PUMPS} pumps of a workspace in which nothing is due: calls, changed files"),
             limit: "0, 0".to_owned(),
             measured: format!("{calls}, {changed}"),
-            against: format!("{pumps} a pump, whole process"),
+            against: format!("{pumps} per pump, whole process"),
             holds: Some(calls == 0 && changed == 0),
         },
     ]

@@ -1,5 +1,5 @@
-//! What agents that are folders cost: a call of a tool in a document beside a program started for each, a thousand
-//! folders registered, and the memory of a module.
+//! What agents in folders cost: a call of a document's tool compared with starting a program for each call, registering
+//! a thousand folders, and the memory per module.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ use serde_json::json;
 use super::measure::{Figure, Times, digits, resident_mib, timed};
 
 const CALLS: usize = 200;
-/// How long nobody calls a tool in between: less than any model takes for its next words.
+/// The pause between two tool calls: less than any model takes for its next words.
 const BETWEEN_CALLS: Duration = Duration::from_millis(20);
 const FOLDERS: usize = 1_000;
 const MODULES: usize = 50;
@@ -30,7 +30,7 @@ const DOCUMENT: &str = "# Agent: Figures\n\n## Purpose\n\nIs measured.\n\n<Tool 
     URL(\"https://example.com/api\");\n  url.searchParams.set(\"city\", params.city);\n  const answer = await fetch(url.href);\n  \
     const found: Forecast[] = await answer.json();\n  return found.slice(0, params.days ?? 3).map((one) => `${one.day}: \
     ${one.text}`).join(\"\\n\");\n}\n```\n\n</Tool>\n";
-/// The same in a program of its own, which reads its parameters and answers as the tool's `fetch` is answered.
+/// The same tool as a program of its own: it reads its parameters and answers like the tool's `fetch`.
 const SCRIPT: &str = "const params = JSON.parse(process.argv[2]); const url = new URL('https://example.com/api'); \
     url.searchParams.set('city', params.city); const found = JSON.parse(process.argv[3]); \
     console.log(found.slice(0, params.days ?? 3).map((one) => `${one.day}: ${one.text}`).join('\\n'));";
@@ -39,7 +39,7 @@ const MODULE: &str = "export default { describe: () => ({ name: 'm', description
     'one', description: 'one', parameters: { type: 'object', properties: {} }, execute: async () => 'one' }], systemPrompt: () => \
     'words', async start() {}, stop() {} };";
 
-/// All of them.
+/// Measures all of it.
 pub fn all() -> Vec<Figure> {
     let mut figures = calls();
     figures.push(folders());
@@ -52,7 +52,7 @@ fn calls() -> Vec<Figure> {
     let cache = Arc::new(ProgramCache::default());
     let checked = checker(&document);
     let at_once = Times::of(20, CALLS, || call(&document, &checked, &cache));
-    // Between two calls of an agent a model thinks; meanwhile the next runtime is made.
+    // A model thinks between two calls of an agent; the next runtime is prepared in that time.
     let paused = (0..CALLS).map(|_| {
         std::thread::sleep(BETWEEN_CALLS);
         timed(|| call(&document, &checked, &cache))
@@ -65,14 +65,14 @@ fn calls() -> Vec<Figure> {
     let against =
         started("node").map_or_else(|| "node is not here".to_owned(), |times| format!("node started: {times}"));
     let bun = started("bun").map(|times| format!("; bun started: {times}")).unwrap_or_default();
-    let against = format!("{against}{bun}; one call right after the other: {at_once}");
+    let against = format!("{against}{bun}; calls without a pause: {at_once}");
     vec![
-        Figure::at_most_ms("a call of a tool in a document, end to end, warm", 2.0, &warm).against(against),
-        Figure::at_most_ms("the first call of a document, which is read", 50.0, &first),
+        Figure::at_most_ms("a call of a document's tool, end to end: a later one", 2.0, &warm).against(against),
+        Figure::at_most_ms("the first call of a document's tool, including reading the document", 50.0, &first),
     ]
 }
 
-/// What checks the arguments of the document's tool, made once, as where tools are registered.
+/// The validator of the tool's arguments, made once, as it is when tools are registered.
 fn checker(document: &AgentDocument) -> Checker {
     Checker::new(document.tools[0].schema()).expect("the schema can be used")
 }
@@ -100,7 +100,7 @@ fn call(document: &AgentDocument, checker: &Checker, programs: &Arc<ProgramCache
     assert_eq!(outcome.result.as_deref(), Ok("1: sun\n2: rain"));
 }
 
-/// The same by a program that is started for each call, where it is on this computer.
+/// The same by a program that is started for each call, if it is installed on this computer.
 fn started(program: &str) -> Option<Times> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let script = folder.path().join("forecast.js");
@@ -114,7 +114,7 @@ fn started(program: &str) -> Option<Times> {
     Some(Times::of(2, 20, || drop(run())))
 }
 
-/// From opening a workspace of folders until each tool of each is there.
+/// Measures the time from opening a workspace of folders until all of their tools are available.
 fn folders() -> Figure {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let scene = "name: Many\nseed: 1\nelements: []\nagents: []\n";
@@ -131,7 +131,7 @@ fn folders() -> Figure {
     ours.extend((0..5).map(|_| opened(folder.path(), FOLDERS)));
     let times = Times::from_each(ours);
     Figure::at_most_ms(
-        format!("{FOLDERS} folders with a document, a tool and a skill, opened and registered"),
+        format!("loading and registering {FOLDERS} folders, each with a document, a tool and a skill"),
         2_000.0,
         &times,
     )
@@ -167,11 +167,11 @@ fn opened(folder: &std::path::Path, tools: usize) -> Duration {
 
 fn write(folder: &std::path::Path, path: &str, text: &str) {
     let path = folder.join(path);
-    fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+    fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
     fs::write(path, text).expect("files can be written");
 }
 
-/// What this process takes more for each module that is loaded.
+/// How much memory this process needs for each loaded module.
 fn module_memory() -> Figure {
     let cache = ProgramCache::default();
     let limits = EngineLimits::default();
@@ -188,11 +188,11 @@ fn module_memory() -> Figure {
     let names: Vec<String> = set.states().map(|(file, _)| file.to_owned()).collect();
     for name in &names {
         let order = ModuleCommand::Tool { name: "one".to_owned(), arguments: serde_json::Map::new() };
-        set.order(name, order).expect("it takes orders");
+        set.order(name, order).expect("it should accept orders");
     }
     let each = (resident_mib("self") - before) / MODULES as f64;
     Figure {
-        what: format!("memory a module, of {MODULES} that run"),
+        what: format!("memory per module, {MODULES} running"),
         limit: "3 MB".into(),
         measured: format!("{} MB", digits(each)),
         against: String::new(),

@@ -1,5 +1,5 @@
-//! What the files of a workspace cost: opening ten thousand, and one tool call among them, beside the bare file
-//! system doing the same.
+//! What the files of a workspace cost: opening ten thousand, and single tool calls among them, compared with doing the
+//! same directly on the file system.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -15,7 +15,7 @@ use super::measure::{Figure, Times};
 
 const FILES: usize = 10_000;
 const FOLDERS: usize = 100;
-/// About what a note or a draft has.
+/// About the length of a note or a draft.
 const TEXT_BYTES: usize = 2000;
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -42,12 +42,14 @@ impl Office {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for number in 0..FOLDERS {
-            fs::create_dir_all(folder.path().join(path(number)).parent().expect("it has one")).expect("it can be made");
+            fs::create_dir_all(folder.path().join(path(number)).parent().expect("it should have one"))
+                .expect("it can be made");
         }
         for number in 0..FILES {
             fs::write(folder.path().join(path(number)), text(number)).expect("files can be written");
         }
-        // The clocks of file systems are coarse: what was written just now is not trusted to stay.
+        // File systems have coarse timestamps: a file that was written a moment ago may still change unnoticed, so it
+        // is not cached.
         std::thread::sleep(Duration::from_millis(2500));
         let desk = open(folder.path());
         Self { folder, desk, orders: 0 }
@@ -77,7 +79,7 @@ impl Office {
     }
 }
 
-/// Opening, reading, writing, listing and searching among ten thousand files.
+/// Measures opening, reading, writing, listing and searching among ten thousand files.
 pub fn ten_thousand() -> Vec<Figure> {
     let mut office = Office::new();
     let mut figures = vec![opening(&office), reading(&mut office)];
@@ -87,10 +89,11 @@ pub fn ten_thousand() -> Vec<Figure> {
 }
 
 fn opening(office: &Office) -> Figure {
-    // A second desk of the same folder, which nobody else writes meanwhile.
+    // A second file service for the same folder, in which nobody else writes meanwhile.
     let times = Times::of(1, 10, || drop(open(office.folder.path())));
     let bare = Times::of(1, 10, || assert_eq!(walk(office.folder.path()).len(), FILES));
-    Figure::at_most_ms(format!("opening {FILES} files"), 1000.0, &times).against(format!("walking them: {bare}"))
+    Figure::at_most_ms(format!("opening {FILES} files"), 1000.0, &times)
+        .against(format!("only walking the folders: {bare}"))
 }
 
 fn walk(folder: &Path) -> Vec<(PathBuf, u64)> {
@@ -99,7 +102,7 @@ fn walk(folder: &Path) -> Vec<(PathBuf, u64)> {
         if entry.file_name().to_string_lossy().starts_with('.') {
             continue;
         }
-        let metadata = entry.metadata().expect("it is there");
+        let metadata = entry.metadata().expect("it should exist");
         if metadata.is_dir() {
             files.extend(walk(&entry.path()));
         } else {
@@ -113,7 +116,7 @@ fn reading(office: &mut Office) -> Figure {
     let mut number = 0;
     let bare = Times::of(20, 500, || {
         number += 7;
-        drop(fs::read_to_string(office.at(number % FILES)).expect("it is there"));
+        drop(fs::read_to_string(office.at(number % FILES)).expect("it should exist"));
     });
     let times = Times::of(20, 500, || {
         number += 7;
@@ -138,7 +141,7 @@ fn writing(office: &mut Office) -> [Figure; 2] {
         }
         fs::rename(&beside, path).expect("it can be renamed");
         if is_synced {
-            File::open(path.parent().expect("it has one"))
+            File::open(path.parent().expect("it should have one"))
                 .and_then(|folder| folder.sync_all())
                 .expect("it can be synced");
         }
@@ -150,7 +153,7 @@ fn writing(office: &mut Office) -> [Figure; 2] {
         })
     };
     let (synced, unsynced) = (bare(true), bare(false));
-    // The first write over a file keeps what stood there, too; the second is what most writes are.
+    // The first write to a file also keeps its previous text; most writes are like the second one.
     for round in 0..2 {
         for number in 0..105 {
             let content = format!("{round} {}", text(number));
@@ -166,14 +169,14 @@ fn writing(office: &mut Office) -> [Figure; 2] {
     });
     let apart = (times.median() - synced.median() + unsynced.median()).max(0.0);
     let rest = Figure {
-        what: "the same without what the bare write waits for the disk".into(),
+        what: "the same without the time that the plain write waits for the disk".into(),
         limit: "1 ms".into(),
         measured: format!("{apart:.3} ms"),
         against: format!("write, rename: {unsynced}"),
         holds: Some(apart <= 1.0),
     };
     let write = Figure {
-        what: format!("one write among {FILES} files, with its version, on disk"),
+        what: format!("one write among {FILES} files, with its version on disk"),
         limit: String::new(),
         measured: times.to_string(),
         against: format!("write, sync, rename, sync: {synced}"),
@@ -187,7 +190,10 @@ fn listing(office: &mut Office) -> Figure {
     let bare = Times::of(5, 200, || {
         number += 1;
         let folder = office.at(number);
-        assert!(fs::read_dir(folder.parent().expect("it has one")).expect("it is there").count() >= FILES / FOLDERS);
+        assert!(
+            fs::read_dir(folder.parent().expect("it should have one")).expect("it should exist").count()
+                >= FILES / FOLDERS
+        );
     });
     let times = Times::of(5, 200, || {
         number += 1;
@@ -205,7 +211,7 @@ fn missing(office: &mut Office) -> Figure {
         assert!(outcome.result.is_err(), "{outcome:?}");
     });
     Figure {
-        what: format!("a read that misses, with what is like it among {FILES} files"),
+        what: format!("reading a missing file among {FILES}, with similar names suggested"),
         limit: String::new(),
         measured: times.to_string(),
         against: String::new(),
@@ -226,7 +232,7 @@ fn searching(office: &mut Office) -> Figure {
         assert!(matches!(&outcome.result, Ok(FileAnswer::Matches { matches, .. }) if !matches.is_empty()));
     });
     Figure {
-        what: format!("searching all {FILES} files for a text"),
+        what: format!("full-text search in all {FILES} files"),
         limit: String::new(),
         measured: times.to_string(),
         against: format!("reading and searching all: {bare}"),

@@ -1,5 +1,5 @@
-//! What a frame of the window costs the main thread, without the display: ticks, the look into the room, panels,
-//! everything painted, and the triangles made of it.
+//! What a frame of the window costs on the main thread, without the display: ticks, extracting the room, panels,
+//! painting, and tessellation.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,19 +14,20 @@ use egui::{Context, Pos2, RawInput, Rect, vec2};
 
 use super::measure::{Figure, Times, digits, timed};
 
-/// The size of the window that is measured, in points.
+/// The size of the measured window, in points.
 const WINDOW: egui::Vec2 = vec2(1_920.0, 1_080.0);
-/// Frames until every agent walks and the window has found its sizes.
+/// Frames to run until every agent walks and the window has settled on its layout.
 const WARM_UP: usize = 240;
 const FRAMES: usize = 600;
-/// So many agents say something new in each frame.
+/// How many agents say something new in each frame.
 const SAID_PER_FRAME: usize = 3;
 
-/// Crowds that walk, talk and carry their names: how many, with the overlay or not, from how far, the most in ms.
+/// Crowds of agents that walk, talk and show their names: their number, whether the overlay is on, the zoom, and the
+/// target in ms.
 const CROWDS: [(usize, bool, f32, f64); 3] =
     [(1_000, false, 0.6, 5.0), (1_000, true, 0.6, 7.0), (10_000, false, 0.19, 12.0)];
 
-/// Frames of each crowd.
+/// Frames measured for each crowd.
 pub fn crowds() -> Vec<Figure> {
     CROWDS.into_iter().map(|(agents, overlay, zoom, limit)| crowd(agents, overlay, zoom, limit)).collect()
 }
@@ -38,7 +39,7 @@ fn crowd(agents: usize, overlay: bool, zoom: f32, limit: f64) -> Figure {
         OpenOptions { folder: folder.path().to_owned(), provider: Some("offline".into()), ..OpenOptions::default() };
     let mut room = OpenRoom::open(options).expect("the crowd's room opens");
     let world = room.world().expect("it is open");
-    // More than one tick falls into a frame that takes 8 ms: none of the measured ones goes without.
+    // A frame that takes 8 ms covers more than one tick, so every measured frame contains one.
     world.resource_mut::<SimClock>().speed = Speed::Times(4);
     let mut screen = Screen::new(Some(false));
     screen.state.view.debug_overlay = overlay;
@@ -68,7 +69,7 @@ fn crowd(agents: usize, overlay: bool, zoom: f32, limit: f64) -> Figure {
             output.textures_delta.clear();
             triangles = context.tessellate(output.shapes, output.pixels_per_point).len();
         });
-        // The rest of a frame of a sixtieth of a second is the display's.
+        // The rest of a sixtieth of a second belongs to the display.
         std::thread::sleep(Duration::from_millis(8).saturating_sub(took));
         took
     };
@@ -80,11 +81,11 @@ fn crowd(agents: usize, overlay: bool, zoom: f32, limit: f64) -> Figure {
     room.close("measured");
     let overlay = if overlay { "on" } else { "off" };
     Figure::at_most_ms(format!("main-thread frame work, {agents} agents, overlay {overlay}"), limit, &times)
-        .against(format!("a tick in every frame; {walking} on their feet, {bubbles} bubbles, {triangles} meshes"))
+        .against(format!("one tick per frame; {walking} walking, {bubbles} bubbles, {triangles} meshes"))
 }
 
-/// Frames while the view glides from near to far and back over 10,000 who stand still: none takes much longer than the
-/// others, so that nothing is drawn anew at a step of the way.
+/// Zooms from near to far and back over 10,000 agents at rest: no frame may take much longer than the others, so no
+/// zoom level may redraw everything.
 pub fn glide() -> Vec<Figure> {
     const AGENTS: usize = 10_000;
     const ZOOMS: std::ops::RangeInclusive<f32> = 0.12..=0.9;
@@ -121,7 +122,7 @@ pub fn glide() -> Vec<Figure> {
     room.close("measured");
     let (median, longest) = (times.median(), times.longest());
     vec![Figure {
-        what: format!("the longest frame while the view glides over {AGENTS} agents"),
+        what: format!("longest frame while the view pans over {AGENTS} agents"),
         limit: "2 × the median".to_owned(),
         measured: format!("{} ×", digits(longest / median)),
         against: times.to_string(),
@@ -135,7 +136,7 @@ fn walkers(room: &mut OpenRoom) -> usize {
     walks.iter(world).filter(|walk| walk.course.moves()).count()
 }
 
-/// A workspace in which so many wander about inside what the window shows at this zoom.
+/// A workspace in which this many agents wander about inside what the window shows at this zoom.
 pub fn write_crowd(folder: &Path, agents: usize, zoom: f32) -> std::io::Result<()> {
     let size = Vec2::new(WINDOW.x, WINDOW.y) / zoom * 0.9;
     let columns = (agents as f32 * size.x / size.y).sqrt().ceil();

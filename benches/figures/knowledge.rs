@@ -1,5 +1,4 @@
-//! What memories cost the room: a tick while nobody recalls anything, one memory added, a workspace with many of them
-//! opened.
+//! What memories cost: a tick while nobody recalls anything, adding one memory, and opening a workspace with many.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -18,13 +17,13 @@ use super::measure::{Figure, Times, digits, timed};
 use super::rooms;
 
 const AGENTS: usize = 1_000;
-/// Until everybody has read everything: in an unchanged room nobody is asked anything after that.
+/// Time for everybody to read everything: afterwards nobody is asked anything in an unchanged room.
 const WARM_UP: u64 = 9_000;
 const TICKS: usize = 3_000;
 const MEMORIES: usize = 10_000;
 const ADDED: usize = 200;
 
-/// Memories of a workspace, a line each.
+/// The memories of a workspace as text, one per line.
 fn lines(count: usize) -> String {
     const THINGS: [&str; 8] = ["port", "schema", "proxy", "report", "invoice", "deadline", "server", "customer"];
     const SAID: [&str; 6] = ["is taken by", "was moved to", "needs", "fails without", "is older than", "belongs to"];
@@ -39,11 +38,11 @@ fn lines(count: usize) -> String {
 
 fn write(folder: &Path, path: &str, text: &str) {
     let path = folder.join(path);
-    std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+    std::fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
     std::fs::write(path, text).expect("files can be written");
 }
 
-/// A tick of a large room with all that is needed to recall, against one in which nobody remembers anything.
+/// Compares a tick of a large room that is ready to recall memories with one in which nobody remembers anything.
 pub fn tick() -> Vec<Figure> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     write(folder.path(), "memory/knowledge/shared.md", &lines(MEMORIES));
@@ -67,10 +66,10 @@ pub fn tick() -> Vec<Figure> {
     }
     let pairs: Vec<_> = (0..TICKS)
         .map(|number| {
-            // What somebody recalls is answered beside the ticks, and is not measured here.
+            // Recalls are answered outside of ticks and are not measured here.
             settle(without.world_mut());
             settle(with.world_mut());
-            // Who comes first has the colder machine.
+            // Whichever runs first has the colder machine.
             let mut one = || timed(|| step(without.world_mut()));
             let mut other = || timed(|| step(with.world_mut()));
             if number % 2 == 0 {
@@ -86,9 +85,7 @@ pub fn tick() -> Vec<Figure> {
     let full = Times::from_each(pairs.iter().map(|pair| pair.1));
     let ratio = full.median() / base.median();
     vec![Figure {
-        what: format!(
-            "a tick of {AGENTS} agents with {MEMORIES} shared memories, without the answers to who recalls, over one without"
-        ),
+        what: format!("a tick of {AGENTS} agents with {MEMORIES} shared memories, without recalls"),
         limit: "1.02 ×".into(),
         measured: format!("{} ×", digits(ratio)),
         against: format!("{full} against {base}"),
@@ -96,7 +93,7 @@ pub fn tick() -> Vec<Figure> {
     }]
 }
 
-/// What whoever drives a room does for a tick.
+/// Does what every driver of a room does for a tick.
 fn step(world: &mut World) {
     assert!(!learning::must_wait(world), "everything that was asked is answered");
     schedule::advance(world);
@@ -108,7 +105,7 @@ fn settle(world: &mut World) {
     }
 }
 
-/// A file written beside, synced and renamed, and its folder synced.
+/// Writes a file next to its target, syncs and renames it, and syncs its folder.
 fn put_in_place(folder: &Path, content: &[u8]) -> std::io::Result<()> {
     let (beside, place) = (folder.join("beside"), folder.join("place"));
     let mut file = std::fs::File::create(&beside)?;
@@ -118,7 +115,7 @@ fn put_in_place(folder: &Path, content: &[u8]) -> std::io::Result<()> {
     std::fs::File::open(folder)?.sync_all()
 }
 
-/// One memory added as an agent adds it in an open room, and a workspace of many opened.
+/// Measures adding one memory as an agent does in an open room, and opening a workspace with many.
 pub fn files() -> Vec<Figure> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     write(folder.path(), "memory/knowledge/shared.md", &lines(1_000));
@@ -135,29 +132,30 @@ pub fn files() -> Vec<Figure> {
             Memory { id: format!("k-new-{index}").into(), ..Memory::new(&"ada".into(), &text(index), Some(1)) };
         known.add(&memory, &by).expect("it can be added");
     });
-    let model = WordLlama::built_in().expect("the table is whole");
+    let model = WordLlama::built_in().expect("the table should be complete");
     let embedded = Times::of(20, ADDED, || {
         index += 1;
         let _vector = model.embed(&text(index));
     });
     drop(known);
     drop(service);
-    // What the disk alone asks for a file of this size; adding waits for it twice, for the version and for the line.
+    // What the disk alone takes for a file of this size. Adding a memory waits for the disk twice: for the version and
+    // for the line.
     let line = std::fs::read(folder.path().join("memory/knowledge/ada.md")).expect("memories of hers are there");
     let in_place = Times::of(20, ADDED, || put_in_place(folder.path(), &line).expect("files can be written"));
     let many = tempfile::tempdir().expect("a temporary folder can be made");
     write(many.path(), "memory/knowledge/shared.md", &lines(MEMORIES));
     let state = many.path().join(".workshop");
     let open = || drop(KnowledgeFiles::open(many.path(), &state, &choice).expect("memories can be read"));
-    // With their vectors in the index after the first time.
+    // With their vectors in the index, after the first time.
     let opened = Times::of(1, 9, open);
     vec![
         Figure::at_most_ms(
-            "a memory added in an open room of 1,000: its line and its version on disk, indexed".to_owned(),
+            "adding a memory in an open room with 1,000: its line and version on disk, indexed".to_owned(),
             1.0,
             &added,
         )
-        .against(format!("its meaning among it: {embedded}; a file of this size put in place, durably: {in_place}")),
-        Figure::at_most_ms(format!("{MEMORIES} memories opened"), 300.0, &opened),
+        .against(format!("including its embedding: {embedded}; only writing a file of this size durably: {in_place}")),
+        Figure::at_most_ms(format!("opening {MEMORIES} memories"), 300.0, &opened),
     ]
 }

@@ -1,8 +1,8 @@
-//! The figures that the workshop promises, measured: `cargo bench --bench figures [-- PART OF A NAME]`.
+//! Measures the performance targets of the workshop: `cargo bench --bench figures [-- PART OF A NAME]`.
 //!
-//! Prints one Markdown table. A time is the median of its repetitions, with the least and the most in brackets;
-//! what is compared is measured in turn in the same run. A figure that is missed is said and fails nothing:
-//! machines differ. `-- trust` is apart from them: it measures nothing and fails where something is found.
+//! Prints one Markdown table. A time is the median of its repetitions, with minimum and maximum in parentheses; both
+//! sides of a comparison are measured in turn in the same run. A missed target is reported but does not fail the run,
+//! because machines differ. `-- trust` is separate: it measures nothing and fails if it finds anything.
 
 mod calm;
 mod coding_agents;
@@ -103,7 +103,7 @@ fn main() {
         }
     }
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str()));
-    println!("| what | at most | measured | against | |");
+    println!("| what | target | measured | compared with | |");
     println!("|---|---|---|---|---|");
     let mut measured = false;
     for (_, measure) in GROUPS.iter().filter(|(name, _)| is_wanted(name)) {

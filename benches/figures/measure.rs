@@ -1,9 +1,9 @@
-//! Timing by hand: warm up, repeat, and say the median and how far the repetitions lie apart.
+//! Timing by hand: warm up, repeat, and report the median and the range.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// What repetitions of one thing took, in milliseconds.
+/// The times of the repetitions of one measurement, in milliseconds.
 #[derive(Clone, Debug)]
 pub struct Times {
     sorted: Vec<f64>,
@@ -18,14 +18,14 @@ impl Times {
         Self::from_each((0..count).map(|_| timed(&mut what)))
     }
 
-    /// From what each repetition took.
+    /// From the time of each repetition.
     pub fn from_each(each: impl IntoIterator<Item = Duration>) -> Self {
         let mut sorted: Vec<f64> = each.into_iter().map(|took| took.as_secs_f64() * 1e3).collect();
         sorted.sort_by(f64::total_cmp);
         Self { sorted }
     }
 
-    /// In milliseconds.
+    /// The median, in milliseconds.
     pub fn median(&self) -> f64 {
         self.sorted.get(self.sorted.len() / 2).copied().unwrap_or(f64::NAN)
     }
@@ -45,7 +45,7 @@ impl fmt::Display for Times {
     }
 }
 
-/// Three digits that say something.
+/// Formats a number with three significant digits.
 pub fn digits(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
@@ -55,29 +55,29 @@ pub fn digits(value: f64) -> String {
     }
 }
 
-/// What one run took.
+/// The time of a single run.
 pub fn timed(what: impl FnOnce()) -> Duration {
     let began = Instant::now();
     what();
     began.elapsed()
 }
 
-/// One line of the table.
+/// One row of the table.
 pub struct Figure {
     /// What is measured.
     pub what: String,
-    /// The most (or, where it says so, the least) that is allowed, with its unit.
+    /// The target: the maximum, or the minimum where it says so, with its unit.
     pub limit: String,
-    /// What was measured, with its unit.
+    /// The measured value, with its unit.
     pub measured: String,
-    /// What it was compared with, where it was.
+    /// What it was compared with; empty where there is no comparison.
     pub against: String,
-    /// Whether it holds; `None` where there is nothing to hold.
+    /// Whether the target is met; `None` where there is no target.
     pub holds: Option<bool>,
 }
 
 impl Figure {
-    /// A time that must not be longer than so many milliseconds.
+    /// A time with a target in milliseconds.
     pub fn at_most_ms(what: impl Into<String>, limit: f64, times: &Times) -> Self {
         Self {
             what: what.into(),
@@ -88,7 +88,7 @@ impl Figure {
         }
     }
 
-    /// What the workshop adds to something that was also done without it, in turn in the same run.
+    /// The difference that the workshop makes: both ways are measured in turn in the same run.
     pub fn over_bare(what: &str, limit_ms: f64, bare: Vec<Duration>, ours: Vec<Duration>) -> Self {
         let (bare, ours) = (Times::from_each(bare), Times::from_each(ours));
         let over_ms = ours.median() - bare.median();
@@ -96,12 +96,12 @@ impl Figure {
             what: what.to_owned(),
             limit: format!("{} ms", digits(limit_ms)),
             measured: format!("{} ms", digits(over_ms)),
-            against: format!("bare {bare}; through the workshop {ours}"),
+            against: format!("directly {bare}; through the workshop {ours}"),
             holds: Some(over_ms <= limit_ms),
         }
     }
 
-    /// The same line, compared with something.
+    /// The same row with a comparison.
     pub fn against(mut self, what: impl Into<String>) -> Self {
         self.against = what.into();
         self
@@ -119,7 +119,7 @@ impl fmt::Display for Figure {
     }
 }
 
-/// What is resident of a process, in MiB.
+/// The resident memory of a process, in MiB.
 pub fn resident_mib(process: &str) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));

@@ -1,4 +1,4 @@
-//! What a prompt costs to build, and how soon a reply is acted on.
+//! What building a prompt costs, and how soon a reply takes effect.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -12,10 +12,10 @@ use bevy::ecs::message::MessageCursor;
 use super::measure::{Figure, Times, digits};
 use super::rooms;
 
-/// Prompts built in one measured repetition: one alone is too short to time.
+/// Prompts built per measured repetition: a single one is too short to time.
 const BATCH: usize = 100;
 
-/// The prompt of an agent in the room of the starter kit, after it has lived there for a while.
+/// Builds the prompt of an agent in the starter kit's room after that has run for a while.
 pub fn prompt_built() -> Vec<Figure> {
     let mut room = rooms::kit("studio");
     let world = room.world_mut();
@@ -37,7 +37,7 @@ pub fn prompt_built() -> Vec<Figure> {
     });
     let micros = |times: &Times| times.median() * 1e3 / BATCH as f64;
     vec![Figure {
-        what: "prompt for one agent built, gathered and rendered (studio)".into(),
+        what: "building the prompt of one agent (studio)".into(),
         limit: "50 µs".into(),
         measured: format!("{} µs", digits(micros(&whole))),
         against: format!("{chars} characters; rendering alone {} µs", digits(micros(&rendered))),
@@ -45,7 +45,7 @@ pub fn prompt_built() -> Vec<Figure> {
     }]
 }
 
-/// How many ticks lie between an answer that waits at the door and the room hearing what came of it.
+/// Counts the ticks between the arrival of an answer and its effect in the room.
 pub fn reply_acted_on() -> Vec<Figure> {
     let mut room = rooms::kit("newsroom");
     let world = room.world_mut();
@@ -63,7 +63,7 @@ pub fn reply_acted_on() -> Vec<Figure> {
                 answered.insert(thought, tick);
             }
         }
-        // Said in the tick that the agent goes on in: the room hears it before the tick ends.
+        // It is emitted in the tick in which the agent continues: the room reacts to it before the tick ends.
         for done in acts.read(world.resource()) {
             if let Some(let_in) = answered.remove(&(done.agent, done.activity)) {
                 waits.push(tick - let_in + 1);
@@ -72,7 +72,7 @@ pub fn reply_acted_on() -> Vec<Figure> {
     }
     let most = waits.iter().copied().max().unwrap_or(u64::MAX);
     vec![Figure {
-        what: "reply received until acted on".into(),
+        what: "reply received until it takes effect".into(),
         limit: "the next tick".into(),
         measured: format!("{} of {} replies within {most} tick", waits.len(), waits.len() + answered.len()),
         against: String::new(),

@@ -1,5 +1,5 @@
-//! What each pane of the studio costs a frame on the main thread, with a thousand agents, ten thousand files and a
-//! hundred thousand records; and what takes longer than a frame elsewhere.
+//! What each pane costs per frame on the main thread, with a thousand agents, ten thousand files and a hundred thousand
+//! records; and operations that take longer than a frame, on other threads.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -43,17 +43,17 @@ const FILES: usize = 10_000;
 const RECORDS: u64 = 100_000;
 const WARM_UP: usize = 60;
 const FRAMES: usize = 200;
-/// Records that come in with every frame.
+/// Records that are added with every frame.
 const RECORDS_PER_FRAME: u64 = 3;
-/// No pane takes longer, in milliseconds.
+/// The target for every pane, in milliseconds.
 const PANE_MS: f64 = 4.0;
-/// The file that is opened and written in, in bytes.
+/// The size of the file that is opened and edited, in bytes.
 const LARGE_BYTES: usize = 1_000_000;
 
-/// What is measured of a frame, from what panes are drawn from and their own state.
+/// Everything that a measured frame needs: what the panes are drawn from, and their state.
 type Draw = fn(&mut Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command>;
 
-/// Every pane in turn.
+/// Measures every pane in turn.
 pub fn panes() -> Vec<Figure> {
     let panes: [(&str, egui::Vec2, Draw); 12] = [
         ("top bar", vec2(1920.0, 80.0), |ui, cx, panes| top_bar::top_bar_ui(ui, cx, &mut panes.provider)),
@@ -73,7 +73,7 @@ pub fn panes() -> Vec<Figure> {
             conversations::sidebar_ui(ui, cx, &mut panes.conversations)
         }),
         ("workflow of 10,000 steps", vec2(1200.0, 1000.0), |ui, cx, panes| graph::graph_ui(ui, cx, &mut panes.graph)),
-        ("workflow of 10,000 steps, from afar", vec2(1200.0, 1000.0), |ui, cx, panes| {
+        ("workflow of 10,000 steps, zoomed out", vec2(1200.0, 1000.0), |ui, cx, panes| {
             graph::graph_ui(ui, cx, &mut panes.graph)
         }),
     ];
@@ -104,7 +104,7 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
         if name.ends_with("filtered") {
             events = typing(number);
         }
-        if name.ends_with("from afar") {
+        if name.ends_with("zoomed out") {
             let delta = vec2(0.0, -60.0);
             events.push(Event::MouseWheel {
                 unit: egui::MouseWheelUnit::Point,
@@ -144,7 +144,7 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
         frame(number);
     }
     let times = Times::from_each((WARM_UP..WARM_UP + FRAMES).map(&mut frame));
-    Figure::at_most_ms(format!("a frame of the {name}, triangles included"), PANE_MS, &times).against(
+    Figure::at_most_ms(format!("a frame of the {name}, including tessellation"), PANE_MS, &times).against(
         match panes.explorer.rows_drawn() {
             (0, _) => String::new(),
             (rows, _) => format!("{rows} rows drawn"),
@@ -152,7 +152,7 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
     )
 }
 
-/// Clicks into the field of the explorer and types what is looked for, frame by frame.
+/// Clicks into the explorer's search field and types a search, frame by frame.
 fn typing(number: usize) -> Vec<Event> {
     let pos = Pos2::new(120.0, 25.0);
     let (button, modifiers) = (egui::PointerButton::Primary, egui::Modifiers::NONE);
@@ -165,7 +165,7 @@ fn typing(number: usize) -> Vec<Event> {
     }
 }
 
-/// A thousand agents of which each started a few others, until everybody has a place.
+/// A thousand agents, of which each has started a few others, until the whole graph is laid out.
 pub fn graph_layout() -> Vec<Figure> {
     let count = AGENTS as usize;
     let request = LayoutRequest {
@@ -179,12 +179,12 @@ pub fn graph_layout() -> Vec<Figure> {
         assert_eq!(places.len(), count);
     });
     vec![
-        Figure::at_most_ms(format!("a graph of {count} agents laid out, on a thread of its own"), 1_000.0, &times)
-            .against("each started three"),
+        Figure::at_most_ms(format!("laying out a graph of {count} agents, on its own thread"), 1_000.0, &times)
+            .against("each has started three"),
     ]
 }
 
-/// A large file in the editor: until it is seen, and from a key to the picture.
+/// A large file in the editor: the time until it is shown, and from a keystroke to the picture.
 pub fn large_file() -> Vec<Figure> {
     let line = "Some words of a long note that somebody wrote, with `code` and **weight**.\n";
     let text: String = line.repeat(LARGE_BYTES / line.len() + 1);
@@ -302,7 +302,7 @@ fn log() -> Recent {
     recent
 }
 
-/// Work of a thousand agents: starts, calls, files, ends.
+/// The work of a thousand agents: starts, calls, files, ends.
 fn record(seq: u64) -> EventRecord {
     let number = seq % u64::from(AGENTS);
     let agent: Id = format!("agent-{number}").into();
@@ -333,7 +333,7 @@ fn record(seq: u64) -> EventRecord {
     EventRecord { seq: Seq(seq), tick: seq, time_ms: 1_700_000_000_000 + seq, run: "r-1".into(), draft }
 }
 
-/// A workflow of ten thousand steps, ten wide, in the middle of a run.
+/// A workflow of ten thousand steps, ten in parallel, in the middle of a run.
 fn workflow() -> Arc<WorkflowsView> {
     const STEPS: usize = 10_000;
     let id = |at: usize| format!("s{at}");

@@ -1,4 +1,4 @@
-//! What whole processes and the disk cost: starting and stopping, the log, a replay.
+//! What whole processes and the disk cost: starting and stopping, the log, and a replay.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ use bevy::ecs::prelude::*;
 
 use super::measure::{Figure, Times, digits, timed};
 
-/// Takes the events out of the log and counts those of a kind.
+/// Takes the events from the log queue and counts those of one type.
 pub fn count_events(world: &mut World, word: &str) -> usize {
     let events = world.resource_mut::<EventLog>().take();
     events.iter().filter(|event| event.draft.kind.word() == word).count()
@@ -34,7 +34,7 @@ fn workshop(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-/// From nothing to idle and out again, in the empty room.
+/// Runs the empty room from start to idle and exit.
 pub fn run_until_idle() -> Vec<Figure> {
     let arguments = ["run", "--scene", "empty", "--until", "idle", "--speed", "max", "--provider", "offline"];
     let old = tempfile::tempdir().expect("a temporary folder can be made");
@@ -47,7 +47,7 @@ pub fn run_until_idle() -> Vec<Figure> {
     vec![
         Figure::at_most_ms("`run --until idle` on the empty room, whole process", 50.0, &again),
         Figure {
-            what: "the same in an empty folder: the starter kit is written first".into(),
+            what: "the same in an empty folder, which writes the starter kit first".into(),
             limit: String::new(),
             measured: at_first.to_string(),
             against: String::new(),
@@ -56,8 +56,7 @@ pub fn run_until_idle() -> Vec<Figure> {
     ]
 }
 
-/// A record as the room writes them.
-/// A million records through the log to the disk.
+/// A million records, as the room writes them, through the log to the disk.
 pub fn event_log() -> Vec<Figure> {
     const TICKS: u64 = 1_000;
     const PER_TICK: u64 = 1_000;
@@ -94,15 +93,15 @@ pub fn event_log() -> Vec<Figure> {
     let secs = began.elapsed().as_secs_f64();
     let rate = (TICKS * PER_TICK) as f64 / secs;
     vec![Figure {
-        what: "event log: a million records, until they are on disk".into(),
-        limit: "at least 50000/s".into(),
+        what: "event log: writing a million records to disk".into(),
+        limit: "at least 50,000/s".into(),
         measured: format!("{rate:.0}/s"),
-        against: format!("{} s in all", digits(secs)),
+        against: format!("{} s in total", digits(secs)),
         holds: Some(rate >= 50_000.0),
     }]
 }
 
-/// Five minutes of the newsroom, lived and then played again.
+/// Five minutes of the newsroom, recorded and then replayed.
 pub fn replay() -> Vec<Figure> {
     const SIMULATED_SECS: u64 = 300;
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -136,7 +135,7 @@ pub fn replay() -> Vec<Figure> {
         what: format!("replay of {SIMULATED_SECS} s of the newsroom, whole process"),
         limit: "at least 100 × real time".into(),
         measured: format!("{} ×", digits(speed)),
-        against: format!("{times}; lived at {} ×", digits(SIMULATED_SECS as f64 / lived)),
+        against: format!("{times}; recorded at {} ×", digits(SIMULATED_SECS as f64 / lived)),
         holds: Some(speed >= 100.0),
     }]
 }

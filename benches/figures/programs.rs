@@ -1,4 +1,4 @@
-//! What it costs to keep a program in: from its start to its end, over the same program started bare.
+//! What a sandbox costs: starting and ending a command in it, compared with the bare command.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn run(words: &[OsString]) {
     assert!(status.success(), "{words:?}: {status}");
 }
 
-/// `true`, bare and as an agent's command runs, in turn.
+/// Runs `true` directly and as an agent's command, in turn.
 pub fn confined() -> Vec<Figure> {
     watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let found = Confinement::of_this_computer();
@@ -42,6 +42,6 @@ pub fn confined() -> Vec<Figure> {
         bare.push(timed(|| run(&bare_words)));
         ours.push(timed(|| run(&our_words)));
     }
-    let what = format!("a command kept in ({:?}): started and ended, over the bare program", found.level());
+    let what = format!("sandbox overhead ({:?}) for starting and ending a command", found.level());
     vec![Figure::over_bare(&what, 20.0, bare, ours)]
 }

@@ -1,4 +1,4 @@
-//! The rooms that are measured: large ones made up here, and those of the starter kit.
+//! The rooms that are measured: large generated ones, and those of the starter kit.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,12 +15,12 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
 
-/// Every agent of a large room has so much of it to itself: a square this wide.
+/// Each agent of a large room has a square of its own with this side.
 const UNITS_PER_AGENT: f32 = 150.0;
 /// Elements of a large room.
 const ELEMENTS: usize = 20;
 
-/// Where agents of a large room stand: row by row, each somewhere in its own square.
+/// The positions of the agents of a large room: row by row, each at a random place in its own square.
 pub fn places(agents: usize) -> Vec<Vec2> {
     let columns = (agents as f32).sqrt().ceil() as usize;
     let mut noise = 0x9E37_79B9_u32;
@@ -36,7 +36,7 @@ pub fn places(agents: usize) -> Vec<Vec2> {
         .collect()
 }
 
-/// A scene of so many wandering agents and twenty elements among them.
+/// A scene with this many wandering agents and twenty elements among them.
 fn crowd(agents: usize) -> RoomStart {
     let places = places(agents);
     let mut scene = String::from("name: Crowd\nseed: 7\nelements:\n");
@@ -60,7 +60,7 @@ fn start(files: BTreeMap<String, String>, scene: &str) -> RoomStart {
     RoomStart { scene: format!("scenes/{scene}.yaml"), files, seed: None, provider, carried: None }
 }
 
-/// A large room without minds: floors up to the simulation, all behaviour, queues, attention and meetings.
+/// A large room without minds: everything up to the simulation, with all behaviour, queues, attention and meetings.
 pub fn mindless_crowd(agents: usize) -> App {
     ComputeTaskPool::get_or_init(TaskPool::default);
     let mut app = App::empty();
@@ -78,7 +78,7 @@ pub fn mindless_crowd(agents: usize) -> App {
     app
 }
 
-/// The same with every floor, agents not talking to each other.
+/// The same with every layer, but without conversations between agents.
 pub fn crowd_with_minds(agents: usize) -> App {
     crowd_answered_by(agents, "offline")
 }
@@ -91,7 +91,7 @@ pub fn crowd_answered_by(agents: usize, provider: &str) -> App {
     app
 }
 
-/// A script for the `scripted` provider that the room plays, kept under this name: returns the provider's name.
+/// Keeps a script for the `scripted` provider under this name. Returns the provider's name.
 pub fn scripted(name: &str, yaml: &str) -> String {
     let folder = std::env::temp_dir().join("agent-workshop-figures");
     std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
@@ -100,7 +100,7 @@ pub fn scripted(name: &str, yaml: &str) -> String {
     format!("scripted:{}", file.display())
 }
 
-/// A scene of the starter kit, with the offline brain.
+/// A scene of the starter kit with the offline brain.
 pub fn kit(scene: &str) -> App {
     let files = starter::files().into_iter().map(|(path, bytes)| (path, String::from_utf8_lossy(bytes).into_owned()));
     app::begin(start(files.collect(), scene), "r-figures".into(), Seq(1)).expect("a fresh room begins")
@@ -120,7 +120,7 @@ pub fn one_agent() -> App {
     app::begin(start(files, "one"), "r-figures".into(), Seq(1)).expect("a fresh room begins")
 }
 
-/// Runs ticks, each once the answers that are owed have come.
+/// Runs ticks; each waits for the outstanding answers.
 pub fn run(world: &mut World, ticks: u64) {
     for _ in 0..ticks {
         assert!(gateway::wait_before_tick(world, Duration::from_secs(30)), "an answer never came");

@@ -39,7 +39,7 @@ for line in sys.stdin:
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 "#;
 
-/// The server over bare pipes.
+/// The server over plain pipes.
 struct Bare {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
@@ -47,7 +47,7 @@ struct Bare {
 }
 
 impl Bare {
-    /// Starts it, greets it and asks for its tools.
+    /// Starts the server, initializes it and lists its tools.
     fn start(script: &Path) -> Self {
         let mut command = Command::new("python3");
         let mut child =
@@ -64,13 +64,13 @@ impl Bare {
         self.id += 1;
         let message = json!({ "jsonrpc": "2.0", "id": self.id, "method": method, "params": params });
         writeln!(self.child.stdin.as_mut().expect("it is piped"), "{message}").expect("it listens");
-        self.lines.next().expect("it answers").expect("in text");
+        self.lines.next().expect("it answers").expect("it should be UTF-8 text");
     }
 }
 
 impl Drop for Bare {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The server may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! What `workshop agent` adds to a model's words: from the moment in which a server sends the first of them until the
+//! The delay that `workshop agent` adds to a model's words: from the moment a server sends the first of them until the
 //! program has printed it.
 
 use std::fs;
@@ -13,17 +13,17 @@ use crossbeam_channel::{Sender, bounded};
 use super::measure::{Figure, Times};
 
 const TALKS: usize = 15;
-/// The words come so much later than the head of the answer, as from a model that thinks first.
+/// The delay between the head of the answer and its first words, as with a model that thinks first.
 const THINKS: Duration = Duration::from_millis(300);
 
 const DOCUMENT: &str =
     "---\nmodel: gpt-figures\nprovider: openai\n---\n# Agent: Figures\n\n## Purpose\n\nIs measured.\n";
 const SETTINGS: &str = "gateway: { provider: openai, model: gpt-figures }\nknowledge: { learns_from_work: false }\n";
 
-/// All of them.
+/// Measures all of it.
 pub fn first_token() -> Vec<Figure> {
     let times: Vec<Duration> = (0..TALKS).map(|_| one_talk()).collect();
-    vec![Figure::at_most_ms("the first token's way through `workshop agent`", 5.0, &Times::from_each(times))]
+    vec![Figure::at_most_ms("delay of the first token through `workshop agent`", 5.0, &Times::from_each(times))]
 }
 
 fn one_talk() -> Duration {
@@ -53,7 +53,7 @@ fn one_talk() -> Duration {
     seen.expect("the words were printed").saturating_duration_since(sent)
 }
 
-/// Answers one request as a stream, and says when its first words left.
+/// Answers one request as a stream, and reports when its first words were sent.
 fn answer(mut stream: TcpStream, sent: &Sender<Instant>) {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -79,7 +79,7 @@ fn answer(mut stream: TcpStream, sent: &Sender<Instant>) {
     let words = piece("{\"content\":\"It rains\"}");
     let now = Instant::now();
     if begun.and_then(|()| stream.write_all(words.as_bytes())).is_ok() {
-        // Of further requests nobody asks when.
+        // The times of further requests are not needed.
         let _ = sent.try_send(now);
         thread::sleep(THINKS);
     }

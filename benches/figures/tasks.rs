@@ -1,4 +1,4 @@
-//! What a large task file costs: read, asked, and written back with one change.
+//! What a large task file costs: reading it, a query, and writing it back with one change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use crate::measure::{Figure, Times};
 
 const TASKS: usize = 10_000;
 
-/// Ten thousand tasks, every fourth with three below it, all with an id, keys, and every second with a dependency.
+/// Ten thousand tasks, every fourth with three subtasks; all have an id and keys, and every second has a dependency.
 fn text() -> String {
     let mut text = String::from("# Plan\n\n## TODO\n\n");
     for number in 0..TASKS {
@@ -29,15 +29,15 @@ fn text() -> String {
             number % 28 + 1,
             number % 13,
         );
-        written.expect("a text takes everything");
+        written.expect("writing to a string cannot fail");
         if number % 2 == 1 {
-            writeln!(text, "{indent}  depends_on: task-{}", number - 1).expect("a text takes everything");
+            writeln!(text, "{indent}  depends_on: task-{}", number - 1).expect("writing to a string cannot fail");
         }
     }
     text
 }
 
-/// Reading, asking and changing a file of ten thousand tasks.
+/// Measures reading, querying and changing a file of ten thousand tasks.
 pub fn ten_thousand() -> Vec<Figure> {
     let text = text();
     let size = format!("{:.1} MB", text.len() as f64 / 1e6);
@@ -60,8 +60,8 @@ pub fn ten_thousand() -> Vec<Figure> {
         assert!(changed.text.len().abs_diff(text.len()) < 10);
     });
     vec![
-        Figure::at_most_ms(format!("a task file of {TASKS} tasks read"), 20.0, &parsing).against(size),
+        Figure::at_most_ms(format!("reading a task file of {TASKS} tasks"), 20.0, &parsing).against(size),
         Figure::at_most_ms("a query over them", 5.0, &asking),
-        Figure::at_most_ms("one of them changed: read, and the new text made", 20.0, &changing),
+        Figure::at_most_ms("changing one task: reading, and building the new text", 20.0, &changing),
     ]
 }

@@ -1,4 +1,4 @@
-//! What a tick of a large room costs, and how soon what happens in it is noticed.
+//! What a tick of a large room costs, and how soon agents notice what happens in it.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -17,10 +17,10 @@ use bevy::math::Vec2;
 use super::measure::{Figure, Times, digits, timed};
 use super::rooms;
 
-/// Ticks until everyone walks: strolls begin within three seconds.
+/// Ticks to run until everyone walks: strolls begin within three seconds.
 const WARM_UP: usize = 120;
 
-/// Agents, the most that a tick may take in milliseconds, and how many ticks are measured.
+/// Agents, the target per tick in milliseconds, and how many ticks are measured.
 const CROWDS: [(usize, f64, usize); 3] = [(1_000, 0.2, 900), (10_000, 2.0, 900), (100_000, 16.0, 300)];
 
 /// Full ticks of crowds, each in turn with a tick of the bare loop.
@@ -39,7 +39,7 @@ fn crowd(agents: usize, limit: f64, ticks: usize) -> Vec<Figure> {
     let wandering =
         world.query::<&AgentState>().iter(world).filter(|state| state.0.state() == State::Wandering).count();
     assert!(wandering * 10 >= agents * 9, "only {wandering} of {agents} wander");
-    // In turn, so that both meet the same machine.
+    // Measured in turn, so that both run under the same conditions.
     let pairs: Vec<_> =
         (0..ticks).map(|_| (timed(|| schedule::advance(world)), timed(|| loops.run(&mut bare)))).collect();
     let full = Times::from_each(pairs.iter().map(|pair| pair.0));
@@ -48,9 +48,9 @@ fn crowd(agents: usize, limit: f64, ticks: usize) -> Vec<Figure> {
     let walking = world.query::<&Walk>().iter(world).filter(|walk| walk.course.moves()).count();
     vec![
         Figure::at_most_ms(format!("full tick, {agents} wandering agents"), limit, &full)
-            .against(format!("{walking} on their feet at the end, the others between two strolls")),
+            .against(format!("{walking} walking at the end, the others between two strolls")),
         Figure {
-            what: format!("the same against a bare bevy_ecs loop, {agents}"),
+            what: format!("the same compared with a bare bevy_ecs loop, {agents}"),
             limit: "4 ×".into(),
             measured: format!("{} ×", digits(ratio)),
             against: format!("bare {base}"),
@@ -74,7 +74,8 @@ struct BareSpace {
     grid: Grid,
 }
 
-/// What any room of that size has to do: everyone moves and senses its neighbours through the same kind of grid.
+/// The minimum that any room of that size has to do: every agent moves and finds its neighbours in the same kind of
+/// grid.
 fn bare_loop(agents: usize) -> (World, Schedule) {
     let mut world = World::new();
     for (index, place) in rooms::places(agents).into_iter().enumerate() {
@@ -109,7 +110,7 @@ fn bare_move(mut agents: Query<(&mut BarePosition, &mut BareVelocity, &Neighbour
     }
 }
 
-/// Full ticks of crowds with every floor of the house.
+/// Full ticks of crowds with every layer.
 pub fn crowds_with_minds() -> Vec<Figure> {
     CROWDS
         .into_iter()
@@ -122,7 +123,7 @@ pub fn crowds_with_minds() -> Vec<Figure> {
                 timed(|| schedule::advance(world))
             }));
             Figure {
-                what: format!("tick with every floor (minds, memory, offline brain), {agents}"),
+                what: format!("tick with every layer (minds, memory, offline brain), {agents}"),
                 limit: String::new(),
                 measured: times.to_string(),
                 against: String::new(),
@@ -132,7 +133,7 @@ pub fn crowds_with_minds() -> Vec<Figure> {
         .collect()
 }
 
-/// How soon a hundred thousand hear of new rules.
+/// How soon a hundred thousand agents notice new rules.
 pub fn rulebook_edit() -> Vec<Figure> {
     let agents = 100_000;
     let mut room = rooms::mindless_crowd(agents);
@@ -153,7 +154,7 @@ pub fn rulebook_edit() -> Vec<Figure> {
         .unwrap_or(u64::MAX);
     let took = began.elapsed().as_secs_f64() * 1e3;
     vec![Figure {
-        what: format!("rulebook edit until all of {agents} queues hold the read"),
+        what: format!("rulebook edit until the read is in all {agents} queues"),
         limit: "1 tick".into(),
         measured: format!("{ticks} tick of {} ms", digits(took)),
         against: String::new(),
@@ -161,13 +162,13 @@ pub fn rulebook_edit() -> Vec<Figure> {
     }]
 }
 
-/// Agents who all read new rules, with four slots at the provider.
+/// The agents that all read new rules, with four slots at the provider.
 const READERS: usize = 500;
-/// What one answer is reckoned with, and how many come at once.
+/// The duration of one answer, and how many run in parallel.
 const ANSWER_SECS: f64 = 2.5;
 const SLOTS: f64 = 4.0;
 
-/// How soon the last of five hundred, who live as always, has read new rules.
+/// How soon the last of five hundred agents, who are busy with their usual activities, has read new rules.
 pub fn rules_read_by_all() -> Vec<Figure> {
     let script = format!("latency: {ANSWER_SECS}\ndefault:\n  - text: I have seen it.\n");
     let mut room = rooms::crowd_answered_by(READERS, &rooms::scripted("rules", &script));
@@ -179,8 +180,8 @@ pub fn rules_read_by_all() -> Vec<Figure> {
     let edit = ElementEdit { element: "e0".into(), act, by: Author::user(), cause: None };
     world.resource_mut::<InputQueue<ElementEdit>>().push(edit);
     rooms::run(world, 2);
-    let entity = world.resource::<Elements>().entity(rules).expect("it is there");
-    let version = world.get::<Element>(entity).expect("it is one").version;
+    let entity = world.resource::<Elements>().entity(rules).expect("it should exist");
+    let version = world.get::<Element>(entity).expect("it should be valid").version;
     let limit_secs = 1.2 * READERS as f64 * ANSWER_SECS / SLOTS;
     let has_read = |life: &Activity| life.version_read(rules) == Some(version);
     let secs = (1..2 * limit_secs as u64).find(|_| {
@@ -192,7 +193,7 @@ pub fn rules_read_by_all() -> Vec<Figure> {
         what: format!("rulebook edit until the last of {READERS} has read it, simulated"),
         limit: format!("{limit_secs:.0} s"),
         measured: secs.map_or_else(|| "not within twice that".into(), |secs| format!("{secs} s")),
-        against: format!("{waiting} other questions waited for a slot when it was edited"),
+        against: format!("{waiting} other requests were waiting for a slot at the edit"),
         holds: Some(secs.is_some_and(|secs| secs as f64 <= limit_secs)),
     }]
 }
@@ -222,7 +223,7 @@ pub fn idle_agent() -> Vec<Figure> {
     assert!(!world.resource::<Roster>().is_empty());
     black_box(simulation::is_idle(world));
     vec![Figure {
-        what: "model calls by an idle agent in an unchanged room, an hour".into(),
+        what: "model calls per hour by an idle agent in an unchanged room".into(),
         limit: "0".into(),
         measured: format!("{later}"),
         against: format!(

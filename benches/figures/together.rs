@@ -1,4 +1,4 @@
-//! What it costs that agents speak with each other at work.
+//! What communication between agents at work costs.
 
 use std::hint::black_box;
 
@@ -10,10 +10,10 @@ use super::measure::{Figure, Times, digits};
 
 const MESSAGES: u64 = 10_000;
 const SUBSCRIBERS: usize = 100;
-/// Everybody has a turn after so many messages.
+/// Every subscriber has a turn after this many messages.
 const MESSAGES_PER_TURN: u64 = 25;
 
-/// Ten thousand messages, each heard by a hundred agents, with the words that they are told.
+/// Ten thousand messages, each delivered to a hundred agents, formatted as they read it.
 pub fn channel() -> Vec<Figure> {
     let settings = ChannelSettings::default();
     let agents: Vec<Id> = (0..SUBSCRIBERS).map(|number| format!("agent-{number}").into()).collect();
@@ -28,7 +28,7 @@ pub fn channel() -> Vec<Figure> {
             let text = format!("finding {number}: there are {} chairs in the hall", number % 97);
             let new =
                 NewMessage { by: "researcher".into(), work: None, text, hops: 0, tick: number, cause: Seq(number) };
-            channels.publish("findings", new, &settings).expect("everybody hears it in time");
+            channels.publish("findings", new, &settings).expect("every subscriber should receive it in time");
             if number % MESSAGES_PER_TURN == 0 {
                 for agent in channels.waiting() {
                     let told = channels.deliver(&agent, &settings);
@@ -42,5 +42,5 @@ pub fn channel() -> Vec<Figure> {
         "{MESSAGES} channel messages to {SUBSCRIBERS} subscribers, in the words that each is told, without a room"
     );
     let each = times.median() * 1e3 / heard as f64;
-    vec![Figure::at_most_ms(what, 1_000.0, &times).against(format!("{heard} heard, {} µs each", digits(each)))]
+    vec![Figure::at_most_ms(what, 1_000.0, &times).against(format!("{heard} deliveries, {} µs each", digits(each)))]
 }

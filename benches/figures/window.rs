@@ -1,5 +1,5 @@
-//! What the window costs as a whole: the real program on a display of its own in memory, drawn in software, looked at
-//! from outside. Where the programs for that are missing, it says which and measures the rest.
+//! What the window costs as a whole: the real program on an in-memory display with software rendering, measured from
+//! outside. If a required program is missing, it says which one and measures the rest.
 
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -13,19 +13,19 @@ use super::measure::{Figure, Times, digits};
 use super::screen::{Display, missing, until};
 
 const SIZE: (u32, u32) = (1280, 800);
-/// Until everything that is loaded late is loaded, and everybody is under way.
+/// Time until everything that loads late is loaded and every agent is under way.
 const SETTLES: Duration = Duration::from_secs(10);
-/// Between two looks at a program that starts: seldom enough to leave it the processor.
+/// The pause between two checks of a starting program: long enough to leave it the processor.
 const LOOKS_EVERY: Duration = Duration::from_millis(40);
 /// How long a paused window is watched.
 const WATCHED: Duration = Duration::from_secs(12);
-/// Of `/proc`'s clock, in a second.
+/// The clock ticks of `/proc` per second.
 const CLOCK_TICKS: f64 = 100.0;
-/// Threads and libraries of the renderer in software, which a graphics card stands in for.
+/// Threads and libraries of the software renderer, which a graphics card would replace.
 const SOFTWARE_THREADS: [&str; 2] = ["llvmpipe", "lavapipe"];
 const SOFTWARE_LIBRARIES: [&str; 3] = ["libvulkan_lvp", "libLLVM", "libgallium"];
 
-/// The window as a whole.
+/// Measures the window as a whole.
 pub fn whole() -> Vec<Figure> {
     let mut figures = vec![size()];
     match missing() {
@@ -59,7 +59,7 @@ fn at_most(what: &str, unit: &str, limit: f64, measured: f64) -> Figure {
 /// The program with its window on a display; dropping it ends it.
 struct Running {
     child: Child,
-    /// From its start until something was seen, at most.
+    /// The maximum time from its start until something is visible.
     seen: Duration,
 }
 
@@ -80,13 +80,13 @@ impl Running {
         std::fs::read_to_string(format!("/proc/{}/{name}", self.child.id())).unwrap_or_default()
     }
 
-    /// Seconds of the processor that its own threads used, without those of the renderer in software.
+    /// The processor time of its own threads in seconds, without those of the software renderer.
     fn used_secs(&self) -> f64 {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).into_iter().flatten().flatten();
         threads
             .filter_map(|thread| std::fs::read_to_string(thread.path().join("stat")).ok())
             .filter_map(|stat| {
-                // A name may hold anything; what is counted comes after its last bracket.
+                // A thread's name may contain anything; the numbers follow the last bracket.
                 let (head, tail) = stat.rsplit_once(')')?;
                 let is_own = !SOFTWARE_THREADS.iter().any(|name| head.contains(name));
                 let number = |index: usize| tail.split_whitespace().nth(index)?.parse::<f64>().ok();
@@ -98,7 +98,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The program may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -112,13 +112,13 @@ fn on_a_display(measure: impl FnOnce(&Display, &Path) -> Figure) -> Figure {
     measure(&display, &workspace)
 }
 
-/// From the start of the process until a picture of the display shows the studio.
+/// Measures the time from the start of the process until a picture of the display shows the studio.
 fn start() -> Figure {
     on_a_display(|display, workspace| {
         starter::init(workspace).expect("the starter kit can be written");
         drop(Running::start(display, workspace));
         let times = Times::from_each((0..5).map(|_| Running::start(display, workspace).seen));
-        let what = "start until the studio is seen";
+        let what = "start until the studio is visible";
         Figure::at_most_ms(what, 1_000.0, &times).against("software rendering")
     })
 }
@@ -141,7 +141,7 @@ fn memory() -> Figure {
                 is_software = SOFTWARE_LIBRARIES.iter().any(|library| line.contains(library));
             }
         }
-        at_most("resident memory with 100 agents, the renderer's libraries apart", "MB", 150.0, all - software)
+        at_most("memory with 100 agents, without the software renderer's libraries", "MB", 150.0, all - software)
             .against(format!("{} MB with the software renderer's libraries", digits(all)))
     })
 }

@@ -1,4 +1,5 @@
-//! What work costs: a run of six agents in a workspace on disk, a thousand pieces of work, ten thousand agent files.
+//! What work costs: a run of six agents in a workspace on disk, a thousand pieces of work, and ten thousand agent
+//! files.
 
 use std::fs;
 use std::path::Path;
@@ -19,10 +20,10 @@ const SPECIALISTS: [&str; 5] = ["ada", "bob", "cem", "dan", "eva"];
 const PIECES: usize = 1_000;
 const WORKERS: usize = 8;
 const PROFILES: usize = 10_000;
-/// Nothing here takes longer.
+/// Every wait is limited to this.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A workspace with these files, open, at full speed.
+/// Opens a workspace with these files, at full speed.
 pub(super) struct Studio {
     pub(super) room: Room,
     events: Vec<Event>,
@@ -83,7 +84,7 @@ pub(super) fn file(path: &str, text: &str) -> (String, String) {
     (path.to_owned(), text.to_owned())
 }
 
-/// One who splits the task, five who write and signal.
+/// One agent splits the task; five write and signal.
 pub fn six_agents() -> Vec<Figure> {
     let spawn = |name: &str| {
         format!(
@@ -123,10 +124,10 @@ pub fn six_agents() -> Vec<Figure> {
         );
         took
     }));
-    vec![Figure::at_most_ms("a scripted run of 6 agents, wall time at full speed", 2_000.0, &times).against(told)]
+    vec![Figure::at_most_ms("a scripted run of 6 agents on disk, at full speed", 2_000.0, &times).against(told)]
 }
 
-/// A thousand pieces of work for eight agents, eight at once.
+/// A thousand pieces of work for eight agents, eight in parallel.
 pub fn thousand_pieces() -> Vec<Figure> {
     let agents: Vec<String> = (0..WORKERS).map(|number| format!("worker-{number}")).collect();
     let mut files = vec![file(
@@ -158,16 +159,16 @@ pub fn thousand_pieces() -> Vec<Figure> {
             holds: Some(took.as_secs_f64() <= 5.0 && done == PIECES),
         },
         Figure {
-            what: "the most memory that this process took until then".into(),
+            what: "peak memory of this process so far".into(),
             limit: "300 MB".into(),
-            measured: memory.map_or("not known here".into(), |memory| format!("{} MB", digits(memory))),
+            measured: memory.map_or("not available on this system".into(), |memory| format!("{} MB", digits(memory))),
             against: String::new(),
             holds: memory.map(|memory| memory <= 300.0),
         },
     ]
 }
 
-/// As Linux counts it.
+/// As Linux reports it.
 fn peak_memory_mb() -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -175,31 +176,31 @@ fn peak_memory_mb() -> Option<f64> {
     Some(kilobytes / 1024.0)
 }
 
-/// Ten thousand agent files, from the opening of the workspace until every profile is known.
+/// Ten thousand agent files, from opening the workspace until every profile is known.
 pub fn ten_thousand_profiles() -> Vec<Figure> {
     let mut files = vec![file("settings.yaml", ""), file("scenes/test.yaml", "name: Test\n")];
     files.extend((0..PROFILES).map(|number| {
         let text = format!("---\nname: Agent {number}\ndescription: One of many.\n---\nYou are number {number}.\n");
         (format!("agents/agent-{number}.md"), text)
     }));
-    // A quarter of them in a quarter of the time: it grows with their number.
+    // A quarter of them should take a quarter of the time: the cost grows linearly.
     let quarter = &files[..files.len() - PROFILES * 3 / 4];
     vec![
-        opened("2,500 agent files, opened until registered", 500.0, quarter, PROFILES / 4),
-        opened("10,000 agent files, opened until registered", 2_000.0, &files, PROFILES),
+        opened("loading and registering 2,500 agent files", 500.0, quarter, PROFILES / 4),
+        opened("loading and registering 10,000 agent files", 2_000.0, &files, PROFILES),
     ]
 }
 
-/// Agent files of other products in the three layouts in which they are published, dropped in as they are.
+/// Agent files of other products in their three published layouts, unchanged.
 pub fn wild_collections() -> Vec<Figure> {
     let wild = wild::collections();
     let agents = wild.iter().filter(|file| file.is_agent).count();
     let mut files = vec![file("settings.yaml", ""), file("scenes/test.yaml", "name: Test\n")];
     files.extend(wild.into_iter().map(|file| (format!("agents/{}", file.path), file.text)));
-    vec![opened(&format!("{agents} published agent files, opened until registered"), 1_000.0, &files, agents)]
+    vec![opened(&format!("loading and registering {agents} published agent files"), 1_000.0, &files, agents)]
 }
 
-/// How long a workspace of these files takes from its opening until all its profiles are known.
+/// Measures the time from opening a workspace of these files until all of its profiles are known.
 fn opened(what: &str, limit_ms: f64, files: &[(String, String)], agents: usize) -> Figure {
     let mut known = 0;
     let folder = tempfile::tempdir().expect("a temporary folder can be made");

@@ -1,5 +1,5 @@
-//! What a workflow costs beyond the work that its steps are: a thousand steps, ten at once, beside the same work given one by
-//! one.
+//! What a workflow costs beyond the work of its steps: a thousand steps, ten in parallel, compared with the same work
+//! given one piece at a time.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -13,14 +13,14 @@ use super::measure::{Figure, Times, digits, timed as timed_once};
 use super::work::{Studio, file};
 
 const STEPS: usize = 1_000;
-/// Steps of the long one, of which so many ticks are measured.
+/// The steps of the long workflow, and how many of its ticks are measured.
 const LONG_STEPS: usize = 10_000;
 const LONG_TICKS: usize = 2_000;
-/// No tick of it is longer: a frame at 30 a second.
+/// The target for its longest tick: a frame at 30 per second.
 const TICK_AT_MOST_MS: f64 = 33.0;
 const WIDE: usize = 10;
 const AT_MOST_MS: f64 = 1.0;
-/// Nothing here takes longer.
+/// Every wait is limited to this.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn files(steps: usize) -> Vec<(String, String)> {
@@ -53,7 +53,7 @@ fn start(studio: &mut Studio) {
     studio.room.app.world_mut().resource_mut::<InputQueue<WorkflowCommand>>().push(command);
 }
 
-/// The wall time of a room that does this until it is over, and how many pieces of work were finished.
+/// The wall time until a room has finished this, and how many pieces of work were finished.
 fn timed(begin: impl FnOnce(&mut Studio), is_over: impl Fn(&Studio) -> bool) -> (Duration, usize) {
     let mut studio = Studio::open(&files(STEPS), SCRIPT);
     studio.tick();
@@ -67,7 +67,7 @@ fn timed(begin: impl FnOnce(&mut Studio), is_over: impl Fn(&Studio) -> bool) -> 
     (began.elapsed(), studio.count(EventKind::Complete))
 }
 
-/// A thousand steps, ten wide, and the same work without a workflow.
+/// A thousand steps, ten in parallel, and the same work without a workflow.
 pub fn thousand_steps() -> Vec<Figure> {
     let (took, done) = timed(start, |studio| !studio.room.app.world().resource::<WorkflowRuns>().is_going_on());
     let tasks = |studio: &mut Studio| {
@@ -77,11 +77,11 @@ pub fn thousand_steps() -> Vec<Figure> {
     let ms = |took: Duration| took.as_secs_f64() * 1e3 / STEPS as f64;
     let over = ms(took) - ms(bare);
     vec![Figure {
-        what: "a workflow of 1,000 steps, 10 wide: what a step costs beyond its work".into(),
+        what: "a workflow of 1,000 steps, 10 in parallel: overhead per step".into(),
         limit: format!("{} ms", digits(AT_MOST_MS)),
         measured: format!("{} ms", digits(over)),
         against: format!(
-            "{} ms a step against {} ms a piece of work; {done} and {bare_done} done",
+            "{} ms per step, {} ms per piece of work; {done} and {bare_done} done",
             digits(ms(took)),
             digits(ms(bare))
         ),
@@ -89,7 +89,7 @@ pub fn thousand_steps() -> Vec<Figure> {
     }]
 }
 
-/// Ten thousand steps in a room: what a tick takes from the beginning of the run on.
+/// Ten thousand steps: what a tick takes from the beginning of the run.
 pub fn ten_thousand_steps() -> Vec<Figure> {
     let mut studio = Studio::open(&files(LONG_STEPS), SCRIPT);
     let opened = Times::from_each((0..10).map(|_| timed_once(|| studio.tick())));
@@ -98,7 +98,7 @@ pub fn ten_thousand_steps() -> Vec<Figure> {
     let done = studio.count(EventKind::Complete);
     let longest = ticks.longest();
     vec![Figure {
-        what: "a workflow of 10,000 steps in a room: the longest tick from its beginning on".into(),
+        what: "a workflow of 10,000 steps: longest tick".into(),
         limit: format!("{} ms", digits(TICK_AT_MOST_MS)),
         measured: format!("{} ms", digits(longest)),
         against: format!(

@@ -17,7 +17,7 @@ use crate::tools::Preview;
 use crate::workspace::vfs::WorkspacePath;
 use crate::workspace::{Answer, AnswerFolder, answer_files};
 
-/// Of a larger file nothing is shown beside what is to be written.
+/// Larger files are not shown beside the new text.
 const BYTES_SHOWN_AT_MOST: u64 = 1024 * 1024;
 
 /// An open approval, as last saved.
@@ -90,7 +90,7 @@ pub fn preview_of(world: &World, workspace: &Path, approval: &Approval) -> Previ
     }
 }
 
-/// The text of a file of the workspace as it is on disk; nothing where there is none that could be shown.
+/// The text of a file of the workspace as it is on disk; `None` if there is none that could be shown.
 fn text_now(workspace: &Path, path: &str) -> Option<String> {
     let path = WorkspacePath::new(path).ok()?;
     let mut folder = workspace.to_owned();
@@ -110,7 +110,8 @@ pub fn has_answers(world: &World) -> bool {
     world.get_resource::<AnswerFolder>().is_some_and(AnswerFolder::has_news)
 }
 
-/// Moves answers from their files to the door. One to a question that nobody asks any more was decided elsewhere.
+/// Moves answers from their files into the room's inbox. An answer to a question that is no longer open was decided
+/// elsewhere.
 pub(super) fn collect_answers(
     answers: Option<ResMut<AnswerFolder>>,
     kernel: Res<Kernel>,

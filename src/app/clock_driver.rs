@@ -21,7 +21,8 @@ use crate::workspace::{self, KnownFiles, RoomStart};
 /// A stall of the machine advances the room by no more than this.
 const STALL_AT_MOST: Duration = Duration::from_millis(100);
 
-/// The hash of the world is noted every so many ticks, for replays to compare with: 10 s of simulated time.
+/// The interval in ticks (10 s of simulated time) at which the hash of the world is recorded for replays to compare
+/// with.
 const HASH_EVERY_TICKS: u64 = 10 * TICKS_PER_SEC;
 
 /// How long one wait for a reply or the disk lasts before the caller gets to look around.
@@ -79,7 +80,7 @@ impl Driver {
     pub fn try_step(&mut self, world: &mut World) -> Step {
         let clock = world.resource::<SimClock>();
         let (speed, paused) = (clock.speed, clock.paused);
-        // What a person does to a room that stands still is let in, and nothing else happens in that tick.
+        // A paused room admits what a person does; nothing else happens in that tick.
         let stands_still = world.resource::<Standstill>().holds();
         let has_news = schedule::any_input_waits(world) || workspace::has_news(world) || approvals::has_answers(world);
         let has_news = has_news || learning::has_news(world);
@@ -146,12 +147,12 @@ fn tick_length(times: u32) -> Duration {
     Duration::from_secs(1) / (TICKS_PER_SEC as u32 * times.max(1))
 }
 
-/// What happened in the tick is shown by whoever called: its numbers must never be given to other records, even if
-/// this process is killed now. The log reserves them far ahead; only a tick with thousands of records waits here.
+/// The caller shows what happened in the tick, so its record numbers must never be given to other records, even if this
+/// process is killed now. The log reserves numbers far ahead; only a tick with thousands of records waits here.
 fn wait_to_show(world: &World) {
     let Some(newest) = world.resource::<EventLog>().next_seq().0.checked_sub(1) else { return };
     if let Some(store) = world.get_resource::<Store>() {
-        // Where nothing can be written, the log says so by itself.
+        // If nothing can be written, the log reports that itself.
         let _is_reserved = store.wait_to_show(Seq(newest), SHOW_WITHIN);
     }
 }

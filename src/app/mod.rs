@@ -93,7 +93,7 @@ pub fn resume(start: RoomStart, run: Id, next_seq: Seq) -> Result<App, serde_jso
     if let Some(carried) = carried {
         schedule::saved::load_world(world, &carried)?;
     }
-    // The start itself stays in the world: the gateway asks it who stands in for every provider.
+    // The start stays in the world: the gateway reads from it which provider replaces all others.
     world.insert_resource(RoomStart { carried: None, files: Default::default(), ..start.clone() });
     workspace::begin(world, start);
     let tick = world.resource::<SimClock>().tick();

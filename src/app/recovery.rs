@@ -16,7 +16,7 @@ use crate::workspace::{KnownFiles, RoomStart};
 
 /// Where problems with it are said to be.
 const PLACE: &str = ".workshop/workshop.db";
-/// So many ticks are played again at most: a room saves itself far more often, so that a longer way is damage.
+/// The maximum number of ticks that are replayed: a room saves itself far more often, so more than this means damage.
 const TICKS_AT_MOST: u64 = 100_000;
 
 /// A saved world, and the files that it knew.
@@ -94,8 +94,8 @@ pub(super) fn recover(
     Ok((None, problem.into_iter().collect()))
 }
 
-/// Visits every scene of a workspace that was ever opened, with its last acknowledged world, whether or not it is
-/// running elsewhere: nothing is written and nothing runs in it.
+/// Visits every scene of a workspace that was ever opened, with its last committed world, whether or not it is running
+/// elsewhere: nothing is written and nothing runs in it.
 pub(super) fn look_at_each(workspace: &Path, mut each: impl FnMut(&str, &World)) -> Result<(), OpenError> {
     let state_folder = state_folder(workspace);
     let reader = match Reader::open(&state_folder) {
@@ -113,7 +113,7 @@ pub(super) fn look_at_each(workspace: &Path, mut each: impl FnMut(&str, &World))
     Ok(())
 }
 
-/// The world of a scene as it was last acknowledged, if there is any: nothing is written and nothing goes on in it.
+/// The world of a scene as it was last committed, if there is any. Nothing is written, and nothing runs in it.
 pub(super) fn look_at(workspace: &Path, scene: &str) -> Result<Option<App>, OpenError> {
     let Some(SavedRoom { sections, files }) = recover(&state_folder(workspace), None, scene)?.0 else {
         return Ok(None);
@@ -130,8 +130,8 @@ struct BroughtBack {
     missing: u64,
 }
 
-/// The room as it was at the end of a run; none where that run was ended before anything happened in a new room, which
-/// begins anew.
+/// The room at the end of a run; `None` if that run was ended before anything happened in a new room, which then starts
+/// over.
 fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(Option<BroughtBack>, Vec<Problem>), Unusable> {
     let Reopening { run, from, inputs, last_tick } = reopening;
     let missing = run.last_tick.saturating_sub(last_tick);
@@ -140,7 +140,7 @@ fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(Option<B
     let app = match from {
         ReopenFrom::Snapshot(snapshot) => {
             let files: BTreeMap<String, String> = serde_json::from_value(snapshot.files).map_err(Unusable::Json)?;
-            // A saved state is as good as ever where what is said to follow it cannot be.
+            // A saved state stays usable even if the records after it are impossible.
             let too_far = far(snapshot.tick);
             if snapshot.tick >= last_tick || too_far.is_some() {
                 let saved = SavedRoom { sections: snapshot.sections, files };
@@ -159,7 +159,7 @@ fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(Option<B
                 return Err(Unusable::TooFar { ticks });
             }
             let start: RoomStart = serde_json::from_value(start).map_err(Unusable::Json)?;
-            // Before the first tick nothing of what the scene says is in the world that is saved.
+            // Before the first tick the saved world contains nothing of the scene.
             if last_tick <= run.first_tick {
                 let (tick, files) = (last_tick, start.files);
                 let saved = start.carried.map(|sections| SavedRoom { sections, files });

@@ -33,8 +33,8 @@ use crate::workspace::vfs::{
 };
 use crate::workspace::{self, AnswerFolder, FileChanged, RoomStart};
 
-/// How long closing waits for the log before orders about files are sent; what is not sent is sent when the room goes
-/// on.
+/// How long closing waits for the log before file operations are sent; the others are sent when the room is opened
+/// again.
 const SENT_WITHIN: Duration = Duration::from_secs(2);
 
 /// How long closing waits for the modules of agents to stop.
@@ -132,7 +132,7 @@ impl Room {
         reached(control, 0.2)?;
         let (mut store, store_problems) = Store::open_in_place_of(&state_folder(&options.folder), aside)?;
         problems.extend(store_problems);
-        // What is finished now is nobody's edit.
+        // Files that are finished now are not an external edit.
         let (was_cut_off, file_problems) = finish_interrupted(&options.folder, store.dir())?;
         problems.extend(file_problems);
         if was_cut_off {
@@ -229,14 +229,14 @@ impl Room {
         let scene = self.scene;
         desk::modules::stop_all(world, MODULES_STOP_WITHIN);
         workspace::vfs::send_all(world, SENT_WITHIN);
-        // The last word on all work that is not over, for whoever reads it while the room is closed.
+        // The final status of all unfinished work, for readers while the room is closed.
         let mut sessions = kernel::sessions_at_rest(world);
         sessions.extend(orchestration::workflow::runs_at_rest(world));
         if !hand_over(world, sessions) {
             tracing::error!("some sessions could not be written while the room was closed");
         }
-        // Orders that are taken are finished; what they came to is asked again by the same room when it goes on. What
-        // is not in its file yet is told below, once it is known what became of it.
+        // Operations that were accepted are completed; the same room asks for their results again when it is reopened.
+        // Results that are not in its file yet are reported below, once they are known.
         let is_saved = workspace::save_now(world).is_empty();
         // What it has begun is written before the files are closed.
         world.insert_resource(KnowledgeBridge::default());
@@ -313,14 +313,14 @@ fn learned(
     }
 }
 
-/// Says how far the opening of a room is; goes no further where it was given up.
+/// Reports the progress of opening a room; stops if it was cancelled.
 fn reached(control: &JobControl, share: f32) -> Result<(), OpenError> {
     control.set_progress(share);
     if control.is_cancelled() { Err(OpenError::GivenUp) } else { Ok(()) }
 }
 
-/// The scene to open: the one asked for, the starter kit's, or the first there is; that of an agent alone where there is
-/// none.
+/// The scene to open: the requested one, that of the starter kit, or the first one; without a scene that of an agent
+/// alone.
 fn choose_scene(
     files: &BTreeMap<String, String>,
     problems: &[Problem],
@@ -340,7 +340,7 @@ fn choose_scene(
     if found.is_none() && is_alone {
         return Ok(SCENE_OF_AGENT.to_owned());
     }
-    // One that is there and cannot be used says why.
+    // An existing scene that cannot be used is an error with its reason.
     let why = |wanted: &str| {
         problems.iter().find(|problem| stem(&problem.place).as_deref() == Some(wanted) || problem.place == wanted)
     };
@@ -353,8 +353,8 @@ fn choose_scene(
     })
 }
 
-/// What was done to the files while nobody looked comes in as if it had happened now: what an agent wrote and the
-/// room did not hear of any more as the agent's, everything else as a person's.
+/// Changes that were made to files in the meantime are admitted as if they had happened now: an agent's change whose
+/// result the room did not receive as the agent's, everything else as a person's.
 fn push_edits_while_closed(
     world: &mut World,
     known: &BTreeMap<String, String>,
@@ -378,7 +378,7 @@ fn push_edits_while_closed(
     }
 }
 
-/// A path that was given as it stands in the workspace, if it does; the file need not be there yet.
+/// The path below the workspace for a given path, if it has one; the file need not exist yet.
 fn place_in(workspace: &Path, path: &Path) -> Option<String> {
     let full = std::path::absolute(path).ok()?;
     let full = full.parent()?.canonicalize().ok()?.join(full.file_name()?);
@@ -387,7 +387,7 @@ fn place_in(workspace: &Path, path: &Path) -> Option<String> {
     Some(parts?.join("/"))
 }
 
-/// What the clock of the person shows, in seconds as if it were UTC. Without the window nothing knows their time zone.
+/// The local time of the person's clock, in seconds as if it were UTC. Without the window the time zone is unknown.
 pub(crate) fn local_secs() -> i64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let utc = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);

@@ -15,13 +15,13 @@ use crate::workspace::vfs::{DirectFileError, DirectFiles, PathRefusal, Reach, Wo
 
 /// No task file is larger, in bytes.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
-/// A file that others keep changing is given up after so many tries.
+/// How often a file that others keep changing is tried.
 const TRIES: usize = 8;
 
 /// Why task files cannot be read or written.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum TaskFilesError {
-    /// What was given is no path of the workspace.
+    /// The given path is not a path of the workspace.
     #[error(transparent)]
     Path(#[from] PathRefusal),
     /// It is no glob.
@@ -148,7 +148,7 @@ impl TaskFiles {
         Ok(Ok(()))
     }
 
-    /// Puts a text over what was read. Commands take turns, so that none sees what another is about to take back.
+    /// Replaces a text that was read. Commands take turns, so that none reads what another is about to revert.
     fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, DirectFileError> {
         // Where a folder cannot be locked, what was read is compared all the same.
         let _turn = File::open(&self.folder).and_then(|folder| folder.lock().map(|()| folder)).ok();

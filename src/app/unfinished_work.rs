@@ -14,7 +14,7 @@ use crate::kernel::{Kernel, WorkDropped};
 use crate::schedule::InputQueue;
 use crate::workspace::vfs::records::{RecordHead, change_record, is_unfinished};
 
-/// A task is named by so many characters of it.
+/// How many characters of a task are shown.
 const TASK_CHARS: usize = 80;
 
 /// The state from which a room continues.
@@ -50,13 +50,13 @@ pub(super) fn drop_unknown(
     for record in records {
         let Some(head) = SessionHead::read(&record.head).filter(|head| is_unfinished(&head.status)) else { continue };
         let Some(activation) = head.key() else { continue };
-        // Work of another scene goes on when that is opened again.
+        // Work of another scene continues when that scene is opened again.
         let is_elsewhere = !head.scene.is_empty() && head.scene != scene;
         let kernel = world.resource::<Kernel>();
         let is_known = kernel.activation(activation).is_some() || kernel.finished().any(|one| one.key == activation);
         let place = kernel.activation(activation).map(|one| kernel.session_path(one));
         if let Some(place) = place.filter(|place| *place != record.path) {
-            // An older version gave it a file of its own; it goes on in that of its thread.
+            // An older version gave it a file of its own; it continues in the file of its thread.
             change(workspace, record, |text| continued(text, &place));
             continue;
         }

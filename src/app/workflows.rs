@@ -17,9 +17,9 @@ use crate::workspace::scene_file;
 
 /// No file of a run is longer.
 const RECORD_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
-/// So much of it says what it is and how far.
+/// How many bytes of a file contain its status.
 const HEAD_BYTES: u64 = 4 * 1024;
-/// So many runs are looked at, the newest first.
+/// How many runs are listed, newest first.
 const RUNS_AT_MOST: usize = 1_000;
 
 /// The workflows of a workspace, with what their steps may use.

@@ -26,7 +26,7 @@ enum Command {
     /// Allow a coding agent to be started in this workspace, with exactly this command line
     Allow(Allowing),
     /// Revoke the permission of a coding agent
-    Forbid(Chosen),
+    Forbid(AgentArguments),
 }
 
 #[derive(Args)]
@@ -36,7 +36,7 @@ struct Listing {
 }
 
 #[derive(Args)]
-struct Chosen {
+struct AgentArguments {
     /// What follows `acp:` in the agent's file: a name such as claude, or a command line
     agent: String,
     #[command(flatten)]
@@ -46,20 +46,20 @@ struct Chosen {
 #[derive(Args)]
 struct Allowing {
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: AgentArguments,
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 }
 
 /// A workspace with what it says of coding agents.
-struct Here {
+struct Context {
     folder: PathBuf,
     environment: Environment,
     settings: AcpSettings,
 }
 
-impl Here {
+impl Context {
     fn of(place: &InWorkspace) -> Result<Self, Complaint> {
         let folder = workspace_argument::workspace(place.workspace.as_deref(), Absent::Refuse)?;
         let folder = folder.canonicalize().unwrap_or(folder);
@@ -89,7 +89,7 @@ pub(super) fn acp(arguments: &Arguments) -> Outcome {
 }
 
 fn list(place: &InWorkspace) -> Outcome {
-    let here = Here::of(place)?;
+    let here = Context::of(place)?;
     let (agents, problems) = available_agents(&here.settings, &here.environment);
     for problem in problems {
         output::note(&format!("{}: {}", problem.place, problem.what));
@@ -114,8 +114,8 @@ fn list(place: &InWorkspace) -> Outcome {
 }
 
 fn allow(allowing: &Allowing) -> Outcome {
-    let Chosen { agent, place } = &allowing.chosen;
-    let here = Here::of(place)?;
+    let AgentArguments { agent, place } = &allowing.chosen;
+    let here = Context::of(place)?;
     let agent = here.find(agent)?;
     let mut details = agent.details();
     if let Some(known) = KnownAgent::of(&agent) {
@@ -145,8 +145,8 @@ fn allow(allowing: &Allowing) -> Outcome {
     Ok(Ending::Done)
 }
 
-fn forbid(chosen: &Chosen) -> Outcome {
-    let here = Here::of(&chosen.place)?;
+fn forbid(chosen: &AgentArguments) -> Outcome {
+    let here = Context::of(&chosen.place)?;
     let agent = here.find(&chosen.agent)?;
     forbid_peer(&here.environment, &here.folder, &agent)
         .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;

@@ -9,7 +9,7 @@ use crate::gateway::consent;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The address: https://models.example.com
+    /// The address, such as `https://models.example.com`
     address: String,
     /// The workspace; defaults to the current folder
     workspace: Option<PathBuf>,

@@ -9,11 +9,11 @@ pub(super) struct Said {
     pub(super) allow: bool,
     /// For how long.
     pub(super) scope: AllowScope,
-    /// A word to whoever asks.
+    /// A message to the agent.
     pub(super) because: Option<String>,
 }
 
-/// What is said of an answer that the room has not taken in yet.
+/// The message about an answer that the room has not read yet.
 pub(super) fn not_taken_in(answer: Option<&Answer>) -> &'static str {
     match answer.map(|answer| answer.allow) {
         Some(true) => " (allowed, not applied yet)",

@@ -28,12 +28,12 @@ use crate::tools::{Preview, PreviewLine};
 
 /// How long one wait for a line lasts before the caller looks around.
 const WAIT: Duration = Duration::from_millis(50);
-/// So many lines of what would happen are shown.
+/// How many lines of the preview are shown.
 const LINES_SHOWN: usize = 100;
-/// So many characters of a line are shown.
+/// How many characters of a line are shown.
 const LINE_CHARS: usize = 500;
 
-/// What becomes of a question to a person where there is no window.
+/// What happens to questions to a person without a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum OnAsk {
     /// Refuse it and continue
@@ -51,14 +51,14 @@ enum Policy {
     Decide(bool),
     /// They are asked on the terminal.
     Terminal,
-    /// They are told; the run ends when only answers bring it on, or goes on.
+    /// Questions are printed; the run ends when only answers can continue it, or it continues.
     Tell { ends: bool },
 }
 
 /// What a person typed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Reply {
-    /// With what is filled in, where there is a form.
+    /// With the values of the form, if there is one.
     Allow(AllowScope, Map<String, Value>),
     /// With a word to the agent, if there is one.
     Refuse(Option<String>),
@@ -73,11 +73,11 @@ pub(super) type LineReader = Box<dyn FnMut(&str) -> Option<String>>;
 enum Lines {
     /// They come as they are typed.
     Typed(Receiver<String>),
-    /// Whoever has the terminal reads one when it is asked for.
+    /// The reader of the terminal reads a line on request.
     Read(LineReader),
 }
 
-/// What came of a wait for a line.
+/// The result of waiting for a line.
 enum NextLine {
     Typed(String),
     NotYet,
@@ -122,7 +122,7 @@ pub(super) struct Asking {
     commands: Commands,
     /// The workspace's folder.
     folder: PathBuf,
-    /// Questions that were told, or decided here.
+    /// Questions that were printed, or decided here.
     known: BTreeSet<ApprovalId>,
     /// The question that is on the terminal.
     on_terminal: Option<ApprovalId>,
@@ -132,7 +132,7 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    /// As the command line says; a person at a terminal is asked there, where that may be.
+    /// As given on the command line; a person at a terminal is asked there, if possible.
     pub(super) fn new(
         (on_ask, on_terminal): (Option<OnAsk>, bool),
         ends_when_held: bool,
@@ -161,7 +161,7 @@ impl Asking {
         asking
     }
 
-    /// Gives back who reads answers, for whoever asks next.
+    /// Returns the reader of answers, for the next question.
     pub(super) fn into_reader(self) -> Option<LineReader> {
         match self.lines {
             Some(Lines::Read(read)) => Some(read),
@@ -178,7 +178,7 @@ impl Asking {
         }
     }
 
-    /// What a person must do before the task's work, or any, can go on; nothing while an answer is on its way.
+    /// What a person must do before the task's work, or any work, can continue; nothing while an answer is on its way.
     pub(super) fn holds(&self, world: &World, task: Option<&Task>) -> Vec<Hold> {
         let holds = held_work(world, task);
         let is_answered = |hold: &Hold| match (hold, self.policy) {
@@ -206,7 +206,7 @@ impl Asking {
             let told = asks(world, &approval);
             let is_for_server = approval.of_server.is_some();
             match self.policy {
-                // The server goes on without an answer; it would be gone when a person comes to give one.
+                // The server continues without an answer, and would have ended before a person answers.
                 Policy::Tell { ends: true } | Policy::Decide(_)
                     if is_for_server
                         && (self.policy != Policy::Decide(true) || approval.misfit(&Map::new()).is_some()) =>
@@ -225,8 +225,8 @@ impl Asking {
         }
     }
 
-    /// Asks on the terminal, if that is how, what is to be asked next, and waits for the answer, for one that comes in
-    /// otherwise, or for an interrupt. The room stands still meanwhile.
+    /// Asks the next question on the terminal, if that is the mode, and waits for the answer, for an answer from
+    /// elsewhere, or for an interrupt. The room is paused meanwhile.
     pub(super) fn ask(&mut self, world: &mut World, interrupted: &AtomicBool) {
         if self.policy != Policy::Terminal || !self.has_looked {
             return;
@@ -353,7 +353,7 @@ pub(super) fn fields(approval: &Approval) -> Vec<String> {
     approval.fields().iter().map(field).collect()
 }
 
-/// Whether the answer stands before the door already.
+/// Whether the answer is in the inbox already.
 fn is_decided(world: &World, approval: &Approval) -> bool {
     world.resource::<InputQueue<KernelCommand>>().waiting().any(|command| approval.is_decided_by(command))
         || has_answers(world)
@@ -390,7 +390,7 @@ fn reply(line: &str) -> Reply {
     }
 }
 
-/// What was typed behind a yes: `branch=main depth=3`; a value goes on until the next field.
+/// The fields typed after a yes: `branch=main depth=3`; a value continues until the next field.
 fn filled_in(text: &str) -> Option<Map<String, Value>> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for word in text.split_whitespace() {
@@ -434,7 +434,7 @@ pub(super) fn asks(world: &World, approval: &Approval) -> String {
     approval_summary(&name_of(world, &approval.agent), approval)
 }
 
-/// The same, for whoever knows what the agent is called.
+/// The same for a caller that knows the agent's name.
 pub(super) fn approval_summary(name: &str, approval: &Approval) -> String {
     let name = format!("{name} ({})", approval.agent);
     let because = match approval.because.as_str() {

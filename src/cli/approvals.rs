@@ -33,7 +33,7 @@ enum Command {
     /// List open approvals
     List(Listing),
     /// Show an approval in full
-    Show(Chosen),
+    Show(ShowArguments),
     /// Allow it: the agent or workflow continues, now or when the workspace is next opened
     Allow(Allowing),
     /// Refuse it: the agent continues without it; a workflow step fails, unless it says otherwise
@@ -51,7 +51,7 @@ struct Listing {
 }
 
 #[derive(Args)]
-struct Chosen {
+struct ShowArguments {
     /// The id from the list, or an unambiguous prefix of it
     id: String,
     /// The workspace; defaults to the current folder
@@ -64,7 +64,7 @@ struct Chosen {
 #[derive(Args)]
 struct Allowing {
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: ShowArguments,
     /// Also allow everything of the same kind until this task ends, including for agents that it starts
     #[arg(long, conflicts_with = "always")]
     for_task: bool,
@@ -90,7 +90,7 @@ struct Allowing {
 #[derive(Args)]
 struct Refusing {
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: ShowArguments,
     /// A comment for the agent
     #[arg(long, value_name = "WORD")]
     because: Option<String>,
@@ -149,7 +149,7 @@ fn list(listing: &Listing) -> Outcome {
     Ok(Ending::Done)
 }
 
-fn show(chosen: &Chosen) -> Outcome {
+fn show(chosen: &ShowArguments) -> Outcome {
     let (_, open) = look(chosen.workspace.as_deref())?;
     match choose(&open, &chosen.id)? {
         Question::Step(step) if chosen.json => output::json(&waiting_steps::to_json(step))?,
@@ -167,7 +167,7 @@ fn show(chosen: &Chosen) -> Outcome {
     Ok(Ending::Done)
 }
 
-fn answer(chosen: &Chosen, said: Said, fields: &[(String, String)]) -> Outcome {
+fn answer(chosen: &ShowArguments, said: Said, fields: &[(String, String)]) -> Outcome {
     let (folder, open) = look(chosen.workspace.as_deref())?;
     let (told, id, json) = match choose(&open, &chosen.id)? {
         Question::Step(step) => {
@@ -221,8 +221,8 @@ fn answer(chosen: &Chosen, said: Said, fields: &[(String, String)]) -> Outcome {
     Ok(Ending::Done)
 }
 
-/// A time of the day becomes a date as it is said, for the room may take the answer in on another day. One that is over
-/// is refused at once.
+/// A time of the day becomes a date at once, because the room may read the answer on another day. A past one is
+/// refused.
 fn said_now(scope: AllowScope, id: &str) -> Result<AllowScope, Complaint> {
     let AllowScope::Until(limit) = scope else { return Ok(scope) };
     let date = limit.date(Some(local_secs()));

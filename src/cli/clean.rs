@@ -53,7 +53,7 @@ pub(super) fn clean(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// Whether the person wants it, who sees what it comes to.
+/// Shows the person the effect, and asks whether to proceed.
 fn is_wanted(plan: &Cleaning, is_said: bool) -> Result<bool, Complaint> {
     if is_said {
         return Ok(true);

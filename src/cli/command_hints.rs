@@ -11,7 +11,7 @@ pub(super) struct Commands {
     pub(super) scene: Option<String>,
     /// The provider, where it was named.
     pub(super) provider: Option<String>,
-    /// The words of another command with which what is left goes on, where it is not `workshop run`.
+    /// The words of another command that continues the rest, unless it is `workshop run`.
     pub(super) go_on: Option<Vec<String>>,
 }
 
@@ -22,7 +22,7 @@ impl Commands {
         format!("answer with: workshop approvals allow {id}{folder}, or: workshop approvals refuse {id}{folder}")
     }
 
-    /// How what is left goes on.
+    /// How the rest is continued.
     pub(super) fn run_on(&self) -> String {
         if let Some(words) = &self.go_on {
             let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
@@ -31,7 +31,7 @@ impl Commands {
         format!("workshop run{}{} --until idle", self.folder(), self.options())
     }
 
-    /// How a piece of work that is unfinished goes on.
+    /// How an unfinished piece of work is continued.
     pub(super) fn resume(&self, id: &str) -> String {
         let options = self.options();
         format!("workshop run{}{options} --resume {id}", self.folder())

@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     quiet: bool,
 }
 
-/// Everybody rests but for work: nobody wanders over to read or talk, so that nothing is asked that no work needs.
+/// Agents do nothing but work: nobody walks over to read or talk, so that no model is called except for work.
 pub(super) fn daemon(arguments: &Arguments) -> Outcome {
     let run = run::Arguments {
         workspace: arguments.workspace.clone(),

@@ -49,7 +49,7 @@ const BUILT_IN_HITS: &str = "ranks the right answer first for 52 of 64 test ques
 /// How good MiniLM is, by the same questions.
 const MINILM_HITS: &str = "ranks the right answer first for 60 of 64 test questions";
 
-/// How a thing stands.
+/// The state of a checked item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum State {
@@ -281,7 +281,7 @@ fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
     all.servers.iter().map(finding).collect()
 }
 
-/// Opens the workspace's scenes one after the other in a world that touches nothing, and collects what is wrong.
+/// Opens the workspace's scenes one after the other in a world without side effects, and collects the problems.
 fn examine(
     folder: &Path,
     findings: &mut Vec<Finding>,

@@ -16,7 +16,7 @@ use bevy::ecs::prelude::*;
 /// The status line is drawn no more often than this.
 const STATUS_EVERY: Duration = Duration::from_millis(100);
 
-/// Lines of text are cut at so many characters.
+/// The maximum length of a line, in characters.
 const LINE_CHARS: usize = 160;
 
 /// Prints lines above a status line; does nothing if standard error is not a terminal.
@@ -83,7 +83,7 @@ fn time(secs: f64) -> String {
 fn is_news(event: &EventRecord, narrator: &Narrator<'_>) -> bool {
     match event.event() {
         Event::AgentAdded(_) | Event::AgentRemoved(_) | Event::ConversationStart(_) | Event::Message(_) => true,
-        // What comes with the scene is none, and neither is where it stands.
+        // Agents that come with the scene are not news, and neither are their positions.
         Event::ElementChanged(change) => {
             !matches!(change.change, ElementDeed::Added | ElementDeed::Removed | ElementDeed::Rearranged)
         }

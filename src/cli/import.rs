@@ -37,7 +37,7 @@ pub(super) fn import(arguments: &Arguments) -> Outcome {
     let shows_at_once = !arguments.json || !goes_on(arguments, &plan);
     if arguments.json {
         if shows_at_once {
-            output::json(&told(&plan, None))?;
+            output::json(&plan_json(&plan, None))?;
         }
     } else {
         output::result(&plan.summary().join("\n"))?;
@@ -56,7 +56,7 @@ pub(super) fn import(arguments: &Arguments) -> Outcome {
     }
     let imported = importing::import_files(&folder, &folder, &plan, &JobControl::default());
     if arguments.json {
-        output::json(&told(&plan, Some(&imported)))?;
+        output::json(&plan_json(&plan, Some(&imported)))?;
     } else {
         output::note(&format!("imported {} files into {}", imported.files.len(), folder.display()));
     }
@@ -81,7 +81,7 @@ fn asked(arguments: &Arguments) -> Result<bool, Complaint> {
     output::confirm("Import these? [y/N] ")
 }
 
-fn told(plan: &Plan, imported: Option<&Imported>) -> serde_json::Value {
+fn plan_json(plan: &Plan, imported: Option<&Imported>) -> serde_json::Value {
     json!({
         "items": plan.items,
         "left_out": plan.left_out,

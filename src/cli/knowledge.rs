@@ -16,13 +16,13 @@ use crate::base::{Author, Id, Severity};
 use crate::knowledge::{Edge, Entry, Filter, Graph, KnowledgeBase, Memory, MemoryKind, Recalled, Viewer, memory_json};
 use crate::learning::{EmbedderChoice, KnowledgeFiles};
 
-/// Of a memory so many characters stand in a list.
+/// How many characters of a memory a list shows.
 const LIST_CHARS: usize = 100;
-/// So many problems are told; of more only how many.
+/// How many problems are listed; the others are counted.
 const PROBLEMS_TOLD: usize = 10;
 /// Vectors that are asked for in one go.
 const MADE_AT_ONCE: usize = 256;
-/// That vectors are made is told where it is more than this.
+/// The creation of vectors is announced if there are more than this.
 const TOLD_FROM: usize = 64;
 
 #[derive(Args)]
@@ -38,7 +38,7 @@ enum Command {
     /// List memories
     List(Listing),
     /// Show a memory in full: its text, location, source and relations
-    Show(Chosen),
+    Show(MemoryArguments),
     /// Remove a memory from its file
     Forget(Forgetting),
     /// Rebuild the index from the files
@@ -101,7 +101,7 @@ struct Listing {
 }
 
 #[derive(Args)]
-struct Chosen {
+struct MemoryArguments {
     /// The id from the list, or an unambiguous prefix of it
     id: String,
     #[command(flatten)]
@@ -111,7 +111,7 @@ struct Chosen {
 #[derive(Args)]
 struct Forgetting {
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: MemoryArguments,
     /// Forget it even if it is pinned
     #[arg(long)]
     pinned: bool,
@@ -141,7 +141,7 @@ pub(super) fn knowledge(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// The workspace's memories; what is wrong in their files is told.
+/// Opens the workspace's memories, and reports problems in their files.
 fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
     opened(named, |_| EmbedderChoice::default())
 }
@@ -226,7 +226,7 @@ fn list(listing: &Listing) -> Outcome {
     Ok(Ending::Done)
 }
 
-fn show(chosen: &Chosen) -> Outcome {
+fn show(chosen: &MemoryArguments) -> Outcome {
     let files = open(chosen.place.workspace.as_ref())?;
     let known = files.known();
     let entry = choose(known, &chosen.id)?;

@@ -29,11 +29,11 @@ enum Command {
     /// Start each allowed server and check that it works
     Check(Checking),
     /// Call a tool of a server, as an agent would, and print the result
-    Call(Calling),
+    Call(CallArguments),
     /// Allow a server in this workspace, exactly as it is configured now
     Allow(Allowing),
     /// Revoke the permission of a server
-    Forbid(Chosen),
+    Forbid(ServerArguments),
 }
 
 #[derive(Args)]
@@ -76,20 +76,20 @@ struct Chosen {
 #[derive(Args)]
 struct Allowing {
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: ServerArguments,
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 }
 
 /// A workspace with its servers.
-struct Here {
+struct Context {
     folder: PathBuf,
     environment: Environment,
     all: ServersOfFolder,
 }
 
-impl Here {
+impl Context {
     fn of(place: &InWorkspace) -> Result<Self, Complaint> {
         let folder = workspace_argument::workspace(place.workspace.as_deref(), Absent::Refuse)?;
         let folder = folder.canonicalize().unwrap_or(folder);
@@ -168,7 +168,7 @@ pub(super) fn mcp(arguments: &Arguments) -> Outcome {
 }
 
 fn list(place: &InWorkspace) -> Outcome {
-    let here = Here::of(place)?;
+    let here = Context::of(place)?;
     if place.json {
         let servers: Vec<Value> = here.all.servers.iter().map(|written| here.to_json(written)).collect();
         let problems = &here.all.problems;
@@ -188,7 +188,7 @@ fn list(place: &InWorkspace) -> Outcome {
 }
 
 fn offer(server: &str, place: &InWorkspace) -> Outcome {
-    let here = Here::of(place)?;
+    let here = Context::of(place)?;
     let (_client, offer) = match here.connect(here.find(server)?) {
         Ok(connected) => connected,
         Err(failure) => return failed(&failure, place.json),
@@ -220,7 +220,7 @@ fn offer(server: &str, place: &InWorkspace) -> Outcome {
 }
 
 fn check(checking: &Checking) -> Outcome {
-    let here = Here::of(&checking.place)?;
+    let here = Context::of(&checking.place)?;
     let chosen: Vec<&ConfiguredServer> = match &checking.server {
         Some(name) => vec![here.find(name)?],
         None => here.all.servers.iter().collect(),
@@ -263,8 +263,8 @@ fn check(checking: &Checking) -> Outcome {
     Ok(ending)
 }
 
-fn call(calling: &Calling) -> Outcome {
-    let here = Here::of(&calling.place)?;
+fn call(calling: &CallArguments) -> Outcome {
+    let here = Context::of(&calling.place)?;
     let arguments: Map<String, Value> = serde_json::from_str(&calling.arguments).map_err(|error| {
         Complaint::usage(format!("the arguments are not a JSON object: {error}")).hint(r#"write '{"name": "value"}'"#)
     })?;
@@ -300,8 +300,8 @@ fn call(calling: &Calling) -> Outcome {
 }
 
 fn allow(allowing: &Allowing) -> Outcome {
-    let Chosen { server, place } = &allowing.chosen;
-    let here = Here::of(place)?;
+    let ServerArguments { server, place } = &allowing.chosen;
+    let here = Context::of(place)?;
     let written = here.find(server)?;
     let details = written.server.details();
     if !allowing.yes && output::can_be_asked() {

@@ -58,11 +58,11 @@ pub enum Ending {
     BadUsage,
     /// A budget or limit stopped it.
     Limited,
-    /// A person must do something before it can go on.
+    /// A person must do something before it can continue.
     Waiting,
     /// The person stopped it.
     Interrupted,
-    /// Whoever read its output has gone.
+    /// The reader of its output has closed it.
     ReaderGone,
 }
 
@@ -100,7 +100,7 @@ impl From<Ending> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct Complaint {
     ending: Ending,
-    /// Nothing where nobody needs to be told.
+    /// `None` if nobody needs to be told.
     what: Option<String>,
     hint: Option<String>,
 }
@@ -114,7 +114,7 @@ impl Complaint {
         Self { ending: Ending::BadUsage, ..Self::failed(what) }
     }
 
-    /// Whoever read the output has gone: there is nobody to tell.
+    /// The reader of the output has closed it: there is nobody to tell.
     fn reader_gone() -> Self {
         Self { ending: Ending::ReaderGone, what: None, hint: None }
     }
@@ -127,7 +127,7 @@ impl Complaint {
 
 type Outcome = Result<Ending, Complaint>;
 
-/// What stands below the help of the whole program.
+/// The text below the help of the whole program.
 const AFTER_HELP: &str = "\
 Without WORKSPACE, a command uses the current folder if it is a workspace (has a settings.yaml), else ./my-workshop,
 which the window and `run` create from the starter kit on first use. `workshop init DIR` makes any folder a workspace,
@@ -217,7 +217,8 @@ const COMMANDS: [&str; 21] = [
     "help",
 ];
 
-/// What is logged unless `WORKSHOP_LOG` says otherwise. What a window that ended early had not done yet is no news.
+/// The default log filter, unless `WORKSHOP_LOG` is set. Unfinished jobs of a window that was closed early are not
+/// worth a message.
 const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::loaders=error";
 
 /// Reads the command line and does what it says.
@@ -228,10 +229,10 @@ pub fn main() -> ExitCode {
         Some(RELAY_WORD) => return gateway::mcp_forwarder::main(words, output::note, output::bytes()),
         _ => {}
     }
-    std::panic::set_hook(Box::new(output::tell_panic));
+    std::panic::set_hook(Box::new(output::print_panic));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return output::ending_of(told_usage(&error)).into(),
+        Err(error) => return output::ending_of(usage_outcome(&error)).into(),
     };
     let mut filter = EnvFilter::try_from_env("WORKSHOP_LOG").unwrap_or_else(|_| EnvFilter::new(USUAL_LOG));
     for target in gateway::UNSAFE_LOG_TARGETS {
@@ -267,8 +268,8 @@ pub fn main() -> ExitCode {
     output::ending_of(outcome).into()
 }
 
-/// Prints what clap has to say: help and version, which are results, or what is wrong with the command line.
-fn told_usage(error: &clap::Error) -> Outcome {
+/// Prints clap's output: help and version, which are results, or an error of the command line.
+fn usage_outcome(error: &clap::Error) -> Outcome {
     let text = error.render().to_string();
     let text = text.trim_end();
     if error.use_stderr() {
@@ -292,7 +293,8 @@ mod tests {
         let words: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
         assert_eq!(words, COMMANDS);
     }
-    /// The words of a command line, quotes taken away; what follows a `#` is a remark, and what follows a `>` the shell's.
+    /// The words of a command line, quotes taken away; what follows a `#` is a remark, and what follows a `>` the
+    /// shell's.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut is_quoted = false;
@@ -301,7 +303,7 @@ mod tests {
                 '"' => is_quoted = !is_quoted,
                 '#' | '>' if !is_quoted => break,
                 ' ' if !is_quoted => words.push(String::new()),
-                other => words.last_mut().expect("there is one").push(other),
+                other => words.last_mut().expect("there should be one").push(other),
             }
         }
         words.retain(|word| !word.is_empty());
@@ -348,7 +350,7 @@ mod tests {
         ];
         for place in texts.into_iter().chain(["docs/figures.md", "docs/extending.md", "docs/settings.md"]) {
             let text = std::fs::read_to_string(root.join(place)).expect("every document is there");
-            let folder = root.join(place).parent().expect("it lies in a folder").to_owned();
+            let folder = root.join(place).parent().expect("it should have a parent folder").to_owned();
             for link in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
                 let is_ours = !link.is_empty() && !link.contains("://");
                 assert!(!is_ours || folder.join(link).exists(), "{place}: {link}");

@@ -44,7 +44,8 @@ pub(super) fn part(text: &str) -> Result<(), Complaint> {
     written.map_err(|error| unwritable("standard output", &error))
 }
 
-/// Prints a part of a result as it comes, each stretch with the code that a terminal shows it by; an empty code is none.
+/// Prints a part of a result as it comes, each stretch with the code that a terminal shows it by; an empty code is
+/// none.
 pub(super) fn styled_part<'a>(stretches: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), Complaint> {
     hide_status();
     let style = Style { plain: !is_styled() };
@@ -99,7 +100,7 @@ pub(super) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Whether a person sees what is asked and can answer.
+/// Whether a person sees questions and can answer.
 pub(super) fn can_be_asked() -> bool {
     io::stderr().is_terminal() && io::stdin().is_terminal()
 }
@@ -126,7 +127,7 @@ pub(super) fn answer(question: &str) -> Result<String, Complaint> {
     }
 }
 
-/// Shows this at the bottom of the terminal from now on; nothing where standard error is no terminal.
+/// Shows this at the bottom of the terminal from now on; has no effect if standard error is not a terminal.
 pub(super) fn show_status(text: &str) {
     if !is_watched() {
         return;
@@ -173,7 +174,7 @@ fn has_styles() -> bool {
     !is_refused && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whether what is printed on standard output is shown with weight and colour; otherwise it is printed as it is.
+/// Whether standard output is printed with styles and colours.
 pub(super) fn is_styled() -> bool {
     io::stdout().is_terminal() && has_styles()
 }
@@ -195,7 +196,7 @@ impl Sink {
         Ok(Self { name, out: BufWriter::new(Box::new(file)) })
     }
 
-    /// Writes events, each as a line, so that whoever reads along has all of them when this returns.
+    /// Writes events, one per line, and flushes them so that readers have all of them when this returns.
     pub(super) fn write(&mut self, events: &[EventRecord]) -> Result<(), Complaint> {
         if events.is_empty() {
             return Ok(());
@@ -229,7 +230,7 @@ fn unwritable(name: &str, error: &io::Error) -> Complaint {
     if error.kind() == io::ErrorKind::StorageFull { complaint.hint("free up disk space") } else { complaint }
 }
 
-/// Prints why a command could not do what it was asked to; gives back how it ends.
+/// Prints why a command failed. Returns its exit status.
 pub(super) fn ending_of(outcome: Outcome) -> super::Ending {
     hide_status();
     match outcome {
@@ -271,7 +272,7 @@ impl Write for LogWriter {
 }
 
 /// Says what a fault of the program is and where, in place of the usual words, which are printed as they are.
-pub(super) fn tell_panic(panic: &PanicHookInfo<'_>) {
+pub(super) fn print_panic(panic: &PanicHookInfo<'_>) {
     let told = panic.payload_as_str().unwrap_or("for an unknown reason");
     let place = panic.location().map(|at| format!(" ({}:{})", at.file(), at.line())).unwrap_or_default();
     let thread = std::thread::current();
@@ -281,7 +282,7 @@ pub(super) fn tell_panic(panic: &PanicHookInfo<'_>) {
     if trace.status() == BacktraceStatus::Captured {
         text.push_str(&format!("\n{trace}"));
     }
-    // The lock of the status line may be held by whoever panicked.
+    // The lock of the status line may be held by the thread that panicked.
     let _ = writeln!(io::stderr(), "{}", printable(&text));
 }
 

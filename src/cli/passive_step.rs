@@ -16,13 +16,13 @@ use crate::app::running_elsewhere::{NewestRun, TakenIn, look_beside, newest_run,
 use crate::kernel::{Approval, Kernel};
 use crate::orchestration::workflow::{PersonQuestion, WorkflowRuns};
 
-/// So long it is waited at most until a room has taken in the files.
+/// How long to wait until a room has loaded the files.
 const TAKES_IN_WITHIN: Duration = Duration::from_secs(10);
-/// So long it is waited at most until another step comes to its end.
+/// How long to wait until another step ends.
 const STEP_WITHIN: Duration = Duration::from_secs(120);
 /// How often it is looked.
 const LOOK: Duration = Duration::from_millis(100);
-/// So many files are named that the room has not taken in.
+/// How many files that the room has not loaded are named.
 const NAMED_AT_MOST: usize = 5;
 
 /// What there is to report about a room that another process has open.
@@ -49,7 +49,7 @@ pub(super) fn owner_words(workspace: &Path) -> String {
     owner(workspace).map_or_else(|| "another process".to_owned(), |process| format!("process {process}"))
 }
 
-/// Waits until whoever has the room has taken in the files as they are now.
+/// Waits until the process that owns the room has loaded the present files.
 pub(super) fn hand_over(workspace: &Path, interrupted: &AtomicBool) -> Result<Beside, Complaint> {
     let failed = |error: OpenError| Complaint::failed(&error).hint(error.remedy());
     let begun = Instant::now();
@@ -93,7 +93,7 @@ pub(super) fn hand_over(workspace: &Path, interrupted: &AtomicBool) -> Result<Be
             let looked = look_beside(workspace, &run.scene, |_| ()).map_err(failed)?;
             let waited = begun.elapsed();
             let is_done = match &looked {
-                // A step comes to its end, and then all of it is known.
+                // A step ends, and then everything about it is known.
                 Some((taken, ())) if taken.is_pump => waited > STEP_WITHIN,
                 Some((taken, ())) => taken.is_all() || waited > TAKES_IN_WITHIN,
                 None => waited > TAKES_IN_WITHIN,
@@ -133,7 +133,7 @@ fn handed_over(workspace: &Path, run: &NewestRun, taken: Option<&TakenIn>) -> Re
     Ok(Beside::HandedOver(Box::new(overview)))
 }
 
-/// What a step would say at its end of a room that stands like this.
+/// What a step would report about a room in this state.
 fn overview(world: &World) -> Overview {
     let kernel = world.resource::<Kernel>();
     let approvals: Vec<Approval> = kernel.approvals().collect();

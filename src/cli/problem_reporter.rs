@@ -14,7 +14,7 @@ use crate::log::events::{Error, Provider, Warning};
 use crate::log::{EventKind, EventRecord, Narration};
 use crate::workspace::Problems;
 
-/// So many are told; whoever has more has a list to go through.
+/// How many are printed; the whole list is elsewhere.
 const TOLD_AT_MOST: usize = 1_000;
 
 /// The problems that were already reported.
@@ -26,7 +26,7 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    /// One that says nothing where it is to be quiet.
+    /// A reporter that prints nothing if it is to be quiet.
     pub(super) fn new(is_quiet: bool) -> Self {
         Self { is_quiet, told: HashSet::new(), looked_at: None }
     }
@@ -52,8 +52,8 @@ impl Reporter {
         }
     }
 
-    /// Tells what is wrong in this world now, and what happened in it that is about nobody in particular: that is
-    /// meant for the person.
+    /// Prints the present problems of this world, and events in it that concern no particular agent: these are meant
+    /// for the person.
     pub(super) fn look(&mut self, world: &World, events: &[EventRecord]) {
         let changed = world.get_resource_ref::<Problems>().map(|problems| problems.last_changed());
         if changed.is_some() && changed != self.looked_at {
@@ -76,8 +76,8 @@ impl Reporter {
     }
 }
 
-/// How much an event concerns the person, if it does, and whether that is said once only. How a provider does is said
-/// again where it fails again after it had worked.
+/// How much an event concerns the person, if it does, and whether it is printed only once. The state of a provider is
+/// printed again if it fails again after it had worked.
 fn concern(event: &EventRecord) -> Option<(Severity, bool)> {
     match event.draft.kind {
         EventKind::Provider => {
@@ -86,7 +86,7 @@ fn concern(event: &EventRecord) -> Option<(Severity, bool)> {
         }
         EventKind::Warning if event.draft.agent.is_none() => {
             let warning = event.read::<Warning>()?;
-            // What an agent is told is no business of the person's, and a problem of a file is in the list.
+            // Messages to an agent do not concern the person, and a problem of a file is in the list.
             let is_agents = warning.by.as_deref().is_some_and(|by| by != USER);
             (!is_agents && !warning.is_problem()).then_some((Severity::Warning, true))
         }

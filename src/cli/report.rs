@@ -21,9 +21,9 @@ use crate::orchestration::workflow::PersonQuestion;
 use crate::schedule::TICKS_PER_SEC;
 use crate::workspace::vfs::OUTSIDE;
 
-/// So many characters of a task are named.
+/// How many characters of a task are shown.
 const TASK_CHARS: usize = 80;
-/// So many changed files are listed.
+/// How many changed files are listed.
 const FILES_AT_MOST: usize = 10_000;
 
 /// How a run ended.
@@ -31,11 +31,11 @@ const FILES_AT_MOST: usize = 10_000;
 pub(super) struct Verdict {
     /// The exit code and the word for programs.
     pub(super) ending: Ending,
-    /// Why, in words; empty where it did what it was asked to.
+    /// Why, in words; empty if it did what it was asked to.
     pub(super) reason: String,
     /// What a person can do.
     pub(super) hint: Option<String>,
-    /// What the task came to.
+    /// The result of the task.
     pub(super) result: Option<String>,
 }
 
@@ -112,7 +112,7 @@ pub(super) struct Report {
     pub(super) approvals: Vec<Approval>,
     /// What workflows ask a person.
     pub(super) steps: Vec<PersonQuestion>,
-    /// The work that goes on when the room is opened again, in words.
+    /// The work that continues when the room is opened again, in words.
     pub(super) unfinished: Option<String>,
     /// What was done, where it was one step.
     pub(super) acts: Option<Acts>,
@@ -120,7 +120,7 @@ pub(super) struct Report {
     pub(super) owner: Option<String>,
 }
 
-/// The work that waits or goes on, in words.
+/// The unfinished work, in words.
 pub(super) fn unfinished_words(kernel: &Kernel) -> Option<String> {
     let mut work = kernel.activations();
     let first = work.next()?;
@@ -158,7 +158,7 @@ impl Report {
         }
     }
 
-    /// Prints it. `result_in_events` says that standard output holds the events, which have the result.
+    /// Prints it. `result_in_events` means that standard output contains the events, which include the result.
     pub(super) fn print(&self, as_json: bool, is_quiet: bool, result_in_events: bool) -> Result<(), Complaint> {
         let verdict = &self.verdict;
         if verdict.ending == Ending::ReaderGone {
@@ -169,7 +169,7 @@ impl Report {
         } else if let Some(result) = verdict.result.as_ref().filter(|_| !result_in_events) {
             output::result(result)?;
         }
-        self.tell_summary(is_quiet);
+        self.print_summary(is_quiet);
         let word = match verdict.ending {
             Ending::Done | Ending::ReaderGone => None,
             Ending::Limited => Some("stopped"),
@@ -189,7 +189,7 @@ impl Report {
         Ok(())
     }
 
-    fn tell_summary(&self, is_quiet: bool) {
+    fn print_summary(&self, is_quiet: bool) {
         let Some(run) = self.run.as_ref().filter(|_| !is_quiet && output::is_watched()) else { return };
         let cached: u64 = self.traffic.values().map(|traffic| traffic.cached_tokens).sum();
         let cached = if cached > 0 { format!(" ({cached} from the cache)") } else { String::new() };

@@ -30,7 +30,7 @@ pub(super) fn chosen_run(folder: &Path, word: &str) -> Result<RunHead, Complaint
     })
 }
 
-/// The run that is meant, to be gone on with, and the scene in whose room it is.
+/// The run to be continued, and the scene of its room.
 pub(super) fn resumed(
     folder: &Path,
     word: &str,

@@ -205,20 +205,20 @@ struct Run<'a> {
     out: Output,
     began: Instant,
     first_tick: u64,
-    /// Set where Ctrl-C is heard already.
+    /// The flag of Ctrl-C, if a handler is installed already.
     interrupted: Option<Arc<AtomicBool>>,
 }
 
-/// What came of opening a room.
+/// The result of opening a room.
 enum Opened<'a> {
     /// It is open here.
     Room(Box<Run<'a>>),
-    /// Somebody else has it and took in what stands in the files.
+    /// Another process owns it and has loaded the present files.
     HandedOver(Box<Report>),
 }
 
 /// Notes from now on where a person wants to stop. To be asked for once.
-pub(super) fn hear_interrupts() -> Result<Arc<AtomicBool>, Complaint> {
+pub(super) fn watch_interrupts() -> Result<Arc<AtomicBool>, Complaint> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = interrupted.clone();
     ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).map_err(Complaint::failed)?;
@@ -262,7 +262,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
                 let is_first = interrupted.is_none();
                 let flag = match &interrupted {
                     Some(flag) => Arc::clone(flag),
-                    None => interrupted.insert(hear_interrupts()?).clone(),
+                    None => interrupted.insert(watch_interrupts()?).clone(),
                 };
                 if let Some(report) = beside_owner(arguments, &options.folder, (&flag, is_first), began, &mut out)? {
                     return Ok(Opened::HandedOver(Box::new(report)));
@@ -307,15 +307,15 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
         first_tick,
         interrupted,
     };
-    run.tell_unfinished();
+    run.print_unfinished();
     if !alone {
-        run.tell_others();
+        run.print_others();
     }
     Ok(Opened::Room(Box::new(run)))
 }
 
-/// What a daemon does where somebody else has the room: a step hands over to whoever it is, and says how it stands there;
-/// one that watches waits until the room is free. `None` where it is to be opened again.
+/// A daemon's behaviour if another process owns the room: a step hands over to that process and reports the state of
+/// the room; a watching daemon waits until the room is free. `None` if it is to be opened again.
 fn beside_owner(
     arguments: &Arguments,
     folder: &Path,
@@ -361,7 +361,7 @@ fn beside_owner(
     }
 }
 
-/// The task that the command line gives or goes on with, and the scene that it belongs to, if that is known.
+/// The task that the command line gives or continues, and the scene that it belongs to, if known.
 struct GivenTask {
     task: Option<Task>,
     scene: Option<String>,
@@ -387,8 +387,8 @@ fn given_task(arguments: &Arguments, folder: &Path) -> Result<GivenTask, Complai
 }
 
 impl Run<'_> {
-    /// Says what work goes on that was begun before, so that nobody gives it twice.
-    fn tell_unfinished(&mut self) {
+    /// Prints which earlier work continues, so that nobody gives it twice.
+    fn print_unfinished(&mut self) {
         let kernel = self.room.app.world().resource::<Kernel>();
         if let Some(words) = unfinished_words(kernel) {
             self.out.reporter.note(format!("note: continuing unfinished work: {words}"));
@@ -396,7 +396,7 @@ impl Run<'_> {
     }
 
     /// Says that others ask models, too, where that costs something and a task is what this run is about.
-    fn tell_others(&mut self) {
+    fn print_others(&mut self) {
         let Some(task) = &self.task else { return };
         let world = self.room.app.world();
         let choice =
@@ -421,7 +421,7 @@ impl Run<'_> {
         self.out.reporter.note(format!("note: {live} and may call models, too; {rest}"));
     }
 
-    /// Lets the room live until it is over, closes it, and says how it went. Whatever happens, the room is closed.
+    /// Runs the room until it ends, closes it, and reports the result. The room is closed in any case.
     fn run_to_the_end(mut self) -> Result<Report, Complaint> {
         let verdict = self.live().unwrap_or_else(Verdict::from);
         output::hide_status();
@@ -431,7 +431,7 @@ impl Run<'_> {
     fn live(&mut self) -> Result<Verdict, Complaint> {
         let interrupted = match &self.interrupted {
             Some(interrupted) => interrupted.clone(),
-            None => hear_interrupts()?,
+            None => watch_interrupts()?,
         };
         if self.arguments.unpause {
             self.room.app.world_mut().resource_mut::<InputQueue<KernelCommand>>().push(KernelCommand::Resume);
@@ -444,7 +444,7 @@ impl Run<'_> {
                 return Ok(Verdict::new(Ending::Interrupted, "interrupted"));
             }
             if let Some(problem) = self.room.lost() {
-                // The room stands still until somebody does something, and nobody is there to ask.
+                // The room is paused until somebody does something, and nobody is there to ask.
                 return Ok(Verdict::new(Ending::Failed, problem.to_string()));
             }
             let world = self.room.app.world_mut();
@@ -528,7 +528,7 @@ impl Run<'_> {
 }
 
 impl Run<'_> {
-    /// How a person goes on with what was interrupted; empty where nothing is unfinished.
+    /// How a person continues interrupted work; empty if nothing is unfinished.
     fn how_to_go_on(&self) -> String {
         let kernel = self.room.app.world().resource::<Kernel>();
         let run = self.task.as_ref().and_then(Task::run).filter(|run| !is_over(kernel, *run));

@@ -86,7 +86,7 @@ pub(super) fn resolve_provider(provider: &str) -> Result<String, Complaint> {
     }
 }
 
-/// What the workspace says about models; what cannot be read is told when it is opened.
+/// The workspace's settings of models; those that cannot be read are reported when it is opened.
 fn settings(workspace: &Path) -> GatewaySettings {
     let text = std::fs::read_to_string(workspace.join(SETTINGS_FILE)).unwrap_or_default();
     let all: serde_yaml::Value = serde_yaml::from_str(&text).unwrap_or_default();

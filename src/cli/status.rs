@@ -13,7 +13,7 @@ use crate::app::status::{self, AllowedUntil, ChannelStatus, HandOverStatus, Unfi
 use crate::app::workflows::{RunHead, runs};
 use crate::base::text::{first_paragraph, truncate};
 
-/// So many characters of a task are shown.
+/// How many characters of a task are shown.
 const TASK_CHARS: usize = 100;
 
 #[derive(Args)]
@@ -69,7 +69,7 @@ pub(super) fn status(arguments: &Arguments) -> Outcome {
     Ok(Ending::Done)
 }
 
-/// Lines below a title; nothing where there are none.
+/// Lines below a title; nothing if there are none.
 fn list(title: &str, lines: impl Iterator<Item = String>) -> Option<String> {
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_work_is_told_with_its_cost_what_it_waits_for_and_how_it_goes_on() {
+    fn unfinished_work_is_reported_with_its_cost_what_it_waits_for_and_how_it_continues() {
         let commands =
             Commands { workspace: Some("room".into()), scene: Some("studio".into()), provider: None, go_on: None };
         let told = shown(&task(7), &commands);

@@ -10,14 +10,14 @@ use crate::base::{Id, Seq};
 use crate::log::EventRecord;
 use crate::log::events::{Abort, Activation, ApprovalDecided, Complete, FileChange, Gate, ToolCall, ToolResult, word};
 
-/// So many acts are listed.
+/// How many actions are listed.
 const ACTS_AT_MOST: usize = 1_000;
-/// So many characters of a result are shown.
+/// How many characters of a result are shown.
 const RESULT_CHARS: usize = 400;
 
 /// One act.
 #[derive(Clone, PartialEq, Debug)]
-struct Act {
+struct ReportedAction {
     json: Value,
     /// The record of the call, where it is one.
     call: Option<Seq>,
@@ -29,7 +29,7 @@ struct Act {
 /// The actions of a step, in order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Acts {
-    all: Vec<Act>,
+    all: Vec<ReportedAction>,
     /// Files that changed by a call of an earlier step, whose result is still to come, by the record of the call.
     changed: BTreeMap<Seq, Vec<String>>,
 }
@@ -49,7 +49,7 @@ impl Acts {
                 "gate": call.gate.map(word),
             });
             let name = Some((event.draft.activation.clone(), call.id));
-            self.push(Act { json: act, call: Some(event.seq), name, files: Vec::new() });
+            self.push(ReportedAction { json: act, call: Some(event.seq), name, files: Vec::new() });
         } else if let Some(result) = event.read::<ToolResult>() {
             let name = (event.draft.activation.clone(), result.id);
             let at = self.all.iter().rposition(|act| act.name.as_ref() == Some(&name));
@@ -58,7 +58,7 @@ impl Acts {
                 let act = json!({ "act": "tool", "agent": event.draft.agent, "tool": result.tool });
                 let call = event.draft.cause;
                 let files = call.and_then(|call| self.changed.remove(&call)).unwrap_or_default();
-                let is_new = self.push(Act { json: act, call, name: Some(name), files });
+                let is_new = self.push(ReportedAction { json: act, call, name: Some(name), files });
                 is_new.then(|| self.all.len() - 1)
             });
             let Some(act) = at.and_then(|at| self.all.get_mut(at)) else { return };
@@ -94,11 +94,11 @@ impl Acts {
 
     fn of_agent(&mut self, event: &EventRecord, mut json: Value) {
         json["agent"] = event.draft.agent.as_deref().into();
-        self.push(Act { json, call: None, name: None, files: Vec::new() });
+        self.push(ReportedAction { json, call: None, name: None, files: Vec::new() });
     }
 
     /// Whether there is room for one more, which is in the list then.
-    fn push(&mut self, act: Act) -> bool {
+    fn push(&mut self, act: ReportedAction) -> bool {
         let has_room = self.all.len() < ACTS_AT_MOST;
         if has_room {
             self.all.push(act);
@@ -108,7 +108,7 @@ impl Acts {
 
     /// As JSON.
     pub(super) fn list(&self) -> Vec<Value> {
-        let shown = |act: &Act| {
+        let shown = |act: &ReportedAction| {
             let mut json = act.json.clone();
             if act.name.is_some() {
                 json["files"] = act.files.clone().into();

@@ -22,13 +22,13 @@ use crate::simulation;
 pub(super) enum Stop {
     /// When this tick has run.
     AtTick(u64),
-    /// When nobody has anything queued, asked or under way.
+    /// When nothing is queued, requested or running.
     WhenIdle,
-    /// When every piece of work has had one turn, and nothing else goes on.
+    /// When every piece of work has had one turn, and nothing else is running.
     AfterOneTurnEach,
     /// When the task is over.
     AfterTask,
-    /// The same, without a look back at what was done: that is had another time.
+    /// The same without the reflection on what was done, which happens another time.
     AfterAnswer,
     /// When a person says so.
     Never,
@@ -79,7 +79,8 @@ fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdi
     if is_early || !simulation::is_idle_beside_work(world) { None } else { held(world, None, asking) }
 }
 
-/// The end of a run in which all work goes on by one turn: it says whether there is more to do, or who waits for what.
+/// The end of a run in which each piece of work has had one turn: it says whether there is more to do, or who waits for
+/// what.
 fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
     if !has_ticked(world) || has_answers(world) || world.resource::<WorkflowRuns>().is_at_work() {
         return None;
@@ -104,7 +105,7 @@ fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
     held(world, None, asking).or_else(|| Some(Verdict::new(Ending::Done, "the rest is waiting for others")))
 }
 
-/// What workflows ask a person, where nothing else goes on.
+/// The questions of workflows to a person, if nothing else is running.
 fn steps_wait(world: &World, asking: &Asking) -> Option<Verdict> {
     let questions: Vec<_> = world.resource::<WorkflowRuns>().questions().collect();
     waiting(&questions).filter(|_| asking.ends_when_held())
@@ -127,8 +128,8 @@ fn limit(world: &World) -> Option<String> {
     world.resource::<RequestQueue>().run_cap_reached().map(str::to_owned)
 }
 
-/// The end of a run that cannot go on without a person: of the task's work where there is a task, of all work
-/// otherwise.
+/// The end of a run that cannot continue without a person: of the task's work if there is a task, otherwise of all
+/// work.
 fn held(world: &World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> {
     if !asking.ends_when_held() || !has_ticked(world) {
         return None;
@@ -159,7 +160,7 @@ fn hold_message(world: &World, hold: &Hold) -> String {
     }
 }
 
-/// The time of the command line is over: what the task came to, or why it came to nothing yet.
+/// The time limit of the command line has passed: the result of the task, or why there is none yet.
 fn time_is_over(world: &World, task: Option<&Task>, asking: &Asking) -> Verdict {
     if let Some(verdict) = task.and_then(|task| task.verdict(world)) {
         return verdict;

@@ -23,7 +23,7 @@ use crate::workspace::task_files::spacing::normalise;
 /// No query on standard input is longer, in bytes.
 const QUERY_BYTES_AT_MOST: u64 = 64 * 1024;
 
-/// What stands below the help of this command.
+/// The text below the help of this command.
 const EXAMPLES: &str = "\
 Examples:
   workshop task \"SELECT id, title FROM tasks/*.task.md WHERE status = open AND stakeholders CONTAINS 'human'\"
@@ -38,11 +38,11 @@ pub(super) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    asking: Asking,
+    asking: QueryArguments,
 }
 
 #[derive(Args)]
-struct Asking {
+struct QueryArguments {
     /// A SELECT, UPDATE, DELETE or INSERT query; - reads it from standard input
     #[arg(required = true)]
     query: Option<String>,
@@ -133,7 +133,7 @@ fn complaint(error: TaskFilesError) -> Complaint {
     }
 }
 
-fn ask(asking: &Asking) -> Outcome {
+fn ask(asking: &QueryArguments) -> Outcome {
     let text = query_text(asking.query.as_deref().unwrap_or_default())?;
     let not_understood = |error| Complaint::usage(format!("invalid query: {error}"));
     let query = query::parse(&text).map_err(not_understood)?;

@@ -51,7 +51,7 @@ impl Task {
         Self { agent: agent.into(), text, stage: Stage::Taken(run), workflow: None }
     }
 
-    /// A workflow, which is nobody's alone.
+    /// A workflow, which belongs to no single agent.
     pub(super) fn workflow(goal: WorkflowGoal) -> Self {
         Self { agent: "".into(), text: String::new(), stage: Stage::Early, workflow: Some(goal) }
     }
@@ -80,8 +80,8 @@ impl Task {
         &self.agent
     }
 
-    /// Gives the task once the room has come in. Where a person has to do something before it could begin, or where the
-    /// same is under way already, it is not given, and that is how the run ends.
+    /// Gives the task once the room is open. If a person has to do something before it could begin, or if the same task
+    /// is unfinished already, it is not given, and the run ends that way.
     pub(super) fn give(
         &mut self,
         world: &mut World,
@@ -132,7 +132,7 @@ impl Task {
         is_paused(world, &self.agent).then(|| agent_paused(&self.agent))
     }
 
-    /// Looks what became of it.
+    /// Checks its result.
     pub(super) fn watch(&mut self, events: &[EventRecord]) {
         if let Some(goal) = &mut self.workflow {
             return goal.watch(events);
@@ -149,7 +149,7 @@ impl Task {
             self.stage = Stage::Taken(key);
             return;
         }
-        // It went through the door with this tick: what is said of nobody now is said of it.
+        // It was admitted in this tick: from now on it counts as this task.
         let mut refusals = events.iter().filter(|event| event.draft.agent.is_none());
         let why = refusals.find_map(|event| Some(event.read::<Warning>()?.what.into_owned()));
         let why = why.unwrap_or_else(|| "the room rejected it; see its log".to_owned());

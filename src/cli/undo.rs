@@ -15,9 +15,9 @@ use crate::workspace::undo::{
     last_undone, take_back, unified_diff,
 };
 
-/// Of a task so many characters are shown.
+/// How many characters of a task are shown.
 const TASK_CHARS: usize = 70;
-/// So many files of a piece of work are named.
+/// How many files of a piece of work are named.
 const FILES_NAMED: usize = 8;
 
 #[derive(clap::Args)]
@@ -175,7 +175,7 @@ fn put_back(folder: &Path, state: &Path, plan: &UndoPlan, arguments: &Arguments)
         return Ok(if arguments.dry_run { Ending::Done } else { Ending::Waiting });
     }
     let (undone, not_done) = apply_plan(folder, state, plan, None).map_err(Complaint::failed)?;
-    tell(&not_done);
+    print_skipped(&not_done);
     let count = undone.files.len() - not_done.len();
     if is_json {
         output::json(&plan_json(plan, Some(undone.number), &not_done))?;
@@ -195,7 +195,7 @@ fn back(folder: &Path, state: &Path, arguments: &Arguments) -> Outcome {
         return Ok(Ending::Done);
     }
     let (undone, not_done) = take_back(folder, state).map_err(Complaint::failed)?;
-    tell(&not_done);
+    print_skipped(&not_done);
     let count = undone.files.len() - not_done.len();
     if arguments.place.json {
         output::json(&json!({ "number": undone.number, "agent": undone.agent, "not_done": not_done_json(&not_done) }))?;
@@ -204,7 +204,7 @@ fn back(folder: &Path, state: &Path, arguments: &Arguments) -> Outcome {
     Ok(if not_done.is_empty() { Ending::Done } else { Ending::Failed })
 }
 
-fn tell(not_done: &[SkippedFile]) {
+fn print_skipped(not_done: &[SkippedFile]) {
     not_done.iter().for_each(|one| output::note(&one.why));
 }
 

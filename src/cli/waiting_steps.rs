@@ -67,7 +67,7 @@ fn command(question: &PersonQuestion) -> String {
     format!("workshop approvals allow {}{}", question.id, fields.collect::<String>())
 }
 
-/// The end of a run of the room that only answers to these bring on; nothing where there are none.
+/// The end of a run of the room that only these answers can continue; `None` if there are none.
 pub(super) fn waiting(questions: &[PersonQuestion]) -> Option<Verdict> {
     let first = questions.first()?;
     let told: Vec<String> = questions.iter().map(PersonQuestion::sentence).collect();

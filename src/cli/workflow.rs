@@ -147,7 +147,7 @@ pub(super) fn workflow(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// The workspace that is meant: the one named, the one that the file lies in, or the usual one.
+/// The workspace: the one that is named, the one that contains the file, or the default.
 fn workspace_of(named: Option<&Path>, file: Option<&str>) -> Result<PathBuf, Complaint> {
     let around = || {
         let path = Path::new(file?);
@@ -275,7 +275,7 @@ fn run_workflow(running: &Running) -> Outcome {
     drive(&running.driving, &folder, None, WorkflowGoal::new(command, Vec::new()))
 }
 
-/// What the workflow is asked about: as it is given, and asked on the terminal for what is missing.
+/// The variables of the workflow: as given, with the missing ones asked on the terminal.
 fn variables(workflow: &Workflow, given: &[(String, String)]) -> Result<BTreeMap<String, String>, Complaint> {
     let names: Vec<&str> = workflow.variables.iter().map(|variable| variable.name.as_str()).collect();
     let mut variables = BTreeMap::new();

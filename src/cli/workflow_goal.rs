@@ -46,7 +46,8 @@ impl WorkflowGoal {
         }
     }
 
-    /// Begins, or goes on, now that the room has come in; how it ended where a person has to do something first.
+    /// Starts or continues the workflow once the room is open. Returns how the run ends if a person has to do something
+    /// first.
     pub(super) fn give(&mut self, world: &mut World, unpause: bool) -> Option<Verdict> {
         if !matches!(self.stage, Stage::Early) {
             return None;
@@ -60,7 +61,7 @@ impl WorkflowGoal {
         if let WorkflowCommand::Resume { run: key, .. } = &self.command {
             let known = world.resource::<WorkflowRuns>().get(*key);
             if known.is_some_and(|run| run.is_going_on() || run.status == RunStatus::Done) {
-                // It goes on by itself.
+                // It continues by itself.
                 self.stage = Stage::Taken(*key);
             }
         }
@@ -72,7 +73,7 @@ impl WorkflowGoal {
         None
     }
 
-    /// Looks what became of it.
+    /// Checks its result.
     pub(super) fn watch(&mut self, events: &[EventRecord]) {
         if !matches!(self.stage, Stage::Given) {
             return;
@@ -85,14 +86,14 @@ impl WorkflowGoal {
             self.stage = Stage::Taken(key);
             return;
         }
-        // It went through the door with this tick: what is said of nobody now is said of it.
+        // It was admitted in this tick: from now on it counts as this run.
         let refusal =
             events.iter().filter(|event| event.draft.agent.is_none()).find_map(|event| event.read::<Warning>());
         let why = refusal.map_or_else(|| "the room rejected it; see its log".into(), |warning| warning.what);
         self.stage = Stage::Refused(why.into_owned());
     }
 
-    /// How it ended, if it did, or what a person must do before it can go on.
+    /// How it ended, if it did, or what a person must do before it can continue.
     pub(super) fn verdict(&self, world: &World) -> Option<Verdict> {
         if let Stage::Refused(why) = &self.stage {
             return Some(Verdict::new(Ending::Failed, why.clone()));
@@ -121,7 +122,7 @@ impl WorkflowGoal {
     }
 }
 
-/// What a person must do, where nothing else goes on.
+/// What a person must do, if nothing else is running.
 fn waits(world: &World, run: &Run) -> Option<Verdict> {
     let is_quiet = run.active().next().is_none() && world.resource::<InputQueue<WorkflowCommand>>().is_empty();
     if !is_quiet || has_answers(world) {

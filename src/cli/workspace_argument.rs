@@ -25,14 +25,14 @@ pub(super) struct InWorkspace {
     pub(super) json: bool,
 }
 
-/// What a command does where there is no workspace yet.
+/// What a command does without a workspace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Absent {
     /// It says so.
     Refuse,
     /// It makes `./my-workshop` where no folder given.
     MakeDefault,
-    /// It makes the folder that is named, too, where nothing is there yet: a person sees what comes up.
+    /// It creates the named folder, too, if nothing is there yet: a person sees what opens.
     Make,
 }
 
@@ -66,8 +66,8 @@ pub(super) fn workspace(named: Option<&Path>, absent: Absent) -> Result<PathBuf,
     Ok(folder)
 }
 
-/// Makes a folder that has files of its own a workspace, if the person at the terminal says so: it gets its settings
-/// and one scene, and everything else stays as it is.
+/// Turns a folder with other files into a workspace, if the person at the terminal agrees: it gets its settings and one
+/// scene, and everything else stays as it is.
 fn adopted(folder: PathBuf) -> Result<Option<PathBuf>, Complaint> {
     if !folder.is_dir() || !output::can_be_asked() {
         return Ok(None);
@@ -90,7 +90,7 @@ pub(super) fn meant(named: Option<&Path>) -> Result<PathBuf, Complaint> {
     Ok(layout::find(named, &current))
 }
 
-/// Whether nothing is lost where a workspace is written there: nothing is there, or an empty folder.
+/// Whether nothing is lost if a workspace is written there: nothing exists, or an empty folder.
 fn is_free(folder: &Path) -> bool {
     match folder.symlink_metadata() {
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -145,7 +145,7 @@ mod tests {
         }
         workspace(Some(&named), Absent::Make).expect("it can be made");
         assert!(is_workspace(&named));
-        workspace(Some(&named), Absent::Refuse).expect("it is one");
+        workspace(Some(&named), Absent::Refuse).expect("it should be valid");
         let others = folder.path().join("notes");
         std::fs::create_dir(&others).expect("it can be made");
         std::fs::write(others.join("mine.txt"), "mine").expect("it can be written");

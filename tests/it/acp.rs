@@ -1,5 +1,5 @@
-//! People's own coding agents, good and bad: what they do for the room, what is asked before, and that nothing of them
-//! stays.
+//! Coding agents, well-behaved and not: what they do for the room, what a person is asked first, and that none of their
+//! processes remain.
 
 mod kills;
 mod real_agents;
@@ -33,27 +33,27 @@ pub fn trials() -> Vec<Trial> {
         no_agent_starts_that_no_person_allowed_exactly_so,
         an_agent_that_is_forbidden_meanwhile_is_ended,
         a_person_is_asked_before_a_tool_of_its_own_and_for_a_task_once,
-        what_is_refused_is_refused_and_the_answer_goes_on,
+        what_is_refused_is_refused_and_the_answer_continues,
         what_its_file_does_not_list_is_denied_without_asking,
         what_a_rule_denies_is_denied_without_asking,
-        an_agent_that_would_only_be_allowed_for_good_is_not,
+        an_agent_that_would_only_be_allowed_permanently_is_not,
         paths_outside_are_refused,
         what_it_tells_of_itself_is_in_the_log,
         what_it_changes_by_itself_is_its_act_in_the_log,
         what_it_thinks_is_seen_and_kept_and_is_nobodys_words,
         images_of_its_answer_are_said_and_kept,
         what_it_tells_of_tokens_and_cost_is_booked,
-        agents_that_misbehave_are_told_in_time_and_leave_nothing,
+        agents_that_misbehave_are_reported_in_time_and_leave_nothing,
         an_agent_that_ends_in_the_middle_is_started_again_and_told,
         what_comes_after_the_end_of_a_turn_is_not_heard,
         work_that_is_stopped_stops_the_agent,
         an_agent_that_does_not_stop_is_ended,
-        what_an_element_does_not_take_over_is_not_told_as_written,
-        an_agent_that_was_ended_goes_on_in_its_session,
-        a_room_that_is_opened_again_goes_on_in_the_session_of_the_agent,
+        what_an_element_does_not_take_over_is_not_reported_as_written,
+        an_agent_that_was_ended_continues_in_its_session,
+        a_room_that_is_opened_again_continues_in_the_session_of_the_agent,
         a_session_that_is_lost_is_said_to_be_lost,
         what_an_agent_lets_be_chosen_is_chosen_by_the_settings,
-        what_cannot_be_chosen_is_told_with_what_can,
+        what_cannot_be_chosen_is_reported_with_what_can,
         a_mode_in_which_it_asks_less_asks_a_person_first,
         an_agent_that_goes_into_such_a_mode_by_itself_is_stopped,
         a_run_replays_without_the_agent,
@@ -73,7 +73,7 @@ pub fn trials() -> Vec<Trial> {
     own.chain(real_agents::cases()).collect()
 }
 
-/// The script of the odd agent, where it can be started from.
+/// The script of the odd agent; `None` where it cannot be started.
 fn script() -> &'static Path {
     static SCRIPT: OnceLock<PathBuf> = OnceLock::new();
     SCRIPT.get_or_init(|| {
@@ -84,12 +84,12 @@ fn script() -> &'static Path {
     })
 }
 
-/// The command line of the odd agent in this mode; `case` tells its processes from those of other cases.
+/// The command line of the odd agent in this mode; `case` distinguishes its processes from those of other cases.
 fn line(mode: &str, case: &str) -> String {
     format!("python3 {} {mode} {case}", script().display())
 }
 
-/// Whether no process of this case is left, given a moment.
+/// Whether no process of this case is left, after a short wait.
 fn is_gone(mode: &str, case: &str) -> bool {
     let word = format!("{} {mode} {case}", script().display());
     let until = Instant::now() + Duration::from_secs(5);
@@ -106,7 +106,7 @@ const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead,
 const PATIENT: &str = "gateway: { attempts: 2, retry_first_delay_secs: 0.05 }\n\
                        acp: { start_timeout_secs: 5, silence_timeout_secs: 2, cancel_timeout_secs: 1 }\n";
 
-/// A workspace of one room in memory, with what a person keeps elsewhere.
+/// The in-memory files of a room, with a folder for the person's own configuration.
 struct Place {
     workspace: tempfile::TempDir,
     config: tempfile::TempDir,
@@ -128,7 +128,7 @@ impl Place {
         allow_peer(&self.environment(), self.workspace.path(), &agent).expect("it can be kept");
     }
 
-    /// A room whose agent is the odd one, with these tools and settings, and has this to do.
+    /// A room whose agent is the odd agent, with these tools and settings and this task.
     fn room(&self, line: &str, tools: &str, settings: &str, task: &str) -> Workshop {
         let lead = format!("---\nid: lead\nmodel: {:?}\ntools: [{tools}]\n---\nYou lead.\n", format!("acp:{line}"));
         let settings = format!("{PATIENT}{settings}");
@@ -138,7 +138,7 @@ impl Place {
         room
     }
 
-    /// The same with what the settings choose of what it lets be chosen.
+    /// The same with these choices for the options that the agent offers.
     fn choosing(&self, mode: &str, case: &str, options: &str, task: &str) -> Workshop {
         let line = line(mode, case);
         self.allow(&line);
@@ -170,13 +170,13 @@ fn ended(room: &mut Workshop) -> String {
     panic!("it is never done: {:#?}", &room.log()[seen.saturating_sub(5)..]);
 }
 
-/// What a person reads of work that failed: what, and what to do.
+/// What the person reads about failed work: what happened, and what to do.
 fn failed(room: &mut Workshop) -> String {
     room.until(300.0, "error", |event| event["data"].to_string().contains("turns"))["data"].to_string()
 }
 
 fn decide(room: &mut Workshop, allow: bool, scope: AllowScope) {
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
     room.push(approval.answer(allow, scope, None));
 }
 
@@ -184,7 +184,7 @@ fn asked(room: &mut Workshop) -> Value {
     room.until(60.0, "approval_requested", |_| true)
 }
 
-/// A workspace on disk whose agent is the odd one; with the folder of a person.
+/// A workspace on disk whose agent is the odd agent, and the folder of a person.
 fn on_disk(mode: &str, case: &str, tools: &str) -> (tempfile::TempDir, tempfile::TempDir, PathBuf) {
     let (workspace, config) = (folder(), folder());
     let place = workspace.path().join("w");
@@ -281,7 +281,7 @@ fn a_person_is_asked_before_a_tool_of_its_own_and_for_a_task_once() {
     assert!(is_gone("good", "asked"));
 }
 
-fn what_is_refused_is_refused_and_the_answer_goes_on() {
+fn what_is_refused_is_refused_and_the_answer_continues() {
     let place = Place::new();
     let mut room = place.allowed("good", "refused", "execute_command", "", "do:run touch made.txt\ndo:say afterwards");
     asked(&mut room);
@@ -311,7 +311,7 @@ fn what_a_rule_denies_is_denied_without_asking() {
     assert!(room.events("approval_requested").is_empty());
 }
 
-fn an_agent_that_would_only_be_allowed_for_good_is_not() {
+fn an_agent_that_would_only_be_allowed_permanently_is_not() {
     let place = Place::new();
     let mut room = place.allowed("greedy", "greedy", "execute_command", "", "do:run touch made.txt");
     asked(&mut room);
@@ -360,10 +360,10 @@ fn what_it_changes_by_itself_is_its_act_in_the_log() {
     assert_eq!((&seen[0]["data"]["path"], &seen[0]["agent"]), (&json!("artifacts/own.md"), &json!("lead")), "{told}");
 }
 
-/// The one session of a workspace, as its file has it.
+/// The only session of a workspace, as it is in its file.
 fn session_of(place: &Path) -> Value {
     let mut files = std::fs::read_dir(place.join("sessions")).expect("there are some").flatten();
-    let text = std::fs::read_to_string(files.next().expect("there is one").path()).expect("it can be read");
+    let text = std::fs::read_to_string(files.next().expect("there should be one").path()).expect("it can be read");
     serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
@@ -430,7 +430,7 @@ fn what_it_tells_of_tokens_and_cost_is_booked() {
     assert!(call["cost_usd"].is_null() && call["estimated"] == true, "nobody knows what it cost: {call}");
 }
 
-fn agents_that_misbehave_are_told_in_time_and_leave_nothing() {
+fn agents_that_misbehave_are_reported_in_time_and_leave_nothing() {
     for (mode, words) in [
         ("mute", "sent nothing for 2 s"),
         ("endless", "too long"),
@@ -488,7 +488,7 @@ fn what_comes_after_the_end_of_a_turn_is_not_heard() {
     assert!(is_gone("late", "late"));
 }
 
-/// Lets the room go on until the agent has begun to answer.
+/// Runs the room until the agent has begun to answer.
 fn until_it_speaks(room: &mut Workshop) {
     let until = Instant::now() + Duration::from_secs(20);
     while room.world().resource::<LiveText>().iter().all(|(_, said)| said.is_empty()) {
@@ -548,14 +548,14 @@ fn ended_allowing(room: &mut Workshop) -> String {
     panic!("it is never done: {:#?}", &room.log()[seen.max(room.log().len().saturating_sub(5))..]);
 }
 
-fn what_an_element_does_not_take_over_is_not_told_as_written() {
+fn what_an_element_does_not_take_over_is_not_reported_as_written() {
     let (_workspace, config, place) = on_disk("good", "kept_out", "vfs_read, vfs_write");
     let scenes = std::fs::read_dir(place.join("scenes")).expect("it has scenes").flatten();
     let scene = scenes.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "yaml"));
     let text = "name: Test\nseed: 3\nelements:\n  - { id: mail, kind: inbox, owner: other, position: [200, 0], file: \
                 boards/mail.md }\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n  - { id: other, profile: \
                 other, position: [90, 0] }\n";
-    std::fs::write(scene.expect("there is one"), text).expect("files can be written");
+    std::fs::write(scene.expect("there should be one"), text).expect("files can be written");
     std::fs::write(place.join("agents/other.md"), "---\nid: other\n---\nYou wait.\n").expect("files can be written");
     let task = "do:write boards/mail.md x\ndo:write artifacts/y.md y";
     let arguments = ["run", "--agent", "lead", "--task", task, "--events", "-", "--until", "idle"];
@@ -565,7 +565,7 @@ fn what_an_element_does_not_take_over_is_not_told_as_written() {
     assert!(told.contains("not written boards/mail.md") && !told.contains("wrote boards/mail.md"), "{told}");
 }
 
-fn an_agent_that_was_ended_goes_on_in_its_session() {
+fn an_agent_that_was_ended_continues_in_its_session() {
     for mode in ["keeps", "resumes"] {
         let place = Place::new();
         let mut room = place.allowed(mode, "ended", "vfs_read", "", "do:dieonce\ndo:say afterwards");
@@ -578,7 +578,7 @@ fn an_agent_that_was_ended_goes_on_in_its_session() {
     }
 }
 
-fn a_room_that_is_opened_again_goes_on_in_the_session_of_the_agent() {
+fn a_room_that_is_opened_again_continues_in_the_session_of_the_agent() {
     let place = Place::new();
     let mut room = place.allowed("keeps", "reopened", "execute_command", "", "do:run echo one");
     asked(&mut room);
@@ -616,7 +616,7 @@ fn what_an_agent_lets_be_chosen_is_chosen_by_the_settings() {
     assert!(room.events("approval_requested").is_empty());
 }
 
-fn what_cannot_be_chosen_is_told_with_what_can() {
+fn what_cannot_be_chosen_is_reported_with_what_can() {
     let place = Place::new();
     let why = failed(&mut place.choosing("modes", "unchosen", "mode: fast", "do:mode"));
     assert!(why.contains("default, plan, bypassPermissions") && why.contains("acp.options"), "{why}");
@@ -691,13 +691,14 @@ fn it_keeps_its_session_and_is_sent_only_what_is_new() {
     let agents = json!({ "noted": {
         "command": "python3", "args": [script(), "good", "noted"], "env": { "ODD_LOG": log },
     } });
-    let agent = agent_of("noted", &serde_json::from_value(agents.clone()).expect("a table")).expect("it is one");
+    let agent =
+        agent_of("noted", &serde_json::from_value(agents.clone()).expect("a table")).expect("it should be valid");
     allow_peer(&place.environment(), place.workspace.path(), &agent).expect("it can be kept");
     let settings = format!("acp: {{ confined: false, agents: {agents} }}\nkernel: {{ strikes_at_most: 3 }}\n");
     let lead = "---\nid: lead\nmodel: acp:noted\ntools: [execute_command]\n---\nYou lead.\n";
     let mut room = Setup::scene(SCENE).profile("lead", lead).file("settings.yaml", &settings).open();
     room.world().insert_resource(GatewayEnvironment(place.environment()));
-    // A turn without a word is answered with a nudge, in the same session.
+    // A turn without words is followed by a reminder in the same session.
     room.push(TaskCommand { agent: "lead".into(), text: "do:tool Look".into() });
     ended_or_failed(&mut room);
     let prompts = json_lines(&std::fs::read_to_string(&log).expect("it noted them"));

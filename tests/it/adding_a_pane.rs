@@ -1,5 +1,5 @@
-//! A pane that only this file knows: it counts the words of a text, which takes a while. The module [`words`] is the one
-//! file, and [`window_with_words`] has the one line.
+//! Adds a pane that only this file knows: it counts the words of a text, which takes a while. The module [`words`] is
+//! the one file that is needed, and [`window_with_words`] contains the one line.
 
 use agent_workshop::app::room::OpenOptions;
 use agent_workshop::app::window::{OpenRoom, Screen};
@@ -10,7 +10,7 @@ use libtest_mimic::Trial;
 use crate::cases;
 use crate::whole_window::WholeWindow;
 
-/// All there is to it.
+/// The whole pane.
 mod words {
     use agent_workshop::ui::commands::WindowCommand;
     use agent_workshop::ui::commands::job::{Job, JobResult};
@@ -24,7 +24,7 @@ mod words {
     const WORD: &str = "words";
     const SHOW: &[KeyboardShortcut] = &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E)];
 
-    /// Its own state: what was counted, and how often it was asked.
+    /// Its own state: the result, and how often it was requested.
     #[derive(Clone, Default)]
     pub struct WordCount {
         counted: Option<u64>,

@@ -1,4 +1,4 @@
-//! A part of prompts that only this file knows: added to a room, its text comes from outside some ticks later.
+//! Adds a prompt part that only this file knows: its text comes from outside, some ticks after it was requested.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -28,7 +28,7 @@ pub fn trials() -> Vec<Trial> {
         who_shares_nothing_is_not_told_and_nothing_is_asked_for_it,
         a_part_that_is_refused_or_does_not_come_is_left_out_and_that_is_said,
         what_comes_late_or_twice_or_to_nobody_is_dropped_and_said,
-        a_room_closed_in_the_middle_goes_on_waiting_and_asks_once,
+        a_room_closed_in_the_middle_continues_waiting_and_asks_once,
         a_run_with_gathered_parts_replays_without_whoever_gathers,
         who_leaves_meanwhile_is_answered_once_and_nobody_is_asked,
         work_is_gathered_for_like_anything_else_and_given_up_with_it,
@@ -36,19 +36,19 @@ pub fn trials() -> Vec<Trial> {
 }
 
 const RECALL: &str = "recall";
-/// Ticks after which it is answered.
+/// The number of ticks after which the text arrives.
 const LATER: u64 = 7;
 
 const SCENE: &str = "name: Test\nseed: 3\nelements:\n  - { id: rules, kind: rulebook, label: Rules, position: [0, 0], text: Be brief. }\nagents:\n  - { id: ada-1, profile: ada, position: [0, 60] }\n";
 
-/// The part: what the agent recalls of what it is asked, a 960th of the prompt long.
+/// The part: memories that match the agent's prompt, limited to a 960th of the prompt.
 fn recall() -> PartProvider {
     let names = (RECALL, "What it recalls", "## What you recall");
     PartProvider::looked_up(names, Slot::Changing, |context| Some(json!({ "who": context.who.name })))
         .with_share(Share::Whole(960))
 }
 
-/// What whoever gathers says, after how many ticks; nothing where it says nothing.
+/// What the source answers, and after how many ticks; `None` where it never answers.
 #[derive(Resource, Clone)]
 struct Answers(Option<(u64, Result<String, String>)>);
 
@@ -70,10 +70,10 @@ fn gather(
     }
 }
 
-/// What a model was asked.
+/// The prompts that a model received.
 type Asked = Arc<Mutex<Vec<ProviderRequest>>>;
 
-/// A model that notes what it is asked.
+/// A model that records its prompts.
 struct Listener(Asked);
 
 impl SimulatedProvider for Listener {
@@ -85,12 +85,12 @@ impl SimulatedProvider for Listener {
     }
 }
 
-/// A room in which it is gathered, and what its model is asked.
+/// A room with the part, and the prompts of its model.
 fn with(mut room: Workshop, answers: Answers) -> (Workshop, Asked) {
     let asked = Asked::default();
     let notes = asked.clone();
     gateway::add_simulated_provider(&mut room.app, "offline", move |_| Ok(Box::new(Listener(notes.clone()))));
-    room.world().resource_mut::<PromptParts>().register(recall()).expect("the word is free");
+    room.world().resource_mut::<PromptParts>().register(recall()).expect("the word should be free");
     room.world().insert_resource(answers);
     room.app.add_systems(Tick, gather.in_set(InPhase(WorkshopSystems::Dispatch, Floor::Mind)));
     (room, asked)
@@ -107,7 +107,7 @@ fn opened(answers: Option<(u64, Result<&str, &str>)>) -> (Workshop, Asked) {
     with(setup("").open(), Answers(answers))
 }
 
-/// Has the rules read, and lets time pass until a prompt waits for its part.
+/// Lets the agent read the rules, and runs until a prompt waits for its part.
 fn waiting(room: &mut Workshop) -> GatherKey {
     room.advance(0.5);
     room.edit("scenes/test.yaml", &SCENE.replace("Be brief.", "Be kind."));
@@ -124,7 +124,7 @@ fn until_ordered(room: &mut Workshop) -> GatherKey {
     panic!("nothing is asked for");
 }
 
-/// Every text that a model was asked with.
+/// Every text that the model received.
 fn texts(asked: &Asked) -> Vec<String> {
     asked.lock().unwrap().iter().map(|request| request.prompt.text()).collect()
 }
@@ -133,7 +133,7 @@ fn warnings(room: &Workshop) -> Vec<&str> {
     room.events("warning").into_iter().filter_map(|event| event["data"]["what"].as_str()).collect()
 }
 
-/// What the last prompt says it left out.
+/// What the last prompt reports as left out.
 fn left_out(asked: &Asked) -> Vec<String> {
     let asked = asked.lock().unwrap();
     let prompt = &asked.last().expect("somebody was asked").prompt;
@@ -163,7 +163,7 @@ fn a_part_that_comes_later_is_waited_for_and_stands_under_its_heading_within_its
     waiting(&mut room);
     room.until(10.0, "read", |_| true);
     let requests = asked.lock().unwrap();
-    let part = requests[0].prompt.parts_from(RECALL).next().expect("it is there");
+    let part = requests[0].prompt.parts_from(RECALL).next().expect("it should exist");
     assert!(part.text.chars().count() <= 100 && part.body().contains("[… cut, "), "{}", part.text);
     assert_eq!(part.heading(), "## What you recall");
 }
@@ -212,7 +212,7 @@ fn what_comes_late_or_twice_or_to_nobody_is_dropped_and_said() {
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
-fn a_room_closed_in_the_middle_goes_on_waiting_and_asks_once() {
+fn a_room_closed_in_the_middle_continues_waiting_and_asks_once() {
     for ticks in [0, 3, LATER - 1] {
         let (mut room, before) = opened(Some((LATER, Ok("The lamps are in the cellar."))));
         let key = waiting(&mut room);

@@ -1,5 +1,5 @@
-//! A reason to wake that only this file knows: somebody rings at the door, and an agent turns to that like to whatever
-//! else calls it.
+//! Adds a reason to wake that only this file knows: somebody rings at the door, and an agent reacts to it as to any
+//! other reason.
 
 use agent_workshop::agent::Roster;
 use agent_workshop::base::{Author, Id, Seq};
@@ -32,12 +32,12 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Somebody rang. An input, as everything from outside.
+/// Somebody rang. An input, like everything from outside.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct DoorbellRang {
     visitor: String,
     says: String,
-    /// Whose doing it is; nobody's in the room where absent.
+    /// Who in the room caused it; absent if nobody did.
     by: Option<Id>,
 }
 
@@ -45,7 +45,7 @@ impl Input for DoorbellRang {
     const KIND: &'static str = "doorbell";
 }
 
-/// The record of it.
+/// The event for it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Doorbell {
     visitor: String,
@@ -59,7 +59,7 @@ impl EventData for Doorbell {
     }
 }
 
-/// All that the room is told of doorbells.
+/// Everything that is registered for doorbells.
 fn answer_the_door(
     mut rings: MessageReader<DoorbellRang>,
     roster: Res<Roster>,
@@ -98,7 +98,7 @@ fn opened(setup: Setup) -> Workshop {
     room
 }
 
-/// A room in which everything is read.
+/// A room in which everything has been read.
 fn quiet() -> Workshop {
     let mut room = opened(Setup::scene(SCENE).profile("ada", ADA).script(SCRIPT));
     room.advance(120.0);
@@ -111,7 +111,7 @@ fn ring(room: &mut Workshop, says: &str) {
 
 fn ada(room: &mut Workshop) -> Entity {
     let roster = room.world().resource::<Roster>();
-    roster.key("ada-1").and_then(|key| roster.entity(key)).expect("she is there")
+    roster.key("ada-1").and_then(|key| roster.entity(key)).expect("she should be in the room")
 }
 
 fn state(room: &mut Workshop) -> (State, String) {
@@ -158,7 +158,7 @@ fn who_is_called_goes_there_is_asked_and_does_what_it_answers() {
 
 fn it_is_called_once_for_one_reason_and_hears_all_that_was_said() {
     let mut room = quiet();
-    // Nobody takes anything up while everybody rests.
+    // An agent that is pausing between activities does not start a new one.
     room.push(SetRestMode { on: true });
     room.tick();
     for says in ["Hello?", "It rains.", "I bring a letter."] {
@@ -178,7 +178,7 @@ fn it_is_called_once_for_one_reason_and_hears_all_that_was_said() {
 }
 
 fn a_reason_outlives_the_room_at_every_stage() {
-    // Queued, on the way, while the model is asked, and when all is over.
+    // In the queue, on the way, while the model is called, and after everything is over.
     for secs in [0.1, 2.0, 4.3, 12.0] {
         let mut room = quiet();
         ring(&mut room, "I bring a letter.");
@@ -226,7 +226,7 @@ fn words_of_others_are_data_and_the_offline_brain_answers_sensibly() {
 }
 
 fn it_rests_stops_and_comes_to_rest_like_everything_else() {
-    // What an agent did, after others, and after others: it wakes nobody any more.
+    // Caused by an agent's action through a chain of others: after enough links it wakes nobody any more.
     let mut room = quiet();
     for round in 0..12 {
         room.push(DoorbellRang { visitor: "Ada".into(), says: format!("echo {round}"), by: Some("ada-1".into()) });
@@ -235,7 +235,7 @@ fn it_rests_stops_and_comes_to_rest_like_everything_else() {
     let dropped = room.events("action_dropped");
     assert!(dropped.iter().any(|event| event["data"]["action"] == "doorbell"), "{dropped:?}");
     assert!(calls(&room) < 6, "{} calls", calls(&room));
-    // A cap holds for it as for everything, and says so.
+    // The budget applies to it as to everything else, and reports that.
     let capped = "budget: { calls_per_agent_per_run: 0 }\n";
     let mut room = opened(Setup::scene(SCENE).file("settings.yaml", capped).profile("ada", ADA).script(SCRIPT));
     room.advance(1.0);

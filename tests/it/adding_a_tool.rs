@@ -1,4 +1,5 @@
-//! A tool that only this file knows: added while a room runs, and carried out many ticks later by an executor of its own.
+//! Adds a tool that only this file knows: added while a room runs, and carried out many ticks later by its own
+//! executor.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_tool_that_is_added_is_offered_judged_asked_about_shown_and_recorded_like_any_other,
         a_call_under_way_outlives_the_room_and_is_answered_once,
-        two_runs_that_go_on_from_one_moment_give_no_order_the_same_name,
+        two_runs_that_continue_from_one_moment_give_no_order_the_same_name,
         a_run_with_an_added_tool_replays_without_its_executor,
         a_call_whose_work_is_over_is_given_up_and_a_late_answer_is_nobodys,
         a_tool_is_there_for_those_that_it_was_added_for,
@@ -33,7 +34,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 const WEATHER: &str = "weather";
-/// Ticks after which the executor says how far it is, and after which it is done.
+/// The ticks after which the executor reports progress, and after which it is done.
 const HALF_WAY: u64 = 10;
 const DONE: u64 = 20;
 
@@ -53,7 +54,7 @@ fn plan(arguments: &Arguments, _: &Planning<'_>) -> Result<Planned, String> {
     Ok(Planned::order(WEATHER, arguments.to_value(), touches, ("asking for the weather in", &city)))
 }
 
-/// Its executor: what it has begun is nobody's to save.
+/// Its executor: what it has begun is not saved.
 fn carry_out(
     orders: Res<PendingToolOrders>,
     clock: Res<SimClock>,
@@ -91,7 +92,7 @@ const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead,
 const LEAD: &str = "---\nid: lead\ntools: [weather, vfs_read]\n---\nYou lead.\n";
 const SCRIPT: &str = "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: weather, arguments: \"{\\\"city\\\": \\\"Oslo\\\"}\" } ]\n    - text: It is cool.\n";
 
-/// Ticks after which the tool is added to a room that runs.
+/// The ticks after which the tool is added to a running room.
 const ADDED_AFTER_SECS: f64 = 0.5;
 
 fn begun(mut room: Workshop) -> Workshop {
@@ -106,15 +107,15 @@ fn room() -> Workshop {
     room
 }
 
-/// Lets the call be asked about, and a person allow it.
+/// Runs until the person is asked about the call, and allows it.
 fn allow(room: &mut Workshop) -> Value {
     let asked = room.until(10.0, "approval_requested", |_| true);
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
     room.push(approval.decide(true));
     asked
 }
 
-/// Lets time pass until the executor has an order and is at it for so long.
+/// Runs until the executor has worked on the call for this long.
 fn at_work(room: &mut Workshop, ticks: u64) {
     for _ in 0..300 {
         room.tick();
@@ -129,7 +130,7 @@ fn at_work(room: &mut Workshop, ticks: u64) {
 fn why(room: &mut Workshop) -> (State, String) {
     let world = room.world();
     let roster = world.resource::<Roster>();
-    let lead = roster.key("lead").and_then(|key| roster.entity(key)).expect("it is there");
+    let lead = roster.key("lead").and_then(|key| roster.entity(key)).expect("it should exist");
     let state = &world.get::<AgentState>(lead).expect("it has a state").0;
     (state.state(), state.why().to_owned())
 }
@@ -191,7 +192,7 @@ fn a_call_under_way_outlives_the_room_and_is_answered_once() {
         assert_eq!(results(&again)[0]["ok"], true);
         assert!(again.events("approval_requested").is_empty(), "what was allowed is not asked again");
     }
-    // Where nobody is there any more who could carry it out, it is said.
+    // If no executor exists any more, the failure says so.
     let mut room = room();
     allow(&mut room);
     at_work(&mut room, 3);
@@ -200,7 +201,7 @@ fn a_call_under_way_outlives_the_room_and_is_answered_once() {
     assert!(results(&again)[0]["text"].as_str().unwrap().contains("no longer available"), "{:?}", results(&again));
 }
 
-fn two_runs_that_go_on_from_one_moment_give_no_order_the_same_name() {
+fn two_runs_that_continue_from_one_moment_give_no_order_the_same_name() {
     let mut room = room();
     room.until(10.0, "approval_requested", |_| true);
     let [mut one, mut other] = ["r-one", "r-other"].map(|run| room.reopened_as(run));
@@ -267,7 +268,7 @@ fn a_tool_is_there_for_those_that_it_was_added_for() {
     room.tick();
     let profiles = room.world().resource::<Profiles>();
     let offered = |tools: &Tools, profile: &str| -> Vec<String> {
-        let (own, _) = tools.authority("agents/x.md", profiles.get(profile).expect("it is there"));
+        let (own, _) = tools.authority("agents/x.md", profiles.get(profile).expect("it should exist"));
         let session = agent_workshop::base::ActivationKey::numbered(1);
         let told = tools.declarations(Caller { profile, session }, &Authority::chain(own, []));
         told.into_iter().map(|tool| tool.name).collect()

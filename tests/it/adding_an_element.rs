@@ -1,5 +1,5 @@
-//! A kind of element that only this file knows: a whiteboard on which everyone draws lines and only the person wipes.
-//! The module [`whiteboard`] is the one file, and [`register`] the one line.
+//! Adds a kind of element that only this file knows: a whiteboard on which everyone draws lines and only the person
+//! wipes. The module [`whiteboard`] is the one file that is needed, and [`register`] the one line.
 
 use std::sync::Once;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::cases;
 use crate::workshop::{Setup, Workshop};
 
-/// All there is to it.
+/// The whole element.
 mod whiteboard {
     use std::any::Any;
 
@@ -26,7 +26,7 @@ mod whiteboard {
     };
     use serde_json::{Map, Value, json};
 
-    /// Whiteboards.
+    /// All whiteboards of the room.
     pub static KIND: Kind = Kind {
         purpose: "Lines that everyone draws and only you wipe off",
         colour: [0xe8, 0xf0, 0xf2],
@@ -123,7 +123,7 @@ mod whiteboard {
 /// The one line.
 fn register() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| add_kind(&whiteboard::KIND).expect("the word is free"));
+    ONCE.call_once(|| add_kind(&whiteboard::KIND).expect("the word should be free"));
 }
 
 pub fn trials() -> Vec<Trial> {
@@ -150,7 +150,7 @@ fn keys(more: Value) -> serde_json::Map<String, Value> {
     keys.as_object().expect("a map").clone()
 }
 
-/// A room into which a person has just put a whiteboard.
+/// A room to which a person has just added a whiteboard.
 fn room() -> Workshop {
     register();
     let mut room = Setup::scene(SCENE).profile("ada", ADA).script(SCRIPT).open();
@@ -167,13 +167,13 @@ fn draw(room: &mut Workshop, text: &str) {
 
 fn text(room: &mut Workshop) -> String {
     let elements = room.world().resource::<Elements>();
-    let entity = elements.key("board").and_then(|key| elements.entity(key)).expect("it is there");
-    room.world().get::<HeldContent>(entity).expect("it holds something").0.prompt_text(&Reader::of_id("ada-1"))
+    let entity = elements.key("board").and_then(|key| elements.entity(key)).expect("it should exist");
+    room.world().get::<HeldContent>(entity).expect("it should contain something").0.prompt_text(&Reader::of_id("ada-1"))
 }
 
 fn prompt(room: &mut Workshop) -> LastPrompt {
     let roster = room.world().resource::<Roster>();
-    let entity = roster.key("ada-1").and_then(|key| roster.entity(key)).expect("she is there");
+    let entity = roster.key("ada-1").and_then(|key| roster.entity(key)).expect("she should be in the room");
     room.world().get::<LastPrompt>(entity).expect("she was asked").clone()
 }
 
@@ -186,7 +186,7 @@ fn a_kind_that_is_added_is_listed_and_no_other_takes_its_word() {
     assert_eq!(add_kind(&whiteboard::KIND), Ok(()), "once more is no more");
     assert_eq!(add_kind(&OTHER), Err(KindRefusal::Taken("whiteboard")));
     assert_eq!(kinds().into_iter().filter(|kind| kind.word == "whiteboard").count(), 1);
-    assert!(!kind("whiteboard").expect("it is there").private);
+    assert!(!kind("whiteboard").expect("it should exist").private);
     #[cfg(feature = "window")]
     {
         use agent_workshop::ui::Command;
@@ -228,7 +228,7 @@ fn it_is_told_in_prompts_and_what_an_agent_may_not_is_told_back() {
     let refused = room.until(30.0, "warning", |event| event["agent"] == "ada-1");
     assert_eq!(refused["data"]["what"], "that is drawn already");
     assert_eq!(text(&mut room), "a sun\na cat [grey]\na ship");
-    // Without a whiteboard there is no such marker to be told of, and one that is written does nothing.
+    // Without a whiteboard, prompts do not mention the marker, and writing it has no effect.
     register();
     let mut bare = Setup::scene(
         SCENE
@@ -253,13 +253,14 @@ fn it_stands_in_its_file_merges_what_comes_from_outside_and_comes_back() {
     draw(&mut room, "a sun");
     room.until(30.0, "element_changed", |event| event["data"]["by"] == "ada-1");
     room.tick();
-    let scene = room.world().resource::<KnownFiles>().text("scenes/test.yaml").expect("it is there").to_owned();
+    let scene = room.world().resource::<KnownFiles>().text("scenes/test.yaml").expect("it should exist").to_owned();
     assert!(scene.contains("kind: whiteboard") && scene.contains("a cat [grey]"), "{scene}");
     let before = text(&mut room);
     let mut again = room.reopened();
     assert_eq!(text(&mut again), before);
     again.assert_same_world(&mut room);
-    // One that names a file: what a person writes there joins what stands there, and what is no longer there is wiped.
+    // A whiteboard with a file: lines that a person adds there appear on it, and lines that are removed there are
+    // wiped.
     register();
     let scene = SCENE.replace(
         "elements: []",
@@ -272,7 +273,7 @@ fn it_stands_in_its_file_merges_what_comes_from_outside_and_comes_back() {
     room.until(60.0, "element_changed", |event| event["data"]["by"] == "ada-1");
     room.tick();
     assert_eq!(text(&mut room), "one\ntwo\na sun\na cat [grey]");
-    let written = room.world().resource::<KnownFiles>().text("boards/b.md").expect("it is there").to_owned();
+    let written = room.world().resource::<KnownFiles>().text("boards/b.md").expect("it should exist").to_owned();
     room.edit("boards/b.md", &written.replace("- one\n", "- zero\n"));
     room.tick();
     assert_eq!(text(&mut room), "two\na sun\na cat [grey]\nzero");

@@ -1,5 +1,5 @@
-//! An event that only this file knows: written in a room, kept, read back, said by the narrator and shown in the log
-//! pane like any other; and still there, as it was written, for whoever does not know it.
+//! Adds an event that only this file knows: it is emitted in a room, stored, read back, narrated and shown in the log
+//! pane like any other; and a program that does not know the event still keeps it as it was written.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Whether tea was had with milk: a word of the floor that adds the event.
+/// A field type of the layer that adds the event: whether the tea came with milk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Milk {
@@ -66,7 +66,7 @@ fn tea() -> TeaBreak {
     TeaBreak { biscuits: 3, milk: Milk::Some }
 }
 
-/// All that the room is told of tea: how it is said, and somebody who writes it.
+/// Everything that is registered for tea: how it is narrated, and a system that emits it.
 fn add(world: &mut World) {
     world.resource_mut::<AddedEvents>().add::<TeaBreak>();
     let write = |mut log: ResMut<EventLog>| {
@@ -101,13 +101,13 @@ fn open(folder: &Path) -> Room {
     room
 }
 
-/// Lets a tick pass. What happened in it.
+/// Runs one tick and returns its events.
 fn tick(room: &mut Room) -> Vec<EventRecord> {
     while room.driver.step(room.app.world_mut()) != Step::Ticked {}
     room.app.world_mut().resource_mut::<EventTap>().take()
 }
 
-/// What the log on disk has of tea.
+/// The tea events of the log on disk.
 fn kept(folder: &Path) -> Vec<EventRecord> {
     let mut kept = Vec::new();
     let visit = |record: EventRecord| {
@@ -118,7 +118,7 @@ fn kept(folder: &Path) -> Vec<EventRecord> {
     kept
 }
 
-/// What an export has of tea: type, agent and data.
+/// The tea events of an export: type, agent and data.
 fn exported(folder: &Path) -> Vec<Value> {
     let mut out = Vec::new();
     export_events(&Reader::open(&state_folder(folder)).unwrap(), None, &mut out, &JobControl::default()).unwrap();
@@ -175,7 +175,7 @@ fn the_log_pane_shows_an_added_event_now_and_after_a_restart() {
     room.run_ticks(1);
     until_shown(&mut room, SAID);
     room.close("the test closed it");
-    // What happened in the earlier run is read from the disk.
+    // Events of the earlier run are read from the disk.
     let mut unknown = OpenRoom::open(options(folder.path())).unwrap();
     until_shown(&mut unknown, UNKNOWN);
     unknown.world().unwrap().resource_mut::<AddedEvents>().add::<TeaBreak>();
@@ -183,7 +183,7 @@ fn the_log_pane_shows_an_added_event_now_and_after_a_restart() {
     unknown.close("the test closed it");
 }
 
-/// Draws the log pane until a row says this.
+/// Draws the log pane until a row contains this.
 #[cfg(feature = "window")]
 fn until_shown(room: &mut agent_workshop::app::window::OpenRoom, said: &str) {
     use agent_workshop::app::window::Screen;

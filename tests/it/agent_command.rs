@@ -1,4 +1,5 @@
-//! `workshop agent`: a talk with one agent, with the real program: what is printed, what is kept, and how it goes on.
+//! `workshop agent`, a conversation with one agent, with the real program: what it prints and stores, and how a
+//! conversation continues.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,9 +16,9 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_prompt_prints_the_answer_alone_and_a_folder_gets_nothing_else,
         events_come_in_order_with_linked_ids,
-        the_history_goes_on_and_is_cleared,
+        the_history_continues_and_is_cleared,
         how_it_ends_is_said_by_the_exit_code,
-        what_waits_for_a_person_goes_on_with_the_next_prompt,
+        what_waits_for_a_person_continues_with_the_next_prompt,
         a_second_process_is_told_that_somebody_talks_already,
         a_skill_is_put_into_the_prompt,
         modules_of_a_folder_give_its_agent_tools_that_say_how_far_they_are,
@@ -59,7 +60,7 @@ agents:
     - text: First.
 "#;
 
-/// A folder that is an agent, and beside it a script of what its model says.
+/// A folder with an agent, and a script for its model beside it.
 fn weather(script: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "weather/agent.mdx", DOCUMENT);
@@ -67,7 +68,7 @@ fn weather(script: &str) -> TempDir {
     folder
 }
 
-/// Talks to the agent of this path: the exit code, and what was printed on both outputs.
+/// Talks to the agent at this path. Returns the exit code and both outputs.
 fn talk(folder: &Path, path: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
     let ended = output(folder, &[&["agent", path, "--provider", "scripted:script.yaml"], arguments].concat());
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -155,7 +156,7 @@ fn a_prompt_prints_the_answer_alone_and_a_folder_gets_nothing_else() {
     let state = fs::read_to_string(folder.path().join("weather/state/agent-state.json")).unwrap();
     let state: Value = serde_json::from_str(&state).unwrap();
     assert_eq!((&state["agent"], &state["lastEnding"]), (&json!("weather-man"), &json!("done")));
-    let log = fs::read_dir(folder.path().join("weather/logs")).unwrap().flatten().next().expect("there is one");
+    let log = fs::read_dir(folder.path().join("weather/logs")).unwrap().flatten().next().expect("there should be one");
     let log = fs::read_to_string(log.path()).unwrap();
     assert!(log.contains("user: How is it in Ulm?") && log.contains("forecast answered: rain in Ulm"), "{log}");
 }
@@ -189,12 +190,12 @@ fn events_come_in_order_with_linked_ids() {
     assert_eq!((&events[12]["ended"], &events[12]["result"]), (&json!("done"), &json!("It rains in Ulm.")));
 }
 
-fn the_history_goes_on_and_is_cleared() {
+fn the_history_continues_and_is_cleared() {
     let folder = weather(ANSWERING);
     let say = |words: &str| answer(folder.path(), "weather", &["--prompt", words]);
     assert_eq!((say("One?"), say("Two?")), ("First.\n".to_owned(), "Second.\n".to_owned()));
     assert_eq!(contents(&history(folder.path(), MAIN)), ["One?", "First.", "Two?", "Second."]);
-    // What the model was asked with.
+    // The prompts of the model.
     let session = fs::read_to_string(folder.path().join("weather/sessions/weather-man.main.session.yaml")).unwrap();
     let session: Value = serde_yaml::from_str(&session).unwrap_or_else(|error| panic!("{error}: {session}"));
     assert_eq!(contents(session["messages"].as_array().unwrap()), ["One?", "First.", "Two?", "Second."]);
@@ -233,7 +234,7 @@ fn how_it_ends_is_said_by_the_exit_code() {
     assert_eq!(history(limited.path(), MAIN)[2]["content"], "rain in Ulm");
 }
 
-fn what_waits_for_a_person_goes_on_with_the_next_prompt() {
+fn what_waits_for_a_person_continues_with_the_next_prompt() {
     let script = "agents:\n  lead:\n    - tools: [ { name: execute_command, arguments: { command: touch made } } ]\n    - text: It is made.\n    - text: Gladly.\n";
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "lead/agent.md", "---\nid: lead\ntools: [execute_command]\n---\nYou lead.\n");

@@ -1,4 +1,4 @@
-//! A talk with an agent in a real terminal, from its start to its end, with the keys that a person presses.
+//! A whole conversation with an agent in a real terminal, with the keys that a person presses.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::program::{workshop, write};
 
-/// How long anything may take until it is seen.
+/// The time limit for anything to become visible.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 pub fn trials() -> Vec<Trial> {
@@ -66,7 +66,7 @@ agents:
     - { when: { contains: "Ponder" }, tools: [ { name: ponder, arguments: {} } ] }
 "#;
 
-/// A terminal of its own, in which one command runs. Dropping it ends both.
+/// A terminal in which one command runs. Dropping it ends both.
 struct Terminal {
     socket: String,
 }
@@ -91,7 +91,7 @@ impl Terminal {
             .filter(|(_, value)| value.is_none())
             .map(|(name, _)| format!("-u {}", name.to_string_lossy()));
         let environment: Vec<String> = unset.chain(set).collect();
-        // The terminal stays when the command has ended, to be read.
+        // The terminal remains after the command has ended, so that it can be read.
         let line = format!("env {} {}; echo ended with $?; exec sleep 600", environment.join(" "), words.join(" "));
         let started = terminal
             .command(&["new-session", "-d", "-s", "talk", "-x", "110", "-y", "45", "-c"])
@@ -127,7 +127,7 @@ impl Terminal {
         self.key("Enter");
     }
 
-    /// Waits until the terminal shows this, and gives back all that it shows, with colours where they are wanted.
+    /// Waits until the terminal shows this. Returns its whole content, including colours.
     fn until(&self, what: &str, is_seen: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
         loop {
@@ -145,13 +145,13 @@ impl Terminal {
         self.until(what, |seen| seen.contains(what))
     }
 
-    /// Waits until the last line asks for the next words.
+    /// Waits for the prompt of the next message.
     fn until_asked(&self) {
         self.until("the next line", |seen| seen.trim_end().ends_with("\n>"));
     }
 }
 
-/// A text without what a terminal shows it by.
+/// The text without escape sequences.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -177,7 +177,7 @@ fn a_talk_from_its_start_to_its_end() {
     terminal.until_shown("Weather Man, session main, 0 messages");
     terminal.until_asked();
 
-    // What was begun is completed.
+    // Tab completes a command.
     terminal.types("/to");
     terminal.key("Tab");
     terminal.until_shown("> /tools");
@@ -186,14 +186,14 @@ fn a_talk_from_its_start_to_its_end() {
     assert!(plain(&tools).contains("read_file") && !plain(&tools).contains("vfs_read"), "by its own names: {tools}");
     terminal.until_asked();
 
-    // A call is one line, and Markdown is shown as what it means.
+    // A call is shown as one line, and Markdown is rendered.
     terminal.says("How is it in Ulm?");
     let answered = terminal.until_shown("It rains in Ulm.");
     assert!(plain(&answered).contains("forecast {\"city\":\"Ulm\"} → rain in Ulm"), "{answered}");
     assert!(answered.contains("\u{1b}[1mrains"), "{answered:?}");
     terminal.until_asked();
 
-    // What asks a person is asked in its place.
+    // A question of a tool appears in the conversation.
     terminal.says("Wake me.");
     terminal.until_shown("wants to write heartbeat.md");
     terminal.until_shown("[s]how?");
@@ -203,7 +203,7 @@ fn a_talk_from_its_start_to_its_end() {
     assert_eq!(std::fs::read_to_string(folder.path().join("weather/heartbeat.md")).unwrap(), "@every: 1h");
     terminal.until_asked();
 
-    // Ctrl-C ends the answer and not the talk.
+    // Ctrl-C ends the answer but not the conversation.
     terminal.says("Ponder.");
     let log = || -> String {
         let logs = std::fs::read_dir(folder.path().join("weather/logs")).into_iter().flatten().flatten();
@@ -216,7 +216,7 @@ fn a_talk_from_its_start_to_its_end() {
     terminal.says("/why");
     terminal.until_asked();
 
-    // Twice, it leaves.
+    // Twice, it ends the conversation.
     terminal.says("/clear");
     terminal.until_shown("Cleared the session main.");
     terminal.until_asked();

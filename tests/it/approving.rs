@@ -1,4 +1,5 @@
-//! What agents ask a person where there is no window: told, answered from the command line, running or at rest.
+//! Agents' questions to a person without a window: shown, and answered on the command line while the room runs or is
+//! closed.
 
 use std::fs;
 use std::path::Path;
@@ -26,12 +27,12 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// So often another process looks for a question, each time a moment later.
+/// How often another process looks for a question, with a short pause each time.
 const LOOKS_AT_MOST: usize = 500;
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
 
-/// Writes when it is given a task, and says how that went; the same however often the script is begun.
+/// An agent that writes when it gets a task and reports the result, however often its script starts over.
 const SCRIPT: &str = r#"
 agents:
   lead:
@@ -46,7 +47,7 @@ agents:
       repeat: true
 "#;
 
-/// A workspace whose one agent asks before anything changes.
+/// A workspace whose only agent asks before anything changes.
 fn careful_room() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let lead = "---\nname: Lead\nsafety_mode: safe\nbehaviour: stationary\n---\nYou lead.\n";
@@ -67,7 +68,7 @@ fn with<'a>(arguments: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [arguments, more].concat()
 }
 
-/// What is asked in this workspace.
+/// The open questions of this workspace.
 fn asked(room: &Path) -> Vec<Value> {
     let listed: Value = serde_json::from_str(&succeed(room, &["approvals", "list", "--json"])).unwrap();
     listed["approvals"].as_array().unwrap().clone()
@@ -129,7 +130,7 @@ fn an_answer_to_a_room_that_is_running_is_taken_in_at_once() {
     let run = ["run", "--agent", "lead", "--task", "Write it down", "--speed", "4", "--for", "10m", "--events", "-"];
     let mut running = Running::start(room.path(), &with(&run, &["--provider", "scripted:script.yaml"]));
     running.wait_for("the question", |event| event["type"] == "approval_requested");
-    // What another process sees is what was acknowledged, a moment later.
+    // Another process sees what has been committed, a moment later.
     let looks = std::iter::repeat_with(|| asked(room.path())).take(LOOKS_AT_MOST);
     let id = looks.filter_map(|asked| Some(asked.first()?["id"].clone())).next().expect("it is seen from outside");
     succeed(room.path(), &["approvals", "allow", id.as_str().unwrap()]);
@@ -238,7 +239,7 @@ fn an_answer_says_how_far_it_reaches() {
         assert!(report.contains("\"differs_at\":null"), "{report}");
         let settings = fs::read_to_string(room.path().join("settings.yaml")).unwrap();
         assert_eq!(settings.contains("vfs_write(artifacts/a.md)"), is_written, "{settings}");
-        // The next task asks again, unless it is allowed for good.
+        // The next task asks again, unless the answer was permanent.
         let ending = if is_written { 0 } else { 4 };
         assert_eq!(output(room.path(), &TASK).status.code(), Some(ending), "{option}");
     }
@@ -260,7 +261,7 @@ fn a_refusal_brings_a_word() {
     assert!(events.iter().any(|event| told(&event)), "the agent was told");
 }
 
-/// Files that begin with a dot are closed to agents, however they are named.
+/// Hidden files are closed to agents, however they are spelled.
 fn an_answer_is_not_taken_from_an_agent() {
     let room = careful_room();
     let calls: Vec<String> =

@@ -1,4 +1,5 @@
-//! What agents ask a person, answered in a file with an ordinary editor: while the room runs and while it is at rest.
+//! Agents' questions to a person, answered in a file with an ordinary editor, while the room runs and while it is
+//! closed.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +24,7 @@ pub fn trials() -> Vec<Trial> {
         a_mark_made_at_rest_counts_when_the_room_is_opened_next,
         a_mark_in_a_running_room_is_carried_out_at_once,
         an_answer_from_elsewhere_is_written_into_the_file_and_a_later_mark_changes_nothing,
-        a_file_that_was_removed_or_spoilt_is_asked_anew_or_told,
+        a_file_that_was_removed_or_corrupted_is_asked_again_or_reported,
         what_became_of_a_question_outlives_the_process,
         a_workspace_in_which_nobody_asks_gets_no_file,
         an_agents_hand_is_no_persons,
@@ -153,7 +154,7 @@ fn an_answer_from_elsewhere_is_written_into_the_file_and_a_later_mark_changes_no
     assert!(!room.path().join(FILE).exists(), "what a person takes out stays out");
 }
 
-/// A room in memory whose agent has asked.
+/// An in-memory room whose agent has asked a question.
 fn asking() -> Workshop {
     let mut room = Setup::scene(SCENE).file("agents/lead.md", LEAD).script(SCRIPT).open();
     room.push(TaskCommand { agent: "lead".into(), text: "Write it down".into() });
@@ -170,7 +171,7 @@ fn change(room: &mut Workshop, content: FileContent) {
     room.push(FileChanged::new(FILE, content));
 }
 
-/// Whether something is wrong with the file.
+/// Whether the file has a problem.
 fn is_told(room: &mut Workshop) -> bool {
     room.world().resource::<Problems>().iter().any(|problem| problem.place == FILE)
 }
@@ -179,7 +180,7 @@ fn is_open(room: &mut Workshop) -> bool {
     room.world().resource::<Kernel>().approvals().next().is_some()
 }
 
-fn a_file_that_was_removed_or_spoilt_is_asked_anew_or_told() {
+fn a_file_that_was_removed_or_corrupted_is_asked_again_or_reported() {
     let mut room = asking();
     let text = known(&mut room);
     assert!(text.contains("status: pending"), "{text}");
@@ -204,7 +205,7 @@ fn a_file_that_was_removed_or_spoilt_is_asked_anew_or_told() {
 fn what_became_of_a_question_outlives_the_process() {
     let mut room = asking();
     let text = known(&mut room);
-    // The room is killed before anything of it came to the disk.
+    // The room is killed before any of it is on the disk.
     let mut again = room.reopened();
     change(&mut again, FileContent::Removed);
     again.advance(0.5);

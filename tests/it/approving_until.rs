@@ -1,4 +1,5 @@
-//! Permissions that end by the room's clock, patterns of commands, and marks in the file of approvals on bad days.
+//! Permissions that expire by the room's clock, command patterns, and marks in the approvals file under difficult
+//! conditions.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +8,7 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use agent_workshop::gateway::KeepsProgramsIn;
+use agent_workshop::gateway::HasSandbox;
 use agent_workshop::gateway::sandbox::{Confinement, Level, watch_with};
 use agent_workshop::kernel::Kernel;
 use agent_workshop::schedule::RoomOpened;
@@ -66,7 +67,7 @@ fn task(room: &mut Workshop, text: &str) {
     room.push(TaskCommand { agent: "lead".into(), text: text.into() });
 }
 
-/// Gives a task, and whether it is over without anything asked.
+/// Gives a task. Returns whether it finished without a question.
 fn is_done_unasked(room: &mut Workshop, text: &str) -> bool {
     let asked = room.events("approval_requested").len();
     let done = room.events("complete").len();
@@ -83,7 +84,7 @@ fn is_done_unasked(room: &mut Workshop, text: &str) -> bool {
     panic!("nothing came of {text:?}");
 }
 
-/// Lets time pass until a task is over.
+/// Runs until a task has finished.
 fn finish(room: &mut Workshop) {
     for _ in 0..1_800 {
         if !room.events("complete").is_empty() {
@@ -141,7 +142,7 @@ fn until_a_time_an_agent_is_not_asked_about_and_then_it_is() {
     again.push(RoomOpened { local_secs: NOW + 3 * 3_600 });
     again.advance(0.2);
     assert!(is_done_unasked(&mut again, "Write after a restart"));
-    // A clock that goes back behind the moment of the answer says nothing of how long it was meant.
+    // If the clock is set back to before the answer, the permission's duration is unknown.
     let mut back = room.reopened();
     back.push(RoomOpened { local_secs: NOW - 3_600 });
     back.advance(0.2);
@@ -247,7 +248,7 @@ fn a_pattern_is_written_into_the_rules_with_everything_that_stood_there() {
     }
 }
 
-/// A program of an agent that is being carried out.
+/// An agent's program that is running.
 fn program_under_way(room: &mut Workshop) {
     let order = json!([{
         "key": "act-900/1/0/0123456789abcdef/5dh0vb81", "agent": "other", "profile": "other", "cause": 1, "rights": {
@@ -256,7 +257,7 @@ fn program_under_way(room: &mut Workshop) {
             "work": { "work": "order", "order": { "words": ["true"], "cwd": "", "timeout_secs": null } },
             "doing": { "verb": "running", "target": "true" } },
     }]);
-    let orders: PendingToolOrders = serde_json::from_value(order).expect("it is one");
+    let orders: PendingToolOrders = serde_json::from_value(order).expect("it should be valid");
     room.world().insert_resource(orders);
 }
 
@@ -264,7 +265,7 @@ fn a_mark_that_appears_while_a_program_is_free_is_not_the_persons() {
     for keeps_in in [true, false] {
         let mut room = asking();
         let text = known(&mut room);
-        room.world().insert_resource(KeepsProgramsIn(keeps_in));
+        room.world().insert_resource(HasSandbox(keeps_in));
         program_under_way(&mut room);
         room.tick();
         change(&mut room, &marked(&text, "once"));
@@ -285,19 +286,19 @@ fn a_mark_that_appears_while_a_program_is_free_is_not_the_persons() {
 fn a_file_that_is_renamed_or_edited_by_two_is_answered_once() {
     let mut room = asking();
     let text = known(&mut room);
-    // Renamed by a person, who goes on in the new file: it is not a file of approvals, and the question is asked anew.
+    // Renamed by a person who continues in the new file: that is no approvals file, and the question is asked again.
     room.push(FileChanged::new(FILE, FileContent::Removed));
     room.push(FileChanged::new("tasks/old.task.md", FileContent::Text(marked(&text, "once"))));
     room.advance(0.5);
     assert!(is_open(&mut room), "a mark in another file is no answer");
     assert_eq!(known(&mut room), text);
-    // The room and a person write at the same time: the person's file has not what the room wrote over it.
+    // The room and a person write at the same time: the person's version lacks what the room has just written.
     let crossed = marked(&text, "once");
     let mine = FileChanged::new(FILE, FileContent::Text(format!("{crossed}\n- [ ] Mine\n")));
     room.push(FileChanged { base: Some(text.clone()), ..mine });
     room.advance(0.5);
     assert!(!is_open(&mut room));
-    // Another saves what they read before that, with the other answer.
+    // Another person saves what they read before that, with the opposite answer.
     let late = text.replace("- [ ] A", "- [-] A");
     room.push(FileChanged { base: Some(text), ..FileChanged::new(FILE, FileContent::Text(late)) });
     finish(&mut room);

@@ -1,4 +1,4 @@
-//! Asks one question through the gateway's worker, as the world does, and collects everything it says.
+//! Sends a request through the gateway's worker, as the world does, and collects all of its events.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use agent_workshop::gateway::LiveCall;
 use agent_workshop::gateway::keys::Environment;
 use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::provider::ProviderRequest;
-use agent_workshop::gateway::provider_trial::{ProviderTrial, Tried};
+use agent_workshop::gateway::provider_trial::{ProviderTrial, TrialResult};
 use agent_workshop::gateway::settings::{Choice, GatewaySettings};
 use agent_workshop::gateway::vendors::vendor;
 use agent_workshop::gateway::worker::Worker;
@@ -17,33 +17,33 @@ use agent_workshop::mind::{CallKind, Completion, Effort, ModelFailure, Prompt, P
 use crate::hostile_server::Server;
 use crate::workshop::{Setup, Workshop};
 
-/// The key that must never be seen again.
+/// The API key that must never be revealed.
 pub const KEY: &str = "sk-hostile-1234567890abcdef";
 
-/// What a question came to.
+/// The result of a request.
 #[derive(Debug)]
 pub struct Asked {
-    /// The answer.
+    /// The reply, or the failure.
     pub outcome: Result<Completion, ModelFailure>,
-    /// The pieces of text that came before it, joined.
+    /// The streamed pieces of text, joined.
     pub live: String,
-    /// How many pieces.
+    /// How many pieces there were.
     pub pieces: usize,
-    /// The tools that were seen being called before it, as far as that was told.
+    /// The tool calls that were announced before the reply.
     pub calls: Vec<LiveCall>,
-    /// What it took.
+    /// The usage that was booked.
     pub effort: Effort,
 }
 
 impl Asked {
-    /// The failure, which must be one and must hold no key.
+    /// The failure; panics if there is none, or if it contains the key.
     pub fn failure(self) -> ModelFailure {
         let failure = self.outcome.expect_err("this must fail");
         assert!(!format!("{failure:?}").contains(KEY), "a key leaked: {failure:?}");
         failure
     }
 
-    /// The reply, which must be one.
+    /// The reply; panics if there is none.
     pub fn reply(self) -> Completion {
         self.outcome.unwrap_or_else(|failure| panic!("this must work: {failure:?}"))
     }
@@ -60,12 +60,12 @@ pub fn hasty() -> GatewaySettings {
     }
 }
 
-/// A worker with every key set. Where vendors are asked, only the workspace says.
+/// A worker with every key set; only the workspace says where vendors are reached.
 pub fn worker() -> Worker {
     worker_with([])
 }
 
-/// A worker with every key set, of a person who wants this vendor asked at this place.
+/// A worker with every key set, for a person who has configured this vendor at this address.
 pub fn worker_at(provider: &str, base_url: &str) -> Worker {
     let vendor = vendor(provider).expect("the tests know only vendors");
     worker_with([(vendor.base_url_name, base_url.to_owned())])
@@ -78,12 +78,12 @@ fn worker_with(more: impl IntoIterator<Item = (&'static str, String)>) -> Worker
     Worker::start(environment, BTreeMap::new()).expect("a thread can be started")
 }
 
-/// The command that asks this.
+/// The command for a request with this text.
 pub fn command(id: u64, provider: &str, base_url: &str, words: &str, settings: &GatewaySettings) -> GatewayCommand {
     command_of(id, provider, base_url, request(words), settings)
 }
 
-/// The question that says this.
+/// A request with this text.
 pub fn request(words: &str) -> ProviderRequest {
     ProviderRequest {
         agent: "ada-1".to_owned(),
@@ -103,7 +103,7 @@ pub fn request(words: &str) -> ProviderRequest {
     }
 }
 
-/// The command that asks a question.
+/// The command for a request.
 pub fn command_of(
     id: u64,
     provider: &str,
@@ -118,26 +118,26 @@ pub fn command_of(
     GatewayCommand::Complete { id: RequestId(id), request: Box::new(request), choice, terms: Box::new(terms) }
 }
 
-/// Asks and waits for the answer.
+/// Sends a text and waits for the reply.
 pub fn ask(provider: &str, base_url: &str, words: &str, settings: &GatewaySettings) -> Asked {
     let worker = worker_at(provider, base_url);
     worker.send(command(1, provider, base_url, words, settings)).expect("there is room for one question");
     hear(&worker)
 }
 
-/// Asks a question and waits for the answer.
+/// Sends a request and waits for the reply.
 pub fn ask_this(provider: &str, base_url: &str, request: ProviderRequest, settings: &GatewaySettings) -> Asked {
     let worker = worker_at(provider, base_url);
     worker.send(command_of(1, provider, base_url, request, settings)).expect("there is room for one question");
     hear(&worker)
 }
 
-/// Waits for the answer to the question that is under way.
+/// Waits for the reply to the running request.
 pub fn hear(worker: &Worker) -> Asked {
     let (mut live, mut pieces, mut calls) = (String::new(), 0, Vec::new());
     loop {
         match worker.next(Duration::from_secs(60)).expect("every question gets its answer") {
-            // A further try begins at nothing.
+            // A further attempt starts over.
             GatewayEvent::Started { .. } => {
                 live.clear();
                 calls.clear();
@@ -161,25 +161,25 @@ pub fn hear(worker: &Worker) -> Asked {
     }
 }
 
-/// A room whose settings say that this provider is asked there.
+/// A room whose settings reach this provider at this address.
 pub fn room_of(provider: &str, url: &str) -> Workshop {
     let settings = format!("gateway:\n  provider: {provider}\n  base_urls: {{ {provider}: \"{url}\" }}\n");
     Setup::scene("agents: []\n").file("settings.yaml", &settings).open()
 }
 
-/// Tries a provider out, as the window does.
-pub fn try_out(workshop: &Workshop, spec: &str) -> Tried {
+/// Tests a provider, as the window does.
+pub fn try_out(workshop: &Workshop, spec: &str) -> TrialResult {
     let trial = ProviderTrial::of(workshop.app.world(), spec).unwrap_or_else(|problem| panic!("{problem}"));
     trial.run(&JobControl::default())
 }
 
 impl Server {
-    /// Asks it something, in haste.
+    /// Sends it a text, with short time limits.
     pub fn ask(&self) -> Asked {
         self.ask_with(&hasty())
     }
 
-    /// Asks it something, with these settings.
+    /// Sends it a text, with these settings.
     pub fn ask_with(&self, settings: &GatewaySettings) -> Asked {
         ask("openai", &self.url, "hello", settings)
     }

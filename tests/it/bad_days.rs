@@ -1,5 +1,5 @@
-//! Bad files and bad replies: each gives a problem or a warning that says where and what to do, costs no other
-//! agent anything, and loses nothing.
+//! Bad files and bad replies: each causes a problem or a warning that says where it is and what to do, affects no other
+//! agent, and loses nothing.
 
 use agent_workshop::agent::Profiles;
 use agent_workshop::workspace::Problems;
@@ -24,10 +24,10 @@ pub fn trials() -> Vec<Trial> {
         hostile_scenes_keep_the_last_good_one,
         entries_that_make_no_sense_are_named_and_the_rest_works,
         hostile_agent_files_are_registered_with_the_least_privileges,
-        settings_that_limit_and_cannot_be_understood_limit_all_the_same,
+        settings_that_limit_and_cannot_be_understood_limit_nevertheless,
         a_failing_provider_costs_the_others_nothing,
-        tool_calls_that_nobody_asked_for_are_told_back,
-        what_a_reply_cannot_do_is_told_back_in_the_next_prompt,
+        tool_calls_that_nobody_asked_for_are_reported_back,
+        what_a_reply_cannot_do_is_reported_back_in_the_next_prompt,
         an_endless_reply_is_cut_and_kept_within_bounds,
         a_provider_that_takes_too_long_is_given_up,
         positions_that_are_no_numbers_are_refused,
@@ -102,7 +102,7 @@ fn hostile_agent_files_are_registered_with_the_least_privileges() {
         ("a list", "---\n- name\n---\nYou find things out.\n", true),
         ("no lines of keys", "---\n{ name: [unclosed\n---\nYou find things out.\n", true),
         ("a limit that is not understood", "---\nrestrictions: { files: few }\n---\nYou find things out.\n", true),
-        // What is broken in these is known; it limits as far as it could mean.
+        // The faulty entry is known; it restricts as far as it could possibly mean.
         ("broken YAML", "---\nname: [unclosed\ntools: [vfs_read\n---\nYou find things out.\n", false),
         ("a key twice", "---\ntools: [vfs_write]\ntools: [vfs_read]\n---\nYou find things out.\n", false),
         ("tools that are none", "---\ntools: { write: { all: true } }\n---\nYou find things out.\n", false),
@@ -118,7 +118,7 @@ fn hostile_agent_files_are_registered_with_the_least_privileges() {
         room.edit("agents/ada.md", "---\nname: Ada\n---\nYou find things out.\n");
         room.advance(0.2);
         assert!(problems(&mut room).is_empty(), "{what}: {:?}", problems(&mut room));
-        // The last good version stays while the new text is none.
+        // The last valid version stays in use while the new text is invalid.
         room.edit("agents/ada.md", "---\nname: Bea\nYou find things out.\n");
         room.advance(0.2);
         assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md")));
@@ -127,7 +127,7 @@ fn hostile_agent_files_are_registered_with_the_least_privileges() {
     }
 }
 
-fn settings_that_limit_and_cannot_be_understood_limit_all_the_same() {
+fn settings_that_limit_and_cannot_be_understood_limit_nevertheless() {
     use agent_workshop::gate::{GatePolicy, TouchKind, Verdict};
     use agent_workshop::workspace::vfs::WorkspacePath;
     let path = WorkspacePath::new("artifacts/a.md").unwrap();
@@ -157,7 +157,7 @@ fn settings_that_limit_and_cannot_be_understood_limit_all_the_same() {
             text.contains("deny: [artifacts/**] }") && text.starts_with("gate") || text.contains("ask:"),
             "{text}"
         );
-        // Settings that were read stay while a person is in the middle of editing.
+        // Valid settings stay in use while a person is in the middle of an edit.
         room.edit("settings.yaml", "gate: { deny: [\n");
         room.advance(0.2);
         let policy = room.world().resource::<GatePolicy>();
@@ -185,7 +185,7 @@ fn a_failing_provider_costs_the_others_nothing() {
     }
 }
 
-fn tool_calls_that_nobody_asked_for_are_told_back() {
+fn tool_calls_that_nobody_asked_for_are_reported_back() {
     let script = "agents:\n  ada: [ { tools: [ { name: launch, arguments: { what: rocket } } ], when: { kind: read } } ]\ndefault: [ { text: Fine. } ]\n";
     let mut room = setup().script(script).open();
     room.advance(0.5);
@@ -194,7 +194,7 @@ fn tool_calls_that_nobody_asked_for_are_told_back() {
     assert!(warning["data"].to_string().contains("launch"), "{warning}");
 }
 
-fn what_a_reply_cannot_do_is_told_back_in_the_next_prompt() {
+fn what_a_reply_cannot_do_is_reported_back_in_the_next_prompt() {
     use agent_workshop::mind::LastPrompt;
     let script = "agents:\n  ada: [ { text: \"[SEND to Nobody: hello] [VOTE_UP: p99] Fine.\", when: { kind: read } } ]\ndefault: [ { text: Fine. } ]\n";
     let mut room = setup().script(script).open();
@@ -248,7 +248,7 @@ fn positions_that_are_no_numbers_are_refused() {
     for position in [f32::NAN, f32::INFINITY] {
         let position = bevy::math::Vec2::splat(position);
         let world = room.world();
-        // Written directly: a NaN has no JSON, so the door itself would refuse it.
+        // Written directly: JSON has no NaN, so the inbox itself would refuse it.
         world.write_message(AgentCommand::Add {
             id: None,
             profile: "ada".into(),

@@ -1,5 +1,5 @@
-//! What of a question stands where it stood before, so that providers have it at hand: a server that remembers every
-//! beginning that it was told to keep, as Anthropic's does, and counts what of later questions it has seen.
+//! How stable the beginnings of prompts are, so that providers can serve them from their caches: a server that
+//! remembers every prefix marked for caching, as Anthropic's does, and counts how much of later requests it has seen.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -17,16 +17,16 @@ use crate::hostile_server::{Server, status};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        work_that_goes_on_is_read_from_the_cache,
-        what_is_otherwise_each_time_stands_behind_the_mark,
+        work_that_continues_is_read_from_the_cache,
+        what_is_different_each_time_stands_behind_the_mark,
         only_who_wants_marks_gets_them,
     ]
 }
 
-/// What was sent, question by question.
+/// The bodies that were sent, request by request.
 type Sent = Arc<Mutex<Vec<Value>>>;
 
-/// A server that notes what it is asked, and refuses.
+/// A server that records requests and refuses them.
 fn listener() -> (Server, Sent) {
     let sent = Sent::default();
     let notes = sent.clone();
@@ -38,7 +38,7 @@ fn listener() -> (Server, Sent) {
     (server, sent)
 }
 
-/// What is sent to a provider for these questions.
+/// The bodies that are sent to a provider for these requests.
 pub fn sent_to(provider: &str, requests: impl IntoIterator<Item = ProviderRequest>) -> Vec<Value> {
     let (server, sent) = listener();
     let settings = GatewaySettings { attempts: 1, ..hasty() };
@@ -49,7 +49,7 @@ pub fn sent_to(provider: &str, requests: impl IntoIterator<Item = ProviderReques
     sent.clone()
 }
 
-/// A question with so much of a system text that stays and that changes, and this history.
+/// A request with a system text of these stable and changing parts, and this history.
 fn question(stays: &str, changes: &str, history: Vec<PromptMessage>, moment: Option<&str>) -> ProviderRequest {
     let part = |text: &&str| PromptPart::new(PromptOrigin::of("system"), *text);
     let prompt = Prompt {
@@ -67,7 +67,7 @@ fn question(stays: &str, changes: &str, history: Vec<PromptMessage>, moment: Opt
     ProviderRequest { prompt, tools: vec![tool("look"), tool("write")], ..asking::request("") }
 }
 
-/// The history of a piece of work after so many turns.
+/// The history of a piece of work after this many turns.
 fn work(turns: usize) -> Vec<PromptMessage> {
     let mut history = vec![PromptMessage::words(Role::User, "Your task: look at everything.")];
     for turn in 0..turns {
@@ -78,13 +78,13 @@ fn work(turns: usize) -> Vec<PromptMessage> {
     history
 }
 
-/// The blocks of a question in the order in which they are kept, and behind which of them there is a mark.
+/// The blocks of a request in caching order, and which of them are followed by a mark.
 fn blocks(sent: &Value) -> (Vec<String>, Vec<usize>) {
     let (mut blocks, mut marks) = (Vec::new(), Vec::new());
     let mut add = |place: &str, block: &Value| {
         let mut block = block.clone();
         let is_marked = block.as_object_mut().is_some_and(|keys| keys.remove("cache_control").is_some());
-        // A text without a mark may be written without a block around it.
+        // A text without a mark may be sent without a block around it.
         let block = block.as_str().map_or(block.clone(), |text| json!({ "type": "text", "text": text }));
         blocks.push(format!("{place} {block}"));
         if is_marked {
@@ -101,7 +101,7 @@ fn blocks(sent: &Value) -> (Vec<String>, Vec<usize>) {
     (blocks, marks)
 }
 
-/// Of every question, how much of it was kept from an earlier one, in hundredths of its length.
+/// For every request, the percentage of its length that was cached by an earlier one.
 fn read_from_cache(sent: &[Value]) -> Vec<usize> {
     let mut kept: BTreeSet<String> = BTreeSet::new();
     let mut shares = Vec::new();
@@ -116,7 +116,7 @@ fn read_from_cache(sent: &[Value]) -> Vec<usize> {
     shares
 }
 
-fn work_that_goes_on_is_read_from_the_cache() {
+fn work_that_continues_is_read_from_the_cache() {
     let rules = "Be kind to everyone in the room. ".repeat(20);
     let sent = sent_to("anthropic", (0..6).map(|turns| question(&rules, "", work(turns), None)));
     let shares = read_from_cache(&sent);
@@ -128,7 +128,7 @@ fn work_that_goes_on_is_read_from_the_cache() {
     }
 }
 
-fn what_is_otherwise_each_time_stands_behind_the_mark() {
+fn what_is_different_each_time_stands_behind_the_mark() {
     let rules = "Be kind to everyone in the room. ".repeat(20);
     let place = |turn: usize| format!("You stand at ({turn}, 3).");
     let talk = |turn| question(&rules, &place(turn), work(turn), Some("Your turn."));
@@ -140,7 +140,7 @@ fn what_is_otherwise_each_time_stands_behind_the_mark() {
     assert!(all[marks[0] - 1].contains("Be kind") && all[marks[0]].contains("You stand at"), "{all:?}");
     let (all, marks) = blocks(&sent[1]);
     assert!(marks.len() == 1 && all[marks[0] - 1].starts_with("tool"), "the tools at least are kept: {}", sent[1]);
-    // The moment comes once: the mark stands before it.
+    // The moment is sent only once, so the mark is before it.
     let (all, marks) = blocks(&sent_to("anthropic", [question(&rules, "", work(1), Some("Your turn."))])[0]);
     assert!(all.last().is_some_and(|last| last.contains("Your turn.")) && marks.last() < Some(&all.len()), "{all:?}");
 }

@@ -1,4 +1,4 @@
-//! The program as its user starts it: the real binary, a real folder, edits on disk, and sudden death.
+//! The program as its user starts it: the real binary, a real folder, edits on disk, and sudden termination.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +29,7 @@ pub fn trials() -> Vec<Trial> {
         answers_that_came_at_random_times_are_replayed_at_the_same_ticks,
         an_edit_on_disk_is_noticed_within_two_seconds_and_read,
         what_agents_do_is_written_to_the_scene_without_touching_the_rest,
-        killed_in_the_middle_the_room_goes_on_where_it_was,
+        killed_in_the_middle_the_room_continues_where_it_was,
         an_interrupt_ends_with_130_and_loses_nothing,
         two_processes_never_share_a_workspace,
         a_task_prints_its_answer,
@@ -94,7 +94,7 @@ fn bad_usage_ends_with_2_and_says_why() {
     }
 }
 
-/// Without the window there is nothing to draw it with.
+/// Builds without the window cannot draw it.
 fn has_window() -> bool {
     cfg!(feature = "window")
 }
@@ -115,7 +115,7 @@ fn a_picture_of_the_room_needs_no_display() {
     assert!(png.len() > 20_000, "{} bytes are no picture of a room", png.len());
 }
 
-/// Every file below a folder with what stands in it.
+/// Every file below a folder, with its text.
 fn everything_in(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -192,7 +192,7 @@ fn a_run_replays_to_the_same_worlds() {
     assert_eq!(report["differs_at"], Value::Null);
 }
 
-/// A model in real time, whose answers take up to a third of a second, which is five simulated seconds here.
+/// A model in real time: each answer takes up to a third of a second, which is five simulated seconds here.
 fn answers_that_came_at_random_times_are_replayed_at_the_same_ticks() {
     let server = Server::start(|stream, request, number| {
         std::thread::sleep(Duration::from_millis(content_hash(format!("{number}{request}").as_bytes()) % 300));
@@ -254,13 +254,13 @@ fn what_agents_do_is_written_to_the_scene_without_touching_the_rest() {
         text.lines().filter(|line| line.trim_start().starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(comments(&after), comments(&scene), "comments were lost");
-    // Nobody was moved, added or taken away: from the agents on all is as it was.
+    // Nobody was moved, added or removed: everything from the agents on is unchanged.
     let (_, agents_before) = scene.split_once("\nagents:").expect("it has agents");
     let (_, agents_after) = after.split_once("\nagents:").expect("it has agents");
     assert_eq!(agents_after, agents_before);
 }
 
-fn killed_in_the_middle_the_room_goes_on_where_it_was() {
+fn killed_in_the_middle_the_room_continues_where_it_was() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
     let mut last_tick = 0;

@@ -1,5 +1,5 @@
-//! Commands that agents run: judged by a person's rules, kept in, ended with everything that they started, and never run
-//! twice.
+//! Commands that agents run: judged by a person's rules, sandboxed, ended with everything that they started, and never
+//! run twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,7 @@ pub fn trials() -> Vec<Trial> {
         a_command_that_a_rule_allows_runs_and_says_what_came_of_it,
         a_command_without_a_rule_asks_and_one_that_is_forbidden_never_runs,
         a_line_that_needs_a_shell_is_asked_about_as_the_shell_that_reads_it,
-        a_program_is_kept_in,
+        a_program_is_sandboxed,
         a_program_forges_no_hand_of_a_person_and_leaves_nothing_behind,
         a_program_sees_no_keys_and_reaches_no_sockets,
         under_landlock_a_program_writes_nothing_that_is_guarded,
@@ -75,7 +75,7 @@ const TASK: [&str; 12] = [
     "-",
     "--quiet",
 ];
-/// The same on a computer on which nothing keeps programs in, where a person is asked in any case.
+/// The same on a computer without a sandbox, where a person is asked in any case.
 const ALLOWED: [&str; 2] = ["--on-ask", "allow"];
 
 fn keeps_in() -> bool {
@@ -83,7 +83,7 @@ fn keeps_in() -> bool {
     Confinement::of_this_computer().level() != Level::None
 }
 
-/// What the tool's call came to.
+/// The result of the tool call.
 fn result(room: &Path) -> Value {
     let arguments = if keeps_in() { TASK[..11].to_vec() } else { [&TASK[..11], &ALLOWED[..]].concat() };
     let ended = output(room, &arguments);
@@ -138,7 +138,7 @@ fn a_line_that_needs_a_shell_is_asked_about_as_the_shell_that_reads_it() {
     assert_eq!(fs::read_to_string(room.path().join("made")).unwrap(), "one\ntwo\n", "a person allowed exactly that");
 }
 
-fn a_program_is_kept_in() {
+fn a_program_is_sandboxed() {
     if !keeps_in() {
         return;
     }
@@ -160,7 +160,7 @@ fn a_program_is_kept_in() {
     }
 }
 
-/// Runs in the workspace: every way that is known in which a program could make itself a person's hand.
+/// A program that runs in the workspace and tries every known way to act with a person's rights.
 const FORGING: &str = r#"
 import ctypes, os, shutil, subprocess
 def attempt(act):
@@ -201,7 +201,7 @@ attempt(lambda: write('artifacts/mine.md', 'mine'))
 print('done')
 "#;
 
-/// The workspace's files with their texts, but for what the workshop keeps itself.
+/// The workspace's files with their texts, except for the workshop's own files.
 fn files(room: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut due = vec![room.to_owned()];
@@ -221,14 +221,14 @@ fn files(room: &Path) -> BTreeMap<String, String> {
     files
 }
 
-/// In which files one set differs from another.
+/// The files in which two sets differ.
 fn difference(found: &BTreeMap<String, String>, expected: &BTreeMap<String, String>) -> Vec<String> {
     let paths: BTreeSet<&String> = found.keys().chain(expected.keys()).collect();
     let differs = paths.into_iter().filter(|path| found.get(*path) != expected.get(*path));
     differs.map(|path| format!("{path}: {:?}, not {:?}", found.get(path), expected.get(path))).collect()
 }
 
-/// A workspace with little in it, and a program that tries everything.
+/// A workspace with a few files, and a program that tries everything.
 fn forging_room() -> TempDir {
     let room = room("python3 artifacts/forging.py: true\n", &line("python3 artifacts/forging.py"));
     for (path, text) in [
@@ -253,7 +253,7 @@ fn a_program_forges_no_hand_of_a_person_and_leaves_nothing_behind() {
     for has_rules in [true, false] {
         let room = forging_room();
         if !has_rules {
-            // What is absent is not to be made.
+            // It must not be able to create what is absent.
             fs::remove_dir_all(room.path().join("storage")).unwrap();
             fs::remove_dir_all(room.path().join(".git")).unwrap();
         }
@@ -273,7 +273,7 @@ fn a_program_forges_no_hand_of_a_person_and_leaves_nothing_behind() {
         }
         let mut found = files(room.path());
         if !has_rules {
-            // What is asked is written down by the room.
+            // The room records the question.
             assert!(!found.remove("tasks/approvals.task.md").unwrap_or_default().contains("forged"));
         }
         assert_eq!(difference(&found, &expected), Vec::<String>::new());
@@ -289,7 +289,7 @@ fn a_program_sees_no_keys_and_reaches_no_sockets() {
         eprintln!("not proved here: {}", Confinement::of_this_computer().words());
         return;
     }
-    // Not in the system's folder for temporary files, of which a program has one of its own.
+    // Not in the system's temporary folder, which every program has to itself in the sandbox.
     let home = tempfile::tempdir_in("/var/tmp").unwrap();
     let run = home.path().join("run");
     for (path, text) in [
@@ -370,7 +370,7 @@ fn all_processes_together_and_each_file_are_bounded() {
     assert_eq!(fs::metadata(long.path().join("artifacts/long.bin")).unwrap().len(), 5 * 1024 * 1024);
 }
 
-/// The processes whose words contain this.
+/// The processes whose command line contains this.
 fn running(mark: &str) -> usize {
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     let is_meant = |entry: &fs::DirEntry| {
@@ -421,7 +421,7 @@ fn a_command_that_ran_when_the_workshop_was_killed_is_not_run_again() {
     let room = room("python3 slow.py: true\n", &line("python3 slow.py"));
     fs::write(room.path().join("slow.py"), script).unwrap();
     let run = ["run", "--agent", "lead", "--task", "Do it", "--provider", "scripted:script.yaml", "--events", "-"];
-    // What it makes new at the top level is there only when it has ended.
+    // New files at the top level appear only after it has ended.
     fs::write(room.path().join("runs"), "").unwrap();
     let mut running = Running::start(room.path(), &[&run[..], &ALLOWED[..]].concat());
     running.wait_for("the call", |event| event["type"] == "tool_call");

@@ -1,4 +1,4 @@
-//! The daemon: one step of all work at a time, and on and on, beside a person who edits files.
+//! The daemon: all work one step at a time, or continuously, next to a person who edits files.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -15,7 +15,7 @@ use crate::program::{Running, files, json_lines, output, succeed, workshop};
 pub fn trials() -> Vec<Trial> {
     cases![
         a_pump_lets_each_piece_of_work_have_one_turn_and_says_what_is_left,
-        a_walk_goes_on_by_pumps_with_a_person_at_the_file_in_between,
+        a_walk_continues_by_pumps_with_a_person_at_the_file_in_between,
         pumps_of_a_settled_workspace_change_nothing_and_ask_nobody,
         a_daemon_that_watches_takes_up_an_answer_and_ends_when_it_is_interrupted,
         a_pump_beside_an_owner_hands_over_and_says_how_it_stands,
@@ -28,7 +28,7 @@ pub fn trials() -> Vec<Trial> {
 
 const FILE: &str = "tasks/approvals.task.md";
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n  - { id: other, profile: other, position: [300, 0] }\n";
-/// Reads three times, each time in a turn of its own, and then asks before it writes.
+/// An agent that reads three times, each in a turn of its own, and then asks before it writes.
 const SCRIPT: &str = r#"
 agents:
   lead:
@@ -77,7 +77,7 @@ const GIVE: [&str; 11] = [
 ];
 const PUMP: [&str; 4] = ["daemon", "--pump", "--provider", "scripted:script.yaml"];
 
-/// One pump: its exit code, how often a model was asked for work, and what was told at the end.
+/// One pump: its exit code, the number of model calls for work, and the summary at the end.
 fn pump(room: &Path) -> (i32, usize, String) {
     let ended = output(room, &[&PUMP[..], &["--events", "-"]].concat());
     let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
@@ -103,7 +103,7 @@ fn a_pump_lets_each_piece_of_work_have_one_turn_and_says_what_is_left() {
     assert!(told.contains("Lead (lead) wants to write artifacts/a.md"), "{told}");
 }
 
-fn a_walk_goes_on_by_pumps_with_a_person_at_the_file_in_between() {
+fn a_walk_continues_by_pumps_with_a_person_at_the_file_in_between() {
     for (sign, is_written) in [("[x]", true), ("[-]", false)] {
         let room = room();
         output(room.path(), &GIVE);
@@ -166,7 +166,7 @@ fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A room that somebody watches, with a question that waits for a person.
+/// A room in which a question waits for a person, with a daemon that owns it.
 fn watched() -> (TempDir, Running) {
     let room = room();
     output(room.path(), &GIVE);
@@ -190,7 +190,7 @@ fn a_pump_beside_an_owner_hands_over_and_says_how_it_stands() {
         std::thread::yield_now();
     }
     mark(room.path(), "[x]");
-    // It waits until the owner has taken the mark in, and that one acts.
+    // It waits until the owner has read the mark and acted on it.
     let beside = output(room.path(), &[&PUMP[..], &["--json"]].concat());
     let json: serde_json::Value = serde_json::from_slice(&beside.stdout).unwrap();
     assert_eq!((json["ended"].as_str(), beside.status.code()), (Some("done"), Some(0)), "{json}");
@@ -250,7 +250,7 @@ fn of_two_pumps_at_once_one_acts_and_the_other_says_what_is_left() {
         }
         let acted = both.iter().filter(|json| json["acts"].as_array().is_some_and(|acts| !acts.is_empty())).count();
         let handed_over = both.iter().filter(|json| json["owner"].is_string()).count();
-        // One that comes when the other has ended takes a step of its own.
+        // A process that comes after the other has ended performs a step of its own.
         assert_eq!(acted + handed_over, 2, "round {round}: {both:#?}");
         let calls: Vec<_> = both
             .iter()

@@ -1,5 +1,5 @@
-//! A workspace whose history is damaged, taken away or in other hands: opening ends soon, says what happened and what
-//! is kept, and whatever can be read is used.
+//! A workspace whose history is damaged, missing or owned by someone else: opening ends soon, reports what happened and
+//! what is kept, and whatever can be read is used.
 
 use std::fs;
 use std::path::Path;
@@ -18,10 +18,10 @@ pub fn trials() -> Vec<Trial> {
     cases![
         random_damage_never_keeps_a_room_closed,
         what_of_a_damaged_history_can_be_read_is_used_and_told,
-        a_room_goes_on_where_it_was_after_its_history_was_deleted_under_it,
-        scenes_that_cannot_be_used_are_told,
+        a_room_continues_where_it_was_after_its_history_was_deleted_under_it,
+        scenes_that_cannot_be_used_are_reported,
         no_file_is_changed_by_what_the_log_does_not_know,
-        another_scene_of_a_damaged_history_goes_on_where_it_was_too,
+        another_scene_of_a_damaged_history_continues_where_it_was_too,
         doctor_says_that_a_damaged_history_is_damaged_and_what_to_do,
         a_workspace_that_may_not_be_written_is_read_and_left_as_it_is,
     ]
@@ -47,7 +47,7 @@ fn tick(room: &Room) -> u64 {
     room.app.world().resource::<SimClock>().tick()
 }
 
-/// A workspace that has lived for a while, with two snapshots and some ticks after them.
+/// A workspace that has run for a while, with two snapshots and some ticks after them.
 fn lived(ticks: u64, is_closed: bool) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
@@ -57,7 +57,7 @@ fn lived(ticks: u64, is_closed: bool) -> tempfile::TempDir {
     if is_closed {
         room.close("done", |_| {}).unwrap();
     } else {
-        // As a kill leaves it: nothing is ended.
+        // As after a kill: the run is not ended.
         let copy = tempfile::tempdir().unwrap();
         room.app.world_mut().resource_mut::<agent_workshop::store::Store>().flush().unwrap();
         copy_folder(folder.path(), copy.path());
@@ -78,7 +78,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// A small generator of its own, so that every run damages alike.
+/// A small random generator with a fixed seed, so that every run damages the same places.
 fn next(seed: &mut u64) -> u64 {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
@@ -124,7 +124,7 @@ fn random_damage_never_keeps_a_room_closed() {
     }
 }
 
-/// Pages in the middle: more than one, for a page that nothing uses may be anything.
+/// Several pages in the middle, because a single one may be unused.
 fn spoil_the_middle(path: &Path) {
     let mut bytes = fs::read(path).unwrap();
     let (from, to) = (bytes.len() / 3 / 4_096 * 4_096, bytes.len() / 2 / 4_096 * 4_096);
@@ -146,7 +146,7 @@ fn what_of_a_damaged_history_can_be_read_is_used_and_told() {
     assert!(first > 100, "numbers go on above those of the damaged history: {first}");
     room.close("done", |_| {}).unwrap();
 
-    // All of it: what is lost is said.
+    // All of it: what is lost is reported.
     fs::write(&path, "no database at all, and longer than its header ".repeat(100)).unwrap();
     let (room, problems) = Room::open(&options(folder.path())).unwrap();
     let told = all(&problems);
@@ -155,7 +155,7 @@ fn what_of_a_damaged_history_can_be_read_is_used_and_told() {
     assert!(room.app.world().resource::<KnownFiles>().all().len() > 3, "the files are what they were");
 }
 
-fn a_room_goes_on_where_it_was_after_its_history_was_deleted_under_it() {
+fn a_room_continues_where_it_was_after_its_history_was_deleted_under_it() {
     let folder = lived(300, true);
     let (mut room, _) = Room::open(&options(folder.path())).unwrap();
     run(&mut room, 100);
@@ -175,7 +175,7 @@ fn a_room_goes_on_where_it_was_after_its_history_was_deleted_under_it() {
     assert_eq!((tick(&room), problems), (at, Vec::new()));
 }
 
-fn scenes_that_cannot_be_used_are_told() {
+fn scenes_that_cannot_be_used_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
     let scene = folder.path().join(starter::STARTER_SCENE);
@@ -228,7 +228,7 @@ fn no_file_is_changed_by_what_the_log_does_not_know() {
     room.close("done", |_| {}).unwrap();
 }
 
-fn another_scene_of_a_damaged_history_goes_on_where_it_was_too() {
+fn another_scene_of_a_damaged_history_continues_where_it_was_too() {
     let folder = lived(400, true);
     let newsroom = OpenOptions { scene: Some("newsroom".into()), ..options(folder.path()) };
     let (mut room, _) = Room::open(&newsroom).unwrap();
@@ -236,7 +236,7 @@ fn another_scene_of_a_damaged_history_goes_on_where_it_was_too() {
     let at = tick(&room);
     room.close("done", |_| {}).unwrap();
     let path = folder.path().join(".workshop/workshop.db");
-    // A number that no workspace comes to: everything can be read, and nothing can be added.
+    // A number that no workspace reaches: everything can be read, and nothing can be added.
     let beside = rusqlite::Connection::open(&path).unwrap();
     beside.execute_batch("UPDATE numbers SET reserved = 9223372036854775807").unwrap();
     drop(beside);
@@ -285,7 +285,7 @@ fn doctor_says_that_a_damaged_history_is_damaged_and_what_to_do() {
     assert!(code == Some(0) && said.contains("history: "), "{said}");
 }
 
-/// Every file below a folder with what stands in it.
+/// Every file below a folder, with its text.
 #[cfg(unix)]
 fn everything_in(folder: &Path) -> std::collections::BTreeMap<std::path::PathBuf, Vec<u8>> {
     let mut all = std::collections::BTreeMap::new();
@@ -299,7 +299,7 @@ fn everything_in(folder: &Path) -> std::collections::BTreeMap<std::path::PathBuf
     all
 }
 
-/// Takes away, or gives back, the right to write anything below a folder.
+/// Removes or restores the permission to write anything below a folder.
 #[cfg(unix)]
 fn set_writable(folder: &Path, is_writable: bool) {
     use std::os::unix::fs::PermissionsExt;
@@ -313,12 +313,12 @@ fn set_writable(folder: &Path, is_writable: bool) {
     set(folder, if is_writable { 0o755 } else { 0o555 });
 }
 
-/// Somebody who owns nothing.
+/// A user who owns nothing.
 #[cfg(unix)]
 pub const READER: u32 = 65_534;
 
-/// The program in a folder that it may not write, whoever runs the tests: root may write everywhere, and is somebody
-/// else here.
+/// The program in a folder that it may not write, whoever runs the tests: root can write everywhere, so another user is
+/// used then.
 #[cfg(unix)]
 pub fn output_of_a_reader(folder: &Path, program: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     use std::os::unix::fs::MetadataExt;
@@ -344,7 +344,7 @@ fn a_workspace_that_may_not_be_written_is_read_and_left_as_it_is() {}
 fn a_workspace_that_may_not_be_written_is_read_and_left_as_it_is() {
     use std::os::unix::fs::PermissionsExt;
     let folder = lived(300, true);
-    // Where somebody else can reach it.
+    // A place that the other user can reach.
     let place = tempfile::tempdir().unwrap();
     let program = place.path().join("workshop");
     fs::copy(env!("CARGO_BIN_EXE_workshop"), &program).unwrap();

@@ -1,4 +1,4 @@
-//! The same start and the same inputs make the same world, tick by tick.
+//! The same start and the same inputs produce the same world, tick by tick.
 
 use agent_workshop::app;
 use agent_workshop::base::{JobControl, Seq};
@@ -31,8 +31,8 @@ pub fn trials() -> Vec<Trial> {
         two_newsrooms_with_the_offline_brain_stay_the_same_for_ten_minutes,
         two_newsrooms_with_a_script_stay_the_same_for_ten_minutes,
         a_recorded_run_replays_without_a_model,
-        a_run_that_a_person_steers_replays_and_goes_on_after_a_restart,
-        a_saved_room_goes_on_as_the_one_that_was_never_saved,
+        a_run_that_a_person_steers_replays_and_continues_after_a_restart,
+        a_saved_room_continues_as_the_one_that_was_never_saved,
         a_room_can_be_saved_after_any_tick,
         another_seed_makes_another_world,
         no_two_systems_of_a_tick_meet_in_an_order_that_is_left_open,
@@ -65,7 +65,7 @@ fn two_newsrooms_with_a_script_stay_the_same_for_ten_minutes() {
     side_by_side(newsroom(), newsroom());
 }
 
-fn a_run_that_a_person_steers_replays_and_goes_on_after_a_restart() {
+fn a_run_that_a_person_steers_replays_and_continues_after_a_restart() {
     let mut live = Setup::starter_kit().provider("offline").open_scene("newsroom");
     live.advance(20.0);
     live.push(ProviderOverride { provider: Some(format!("scripted:{}", script_file(SCRIPT).display())) });
@@ -101,10 +101,10 @@ fn a_recorded_run_replays_without_a_model() {
     assert_eq!(again.log().len(), live.log().len(), "the replay told another story");
 }
 
-fn a_saved_room_goes_on_as_the_one_that_was_never_saved() {
+fn a_saved_room_continues_as_the_one_that_was_never_saved() {
     let mut whole = Setup::starter_kit().provider("offline").open_scene("newsroom");
     whole.advance(100.0);
-    // Busy moments included: saved in the middle of reads, talks and open questions.
+    // Saved at busy moments, too: during reads, conversations and open requests.
     for _ in 0..20 {
         whole.advance(3.7);
         let mut reopened = whole.reopened();
@@ -117,7 +117,7 @@ fn a_saved_room_goes_on_as_the_one_that_was_never_saved() {
     }
 }
 
-/// Nothing may hang between two ticks: what one tick leaves to the next is in what is saved.
+/// Nothing may be kept between two ticks except what is saved.
 fn a_room_can_be_saved_after_any_tick() {
     let mut whole = Setup::starter_kit().provider("offline").open_scene("newsroom");
     whole.advance(60.0);

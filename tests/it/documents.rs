@@ -1,4 +1,5 @@
-//! Agents that are folders with a document: their tools, skills and heartbeats, in the room and under its gate.
+//! Agents that are folders with a document: their tools, skills and heartbeats, in the room and under its permission
+//! checks.
 
 use std::path::Path;
 
@@ -21,17 +22,17 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_tool_reaches_files_and_servers_by_calls_of_its_agent,
         what_a_person_refuses_or_the_gate_denies_its_code_is_told,
-        a_tool_goes_on_where_it_was_when_the_room_is_opened_again,
+        a_tool_continues_where_it_was_when_the_room_is_opened_again,
         what_its_agent_may_not_do_its_tools_do_not,
         code_that_never_ends_is_ended_and_the_agent_is_told,
-        a_runtime_that_the_settings_name_runs_the_code_and_is_kept_in,
+        a_runtime_that_the_settings_name_runs_the_code_and_is_sandboxed,
         it_has_the_tools_of_its_format_whose_paths_begin_at_its_folder,
         its_skills_are_listed_and_called_by_name,
         it_wakes_by_its_heartbeat_and_a_replay_wakes_too,
         what_was_missed_while_the_room_was_closed_is_done_once,
         a_module_gives_it_tools_and_words_and_prompts_it,
         a_module_that_is_wrong_is_named_and_left_out,
-        code_that_cannot_be_read_is_told_with_its_line_until_it_is_corrected
+        code_that_cannot_be_read_is_reported_with_its_line_until_it_is_corrected
     ]
 }
 
@@ -49,7 +50,7 @@ pub fn call(name: &str, arguments: &Value) -> String {
     format!("{{ name: {name}, arguments: {arguments} }}")
 }
 
-/// Ada with this document, who calls her tool.
+/// Ada with this document, calling her tool.
 fn studio(document: &str, files: &[(&str, &str)]) -> Studio {
     playing(&[call("report", &json!({ "about": "numbers" }))], document, files)
 }
@@ -102,7 +103,7 @@ fn a_tool_reaches_files_and_servers_by_calls_of_its_agent() {
     assert!(calls[1..].iter().all(|call| call["cause"] == calls[0]["seq"]), "they come from its call: {calls:#?}");
     let results = studio.results();
     assert_eq!(results.last().map(String::as_str), Some("{\"about\":\"numbers\",\"text\":\"Seen: 200 42\"}"));
-    let sessions = std::fs::read_dir(studio.folder.path().join("sessions")).expect("there is one");
+    let sessions = std::fs::read_dir(studio.folder.path().join("sessions")).expect("there should be one");
     let session = sessions.flatten().map(|entry| std::fs::read_to_string(entry.path()).unwrap_or_default());
     let session: String = session.collect();
     assert!(!session.contains("web_fetch"), "its model asked for one thing: {session}");
@@ -133,7 +134,7 @@ fn what_a_person_refuses_or_the_gate_denies_its_code_is_told() {
     assert_eq!(server.seen(), 0);
 }
 
-fn a_tool_goes_on_where_it_was_when_the_room_is_opened_again() {
+fn a_tool_continues_where_it_was_when_the_room_is_opened_again() {
     let server = numbers();
     let code = "  await ctx.writeFile('../../artifacts/first.md', 'one');\n  const answer = await fetch('SERVERnumbers');\n  await \
                 ctx.writeFile('../../artifacts/second.md', await answer.text());\n  return 'both';";
@@ -170,7 +171,7 @@ fn code_that_never_ends_is_ended_and_the_agent_is_told() {
     assert_eq!(studio.all("complete").len(), 1, "the agent goes on");
 }
 
-fn a_runtime_that_the_settings_name_runs_the_code_and_is_kept_in() {
+fn a_runtime_that_the_settings_name_runs_the_code_and_is_sandboxed() {
     watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let code = "  const { readFileSync, writeFileSync } = await import('node:fs');\n\
         const tried = (act: () => void) => { try { act(); return 'done'; } catch { return 'refused'; } };\n\
@@ -189,7 +190,7 @@ fn a_runtime_that_the_settings_name_runs_the_code_and_is_kept_in() {
     studio.idle();
     let result = studio.results().pop().expect("it ended");
     match Confinement::of_this_computer().level() {
-        // Where the workspace lies is something else there, in which it may write what nobody ever sees.
+        // At the workspace's path, the program sees something else, in which it may write without anyone seeing it.
         Level::Bubblewrap => assert!(result.starts_with("numbers refused ") && result.ends_with(" noted"), "{result}"),
         _ => assert!(result.contains("node cannot be kept from a person's files"), "{result}"),
     }
@@ -226,14 +227,15 @@ fn its_skills_are_listed_and_called_by_name() {
     studio.idle();
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it is here");
+    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it should be here");
     let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
     let listed = prompt.parts_from("skills").next().map(|part| part.text.clone()).expect("it is told of them");
     for path in ["agents/ada/skills/cook/SKILL.md", "skills/bake/SKILL.md"] {
         assert!(listed.contains(&format!("<location>{path}</location>")), "{listed}");
     }
     let given = studio.all("prompt").last().map(ToString::to_string).unwrap_or_default();
-    let session = std::fs::read_dir(studio.folder.path().join("sessions")).expect("there is one").flatten().next();
+    let session =
+        std::fs::read_dir(studio.folder.path().join("sessions")).expect("there should be one").flatten().next();
     let session = session.map(|entry| std::fs::read_to_string(entry.path()).unwrap_or_default()).unwrap_or(given);
     assert!(session.contains("Run agents/ada/skills/cook/cook.sh for two eggs."), "{session}");
     studio.task("ada", "/skill:boil eggs");
@@ -245,7 +247,7 @@ fn its_skills_are_listed_and_called_by_name() {
 const EVERY: &str =
     "@every: 10s\n\n## On Wake\n\n- Look at the numbers\n\n## Context Reconstruction\n\n- Read state/now.md\n";
 
-/// Work that a heartbeat set going.
+/// Work that was started by a heartbeat.
 fn wakes(studio: &Studio) -> Vec<String> {
     let work = studio.all("activation").into_iter().filter(|work| work["data"]["by"] == "heartbeat");
     work.map(|work| work["data"]["task"].to_string()).collect()
@@ -309,9 +311,9 @@ fn a_module_gives_it_tools_and_words_and_prompts_it() {
     studio.idle();
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it is here");
+    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it should be here");
     let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
-    let said = prompt.parts_from("modules").next().map(|part| part.text.clone()).expect("it is told");
+    let said = prompt.parts_from("modules").next().map(|part| part.text.clone()).expect("it should be reported");
     assert!(said.contains("Sums were made 2 times."), "{said}");
     studio.close();
     std::fs::remove_dir_all(studio.folder.path().join("agents/ada/modules")).expect("they can be removed");
@@ -319,10 +321,10 @@ fn a_module_gives_it_tools_and_words_and_prompts_it() {
     assert!(replayed.contains("all equal"), "{replayed}");
 }
 
-fn code_that_cannot_be_read_is_told_with_its_line_until_it_is_corrected() {
+fn code_that_cannot_be_read_is_reported_with_its_line_until_it_is_corrected() {
     let mut studio = studio(&document("", "  return params.about +;"), &[]);
     let line =
-        1 + studio.read("agents/ada/agent.mdx").lines().position(|line| line.contains("+;")).expect("it is there");
+        1 + studio.read("agents/ada/agent.mdx").lines().position(|line| line.contains("+;")).expect("it should exist");
     let told = |studio: &mut Studio| {
         let problems = studio.world().resource::<agent_workshop::workspace::Problems>();
         let of_code = problems.iter().filter(|problem| problem.what.contains("the code of the tool"));

@@ -1,5 +1,5 @@
-//! Meanings of texts by a provider's model: asked in its vendor's language, checked, booked, and done without wherever it
-//! does not answer.
+//! Embeddings of texts by a provider's model: requested in its vendor's format, validated, booked, and replaced by word
+//! search when it does not answer.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::peers;
 use crate::program::{succeed, workshop, write};
 use crate::working::Studio;
 
-/// Who has models of embeddings that the mock of every vendor's wire speaks as its vendor does.
+/// The vendors of embedding models whose formats the mock speaks as documented.
 const VENDORS: [&str; 2] = ["openai", "gemini"];
 
 pub fn trials() -> Vec<Trial> {
@@ -33,7 +33,7 @@ pub fn trials() -> Vec<Trial> {
         what_is_no_vector_of_the_model_is_refused_and_nothing_waits_for_ever,
         a_server_that_failed_is_left_alone_for_a_while,
         memories_are_compared_by_the_model_of_the_settings_and_that_is_booked,
-        where_the_model_does_not_answer_memories_are_found_all_the_same,
+        where_the_model_does_not_answer_memories_are_found_nevertheless,
         a_cap_holds_for_the_model_too,
         a_command_compares_by_the_same_model,
     ];
@@ -59,7 +59,7 @@ pub fn trials() -> Vec<Trial> {
     own.into_iter().chain(VENDORS.map(of_vendor)).chain(real).collect()
 }
 
-/// A model of embeddings of this vendor at this place, for a person who named both the place and a key.
+/// An embedding model of this vendor at this address, for a person who configured the address and a key.
 fn open(vendor: &str, url: &str, meter: &EmbeddingMeter) -> Result<ProviderEmbedder, EmbeddingError> {
     open_with(vendor, url, meter, &hasty())
 }
@@ -82,7 +82,7 @@ fn alike(one: &Embedding, other: &Embedding) -> f32 {
     one.similarity(other).expect("they are of one model")
 }
 
-/// The mock of every vendor's wire: texts go out, vectors come back, and the same text is asked for once.
+/// With the mock of every vendor's format: texts are sent, vectors come back, and the same text is requested only once.
 fn in_the_words_of(vendor: &str) {
     let mut file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
     write!(file, "{}", json!({ "fixtures": [] })).unwrap();
@@ -90,9 +90,9 @@ fn in_the_words_of(vendor: &str) {
     let meter = EmbeddingMeter::default();
     let embedder = open(vendor, &peer.url, &meter).unwrap_or_else(|error| panic!("{error}"));
     assert!(embedder.dimensions() >= 64, "{}", embedder.dimensions());
-    let one = embedder.embed("Port 8080 is taken.").expect("it has a meaning");
-    assert!((alike(&one, &embedder.embed("Port 8080 is taken.").expect("it is kept")) - 1.0).abs() < 0.01);
-    // This mock does not know Gemini's way to ask for several.
+    let one = embedder.embed("Port 8080 is taken.").expect("it should have an embedding");
+    assert!((alike(&one, &embedder.embed("Port 8080 is taken.").expect("it should be kept")) - 1.0).abs() < 0.01);
+    // The mock does not support Gemini's batch requests.
     if vendor != "gemini" {
         let both = embedder.embed_all(&["", "Port 8080 is taken.", "Grüße, 東京", "a third"]);
         assert!(matches!(both[0], Err(EmbeddingError::Zero { .. })), "{:?}", both[0]);
@@ -105,7 +105,7 @@ fn in_the_words_of(vendor: &str) {
     assert!(journal.contains("test-model") || vendor == "gemini", "{journal}");
 }
 
-/// A real model behind a real server: what means the same is nearer than what does not.
+/// A real model behind a real server: texts with the same meaning are nearer than others.
 fn of_a_real_model() {
     let peer = peers::start_llama_for_embeddings().expect("the server starts");
     let patient = GatewaySettings { stall_timeout_secs: 50.0, total_timeout_secs: 60.0, ..GatewaySettings::default() };
@@ -118,11 +118,11 @@ fn of_a_real_model() {
     assert!(alike(&found[0], &found[1]) > alike(&found[0], &found[2]), "{found:?}");
 }
 
-/// MiniLM as its makers trained it: what it comes to for a sentence is what candle and numpy come to, and a room uses it.
+/// MiniLM as published: its vectors match those of candle and numpy, and a room uses it.
 fn of_minilm() {
     let folder = peers::minilm().expect("it is not ignored");
     let model = MiniLm::open(folder).unwrap_or_else(|error| panic!("{error}"));
-    let embedding = model.embed("This is an example sentence").expect("it has a meaning");
+    let embedding = model.embed("This is an example sentence").expect("it should have an embedding");
     let known = [0.067_657, 0.063_496, 0.048_713, 0.079_305, 0.037_448, 0.002_653];
     for (level, known) in embedding.levels().iter().zip(known) {
         let number = f32::from(*level) * embedding.scale();
@@ -151,7 +151,7 @@ fn of_minilm() {
     assert!(String::from_utf8_lossy(&found.stdout).contains("peanuts"), "it is found all the same");
 }
 
-/// A server that answers every request for embeddings with what this makes of its texts.
+/// A server that answers every embedding request with the result of this function for its texts.
 fn serving(answer: impl Fn(&[String]) -> Value + Send + Sync + 'static) -> Server {
     Server::start(move |stream, request, _| {
         let body = request.split_once("\r\n\r\n").map_or("", |(_, body)| body);
@@ -171,8 +171,8 @@ fn serving(answer: impl Fn(&[String]) -> Value + Send + Sync + 'static) -> Serve
     })
 }
 
-/// As Ollama's documents say: all texts in `input`, all vectors in `embeddings`. (The mock of every vendor's wire answers
-/// here as an older version did.)
+/// The format of Ollama's documentation: all texts in `input`, all vectors in `embeddings`. (The mock answers here as
+/// an older version did.)
 fn in_the_words_of_ollama() {
     let server = serving(
         |texts| json!({ "model": "m", "embeddings": texts.iter().map(|text| letters(text)).collect::<Vec<_>>(), "prompt_eval_count": 9 }),
@@ -185,7 +185,7 @@ fn in_the_words_of_ollama() {
     assert!(alike(one(0), one(1)) > 0.8 && alike(one(0), one(2)) < 0.1);
 }
 
-/// How often each letter stands in a text: texts with the same words are alike.
+/// How often each letter occurs in a text: texts with the same words are similar.
 fn letters(text: &str) -> Vec<f32> {
     let count = |letter: char| text.chars().filter(|one| one.eq_ignore_ascii_case(&letter)).count() as f32;
     ('a'..='z').map(count).collect()
@@ -221,7 +221,7 @@ fn what_is_no_vector_of_the_model_is_refused_and_nothing_waits_for_ever() {
         let error = embedder().embed(text).expect_err("it is no vector of the model");
         assert!(!error.to_string().contains(KEY), "{error}");
     }
-    // One of several leaves the others.
+    // One failure out of several leaves the others.
     let some = embedder().embed_all(&["fine", "longer"]);
     assert!(some[0].is_ok() && matches!(some[1], Err(EmbeddingError::Dimensions { .. })), "{some:?}");
     let silent = Server::start(|_, _, _| thread::sleep(Duration::from_secs(3)));
@@ -262,7 +262,7 @@ fn a_server_that_failed_is_left_alone_for_a_while() {
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada, profile: ada, position: [0, 0] }\n";
 const ADA: &str = "- Port 8080 is taken by the proxy. <!-- k-1 kind=procedure -->\n- zzzz qqqq. <!-- k-2 -->\n";
 
-/// Ada, who remembers two things, in a room whose memories are compared by a model at this place.
+/// Ada, who remembers two things, in a room whose memories are compared by a model at this address.
 fn studio(url: &str, more: &str) -> Studio {
     let settings = settings(url, more);
     let script = "latency: 0.1\nagents:\n  ada:\n    - { text: Done., repeat: true }\n";
@@ -299,7 +299,7 @@ fn troubles(studio: &mut Studio) -> Vec<String> {
 fn memories_are_compared_by_the_model_of_the_settings_and_that_is_booked() {
     let server = serving(by_letters);
     let mut studio = studio(&server.url, "");
-    // The vectors are made beside everything else: it is asked until they are there.
+    // The vectors are made in the background: the query is repeated until they exist.
     for _ in 0..20 {
         studio.task("ada", "Which port is taken by the proxy?");
         studio.idle();
@@ -320,13 +320,13 @@ fn memories_are_compared_by_the_model_of_the_settings_and_that_is_booked() {
     assert!(!calls.is_empty(), "what it used stands in the log");
     assert!(calls.iter().all(|call| call["data"]["tokens"].as_u64() > Some(0)), "{calls:#?}");
     studio.close();
-    // It replays without the server, and without the files.
+    // It replays without the server and without the files.
     std::fs::remove_dir_all(studio.folder.path().join("memory")).unwrap();
     let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
     assert!(replayed.contains("all equal"), "{replayed}");
 }
 
-fn where_the_model_does_not_answer_memories_are_found_all_the_same() {
+fn where_the_model_does_not_answer_memories_are_found_nevertheless() {
     let mut studio = studio(&format!("http://{NOBODY}/v1"), "");
     studio.task("ada", "Which port is taken by the proxy?");
     studio.idle();

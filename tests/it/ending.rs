@@ -1,4 +1,4 @@
-//! How commands end: the exit codes, what a program reads, which folder is meant, and that no problem is kept quiet.
+//! How commands end: the exit codes, the machine-readable output, the chosen folder, and that no problem is hidden.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,10 @@ pub fn trials() -> Vec<Trial> {
         a_run_ends_with_the_code_that_says_how,
         json_is_one_object_with_everything_however_it_ended,
         without_json_the_result_alone_is_on_standard_output,
-        every_problem_is_told_once_when_it_comes_up,
+        every_problem_is_reported_once_when_it_comes_up,
         a_folder_is_made_a_workspace_only_where_that_was_meant,
         a_mistyped_command_is_no_folder,
-        unfinished_work_is_told_when_it_is_left_and_when_it_goes_on,
+        unfinished_work_is_reported_when_it_is_left_and_when_it_continues,
     ]
 }
 
@@ -56,7 +56,7 @@ const IN_CIRCLES: &str =
     "default: [ { tools: [ { name: vfs_read, arguments: { path: settings.yaml } } ], repeat: true } ]\n";
 const SLOW: &str = "latency: 60\ndefault: [ { text: \"At last.\", repeat: true } ]\n";
 
-/// Script, settings, more arguments; the exit code, the word for programs, and what is said.
+/// Script, settings and further arguments; the exit code, the word for programs, and the message.
 const ENDINGS: [(&str, &str, &[&str], i32, &str, &str); 5] = [
     (DONE, "", &[], 0, "done", ""),
     (FAILS, "", &[], 1, "failed", "no such key"),
@@ -111,7 +111,7 @@ fn without_json_the_result_alone_is_on_standard_output() {
     assert_eq!((code, printed.as_str(), told.as_str()), (Some(0), "Forty-two.\n", ""));
 }
 
-fn every_problem_is_told_once_when_it_comes_up() {
+fn every_problem_is_reported_once_when_it_comes_up() {
     let room = room(DONE, "budget: { cost_per_rum_usd: 1 }\n");
     fs::write(room.path().join("agents/broken.md"), "---\nname: [open\n---\nHello\n").unwrap();
     fs::write(room.path().join("scenes/test.yaml"), format!("{SCENE}elemnts: []\n")).unwrap();
@@ -128,7 +128,7 @@ fn every_problem_is_told_once_when_it_comes_up() {
     for what in ["cost_per_rum_usd", "agents/broken.md", "elemnts"] {
         assert!(told_again.contains(what), "a room that goes on has the same problems: {what} in: {told_again}");
     }
-    // One that comes up later.
+    // A question that comes up later.
     let mut running = Running::start(room.path(), &["run", "--speed", "4", "--events", "-"]);
     running.wait_for("the first tick", |event| event["type"] == "run_start");
     fs::write(room.path().join("settings.yaml"), "budget: [\n").unwrap();
@@ -185,7 +185,7 @@ fn a_mistyped_command_is_no_folder() {
     }
 }
 
-fn unfinished_work_is_told_when_it_is_left_and_when_it_goes_on() {
+fn unfinished_work_is_reported_when_it_is_left_and_when_it_continues() {
     let room = room(SLOW, "");
     let (code, _, told) = task(room.path(), &["--for", "20s"]);
     assert_eq!(code, Some(3));

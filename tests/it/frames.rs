@@ -1,5 +1,5 @@
-//! Every frame that the window's renderer draws is whole: while the room is zoomed, each has the letters, the fills and
-//! the colours that it was laid out with, from the first one on. What it should be is worked out on the processor.
+//! Every frame that the window's renderer draws is complete: while the room is zoomed, each has the text, fills and
+//! colours of its layout, from the first one on. The expected picture is computed on the CPU.
 
 use std::path::PathBuf;
 
@@ -32,9 +32,9 @@ use crate::screen::missing;
 
 /// Width and height of the picture.
 const SIZE: (u32, u32) = (640, 400);
-/// So much may a part of a colour be off: mixing is rounded elsewhere.
+/// The tolerance of a colour channel: blending is rounded differently.
 const TOLERANCE: u8 = 24;
-/// So many pixels may be off by more, of a thousand: edges fall to another pixel.
+/// The share of pixels, in thousandths, that may differ by more: edges may fall on a neighbouring pixel.
 const OFF_PER_MILLE: usize = 10;
 
 pub fn trials() -> Vec<Trial> {
@@ -47,11 +47,11 @@ pub fn trials() -> Vec<Trial> {
     vec![Trial::test("frames::every_frame_while_zooming_is_whole", case).with_ignored_flag(ignored)]
 }
 
-/// The newest picture that came back from the renderer.
+/// The newest picture from the renderer.
 #[derive(Resource, Default)]
 struct Captured(Option<Image>);
 
-/// The renderer of the window, which draws into a picture.
+/// The renderer of the window, drawing into a picture.
 struct Renderer {
     app: App,
     target: Handle<Image>,
@@ -84,7 +84,7 @@ impl Renderer {
         contexts.single_mut(world).expect("the camera has one").get_mut().clone()
     }
 
-    /// Draws one frame, as the window would, and returns what came of it.
+    /// Draws one frame, as the window would, and returns the picture.
     fn draw(&mut self, output: FullOutput) -> ColorImage {
         let world = self.app.world_mut();
         world.query::<&mut EguiFullOutput>().single_mut(world).expect("one camera").0 = Some(output);
@@ -100,7 +100,7 @@ impl Renderer {
                 let bytes = image.data.expect("it was copied");
                 return ColorImage::from_rgba_unmultiplied(size, &bytes);
             }
-            // Between two frames nothing is laid out anew: the last one is drawn again.
+            // Between two updates the layout stays: the last one is drawn again.
             self.app.update();
         }
         panic!("the picture of a frame did not come back");
@@ -125,7 +125,7 @@ fn every_frame_while_zooming_is_whole() {
     let mut worst = (0, 0);
     for step in 0..208_u32 {
         room.live();
-        // The room is zoomed in and out over its middle, after a few frames in which panels find their sizes.
+        // The room is zoomed in and out at its middle, after a few frames in which the panels settle their sizes.
         let wheel = |up: bool| Event::MouseWheel {
             unit: MouseWheelUnit::Line,
             delta: vec2(0.0, if up { 1.0 } else { -1.0 }),
@@ -162,7 +162,7 @@ fn every_frame_while_zooming_is_whole() {
     );
 }
 
-/// How many pixels are not what they should be.
+/// How many pixels differ from the expected ones.
 fn off(drawn: &ColorImage, expected: &ColorImage) -> usize {
     assert_eq!(drawn.size, expected.size);
     let differs = |(one, other): (&Color32, &Color32)| {

@@ -1,5 +1,5 @@
-//! A task on the command line: from where it comes, where its result goes, who else lives meanwhile, and how it goes on
-//! after it was interrupted.
+//! A task on the command line: where it is read from, where its result goes, who else is active meanwhile, and how it
+//! continues after an interruption.
 
 use std::fs;
 use std::io::Write;
@@ -17,8 +17,8 @@ pub fn trials() -> Vec<Trial> {
         a_task_comes_from_words_a_file_or_standard_input,
         the_result_goes_into_a_file_and_nowhere_else,
         others_rest_while_one_works_and_live_on_in_the_next_run,
-        unfinished_work_is_listed_with_its_cost_and_goes_on_by_its_id,
-        an_interrupt_says_how_to_go_on,
+        unfinished_work_is_listed_with_its_cost_and_continues_by_its_id,
+        an_interrupt_says_how_to_continue,
         a_model_stands_in_for_everybody,
         who_is_taken_out_of_the_scene_while_the_room_is_closed_stays_out,
     ]
@@ -86,7 +86,7 @@ fn the_result_goes_into_a_file_and_nowhere_else() {
     assert!(code == Some(2) && told.contains("nowhere/result.txt"), "{told}");
 }
 
-/// What models were asked in the last run, by agent and kind.
+/// The model requests of the last run, by agent and kind.
 fn asked(room: &Path) -> Vec<(String, String)> {
     let events = succeed(room, &["export", "--run", "last", "--events", "-"]);
     let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -113,7 +113,7 @@ fn others_rest_while_one_works_and_live_on_in_the_next_run() {
     assert!(code == Some(2) && told.contains("nobody"), "{told}");
 }
 
-fn unfinished_work_is_listed_with_its_cost_and_goes_on_by_its_id() {
+fn unfinished_work_is_listed_with_its_cost_and_continues_by_its_id() {
     let room = room(SLOW);
     assert_eq!(succeed(room.path(), &["status"]), "");
     let (code, _, told) = run(room.path(), &["--agent", "lead", "--task", "Do it", "--for", "20s"]);
@@ -137,7 +137,7 @@ fn unfinished_work_is_listed_with_its_cost_and_goes_on_by_its_id() {
     assert!(status["unfinished"].as_array().unwrap().iter().all(|task| task["agent"] == "other"), "{status}");
 }
 
-fn an_interrupt_says_how_to_go_on() {
+fn an_interrupt_says_how_to_continue() {
     let room = room(SLOW);
     let arguments =
         ["run", "--provider", "scripted:script.yaml", "--agent", "lead", "--task", "Do it", "--events", "e.jsonl"];

@@ -1,4 +1,4 @@
-//! A server that does everything wrong that a server can do, and what the gateway makes of it.
+//! A server that does everything wrong that a server can do, and how the gateway reacts.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::asking::{self, KEY, hasty};
 use crate::hostile_server::{NOBODY, STREAM_HEAD, Server, calls_event, end_event, status, stream_of, text_event};
 
-/// A plain answer works, with usage, and is seen while it comes.
+/// A plain answer works, is shown while it arrives, and reports its usage.
 pub fn a_plain_answer() {
     let server = Server::saying(stream_of(&[text_event("Hel"), text_event("lo"), end_event("stop")]));
     let asked = server.ask();
@@ -21,7 +21,7 @@ pub fn a_plain_answer() {
     assert_eq!((reply.usage.input_tokens, reply.usage.output_tokens), (11, 5));
 }
 
-/// 401 is not tried again and says which key to set.
+/// 401 is not retried, and the failure names the key to set.
 pub fn status_401() {
     let server = Server::saying(vec![status("401 Unauthorized", "", "{\"error\":\"bad key\"}")]);
     let failure = server.ask().failure();
@@ -30,7 +30,7 @@ pub fn status_401() {
     assert!(failure.remedy.contains("OPENAI_API_KEY"));
 }
 
-/// 400, 403 and 404 are not tried again.
+/// 400, 403 and 404 are not retried.
 pub fn other_refusals() {
     for (line, kind) in [
         ("400 Bad Request", FailureKind::Rejected),
@@ -43,7 +43,7 @@ pub fn other_refusals() {
     }
 }
 
-/// A redirect is not followed: the key would go along.
+/// A redirect is not followed, because the key would be sent along.
 pub fn a_redirect() {
     let elsewhere = Server::saying(stream_of(&[text_event("stolen"), end_event("stop")]));
     let server =
@@ -76,7 +76,7 @@ pub fn status_429_for_an_hour() {
     assert!(failure.remedy.contains("60 minutes"), "{}", failure.remedy);
 }
 
-/// 500 is tried again.
+/// 500 is retried.
 pub fn status_500_then_ok() {
     let server = Server::start(|stream, _, number| {
         let answer = if number < 2 {
@@ -90,7 +90,7 @@ pub fn status_500_then_ok() {
     assert_eq!(server.seen(), 3);
 }
 
-/// 503 for ever is tried four times.
+/// A permanent 503 is tried four times.
 pub fn status_503_for_ever() {
     let server = Server::saying(vec![status("503 Service Unavailable", "", "")]);
     let failure = server.ask().failure();
@@ -98,30 +98,30 @@ pub fn status_503_for_ever() {
     assert!(failure.what.contains("tried 4 times"));
 }
 
-/// A server that takes the call and hangs up cannot be reached.
+/// A server that accepts the connection and hangs up cannot be reached.
 pub fn accept_and_close() {
     let server = Server::start(|_, _, _| {});
     let failure = server.ask().failure();
     assert_eq!((failure.kind, server.seen()), (FailureKind::Unavailable, 4));
 }
 
-/// Nobody listens there.
+/// Nobody listens at the address.
 pub fn nobody_there() {
     let failure = asking::ask("openai", &format!("http://{NOBODY}/v1"), "hello", &hasty()).failure();
     assert_eq!(failure.kind, FailureKind::Unavailable);
     assert!(failure.remedy.contains("gateway.base_urls.openai"));
 }
 
-/// A server that falls silent after this.
+/// A server that falls silent after sending this.
 fn silent_after(said: String) -> Server {
     Server::start(move |stream, _, _| {
         drop(stream.write_all(said.as_bytes()));
-        // Returns when the other side has had enough and hangs up.
+        // Returns when the client gives up and hangs up.
         drop(stream.read(&mut [0]));
     })
 }
 
-/// Silence before anything came ends in time, is tried again, and every try is counted with what it may have cost.
+/// Silence before any content times out and is retried, and every attempt is counted with its possible cost.
 pub fn silence_before_an_answer_is_tried_again_and_each_try_counted() {
     for head in ["", STREAM_HEAD] {
         let server = silent_after(head.to_owned());
@@ -135,8 +135,8 @@ pub fn silence_before_an_answer_is_tried_again_and_each_try_counted() {
     }
 }
 
-/// Once something of an answer has come it is paid for: silence, a cut, and what is no answer after it are never asked
-/// again, and what came is counted once.
+/// Once part of an answer has arrived, it has been paid for: after silence, a cut or invalid data it is never requested
+/// again, and what arrived is counted once.
 pub fn what_has_begun_is_never_asked_again() {
     let thought = format!("data: {}\n\n", json!({ "choices": [{ "delta": { "reasoning_content": "Hm, hm." } }] }));
     let call = calls_event(json!([{ "index": 0, "id": "a", "function": { "name": "read", "arguments": "{\"pa" } }]));
@@ -154,7 +154,7 @@ pub fn what_has_begun_is_never_asked_again() {
     }
 }
 
-/// An answer without its use is estimated by what was sent and what came.
+/// The usage of an answer that reports none is estimated from what was sent and received.
 pub fn an_answer_that_does_not_say_what_it_used() {
     let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     let server = Server::saying(stream_of(&[text_event(&"word ".repeat(40)), end.to_owned()]));
@@ -165,13 +165,13 @@ pub fn an_answer_that_does_not_say_what_it_used() {
     assert_eq!(asked.reply().usage.output_tokens, 0);
 }
 
-/// What the system keeps for a server that nobody listens to, at most.
+/// The most that the system buffers for a server whose data nobody reads.
 fn send_buffer_bytes() -> usize {
     let sizes = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap_or_default();
     sizes.split_whitespace().last().and_then(|most| most.parse().ok()).unwrap_or(4 << 20)
 }
 
-/// However much a server says, in whatever way, no more is taken in than an answer or an explanation may hold.
+/// However much a server sends, and in whatever way, no more is read than an answer or an explanation may contain.
 pub fn bodies_without_an_end() {
     let block = vec![b'x'; 1 << 20];
     for head in [
@@ -184,7 +184,7 @@ pub fn bodies_without_an_end() {
             let count = sent.clone();
             let server = Server::start(move |stream, _, _| {
                 drop(stream.write_all(head.as_bytes()));
-                // A server that is not stopped says 200 megabytes.
+                // A server that is not stopped sends 200 megabytes.
                 for _ in 0..200 {
                     if stream.write_all(&block).is_err() {
                         return;
@@ -196,7 +196,8 @@ pub fn bodies_without_an_end() {
             let failure = asking::ask(vendor, &server.url, "hello", &settings).failure();
             let sent = sent.load(std::sync::atomic::Ordering::Relaxed);
             let taken = if head == STREAM_HEAD { 16 << 20 } else { 64 << 10 };
-            // What was sent and not taken in lies in the system's buffers: a little on our side, the rest on the server's.
+            // Data that was sent but not read is in the system's buffers: a little on our side, the rest on the
+            // server's.
             let bound = taken + (1 << 20) + send_buffer_bytes();
             assert!(sent <= bound, "{vendor}: {sent} bytes of {head:?}, {bound} may be sent");
             assert!(failure.what.len() < 1_000, "{failure:?}");
@@ -211,7 +212,7 @@ pub fn bodies_without_an_end() {
     }
 }
 
-/// A key goes to an address that the person named, and to one that only the workspace named it does not.
+/// A key is sent to an address that the person configured, but not to one that only the workspace configured.
 pub fn a_workspace_that_wants_the_key() {
     let server = Server::start(|stream, request, _| {
         let said = if request.contains(KEY) { "got it" } else { "no key" };
@@ -231,7 +232,7 @@ pub fn a_workspace_that_wants_the_key() {
     }
 }
 
-/// A server that says a word now and then for ever is cut off by the total.
+/// A server that sends a word now and then for ever is cut off by the total time limit.
 pub fn dripping_for_ever() {
     let server = Server::start(|stream, _, _| {
         drop(stream.write_all(STREAM_HEAD.as_bytes()));
@@ -247,7 +248,7 @@ pub fn dripping_for_ever() {
     assert_eq!(server.seen(), 1);
 }
 
-/// Garbage in place of an answer.
+/// Garbage instead of an answer.
 pub fn garbage() {
     for body in ["<html>hello</html>", "data: {{{\n\n", "data: \u{0}\u{1}\n\n", ""] {
         let server = Server::saying(stream_of(&[body.to_owned()]));
@@ -259,7 +260,7 @@ pub fn garbage() {
     assert_eq!(server.ask().failure().kind, FailureKind::Malformed);
 }
 
-/// Half a stream, and a stream without its end, are failures and not short answers; nor are they paid for twice.
+/// Half a stream, or a stream without its end, is a failure and not a short answer; and it is not paid for twice.
 pub fn half_a_stream() {
     let half_event = text_event("a whole one") + "data: {\"choices\":[{\"del";
     let no_done = text_event("all said");
@@ -273,14 +274,14 @@ pub fn half_a_stream() {
     assert_eq!(server.ask().failure().kind, FailureKind::Malformed);
 }
 
-/// A megabyte in a piece is more than an answer may hold.
+/// A megabyte in one piece is more than an answer may contain.
 pub fn a_megabyte_a_piece() {
     let server = Server::saying(stream_of(&[text_event(&"x".repeat(1 << 20)), text_event("more"), end_event("stop")]));
     let failure = server.ask().failure();
     assert_eq!((failure.kind, server.seen()), (FailureKind::Malformed, 1));
 }
 
-/// An index of thirty million costs no memory and no time.
+/// An index of thirty million needs no memory and no time.
 pub fn a_huge_index() {
     let call = json!([{ "index": 30_000_000, "id": "c", "function": { "name": "read", "arguments": "{}" } }]);
     let server = Server::saying(stream_of(&[calls_event(call), end_event("tool_calls")]));
@@ -290,7 +291,7 @@ pub fn a_huge_index() {
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
-/// Two calls under one index stay two.
+/// Two calls with the same index stay two.
 pub fn two_calls_with_index_0() {
     let call = |id: &str, path: &str| {
         let arguments = json!({ "path": path }).to_string();
@@ -309,7 +310,7 @@ pub fn a_call_without_index() {
     assert_eq!(server.ask().failure().kind, FailureKind::Malformed);
 }
 
-/// No arguments are an empty object, and "stop" with calls is still calls.
+/// Missing arguments are an empty object, and calls with "stop" are still calls.
 pub fn empty_arguments() {
     let call = json!([{ "index": 0, "id": "a", "function": { "name": "now", "arguments": "" } }]);
     let reply = Server::saying(stream_of(&[calls_event(call), end_event("stop")])).ask().reply();
@@ -331,7 +332,7 @@ pub fn invalid_json_and_then_more() {
     assert_eq!((server.ask().failure().kind, server.seen()), (FailureKind::Malformed, 1));
 }
 
-/// Characters may be split anywhere, and lines may end as they like.
+/// Characters may be split anywhere, and lines may end in any way.
 pub fn split_characters_and_crlf() {
     let all = text_event("Grüße, 東京 🦀") + &end_event("stop");
     for all in [all.clone(), all.replace('\n', "\r\n")] {
@@ -341,7 +342,7 @@ pub fn split_characters_and_crlf() {
     }
 }
 
-/// A server that says the key back, in a body, in a stream and in a status line.
+/// A server that echoes the key, in a body, in a stream and in a status line.
 pub fn echoing_the_key() {
     let echo = |line: &'static str| {
         Server::start(move |stream, request, _| {
@@ -358,8 +359,8 @@ pub fn echoing_the_key() {
     Server::saying(stream_of(&[format!("data: {KEY}\n\n")])).ask().failure();
 }
 
-/// A server that says the key in its answer, at once and in pieces: in words, in thoughts, in the name, the id and the
-/// arguments of a call. Nobody ever sees it, and the rest of the answer stays.
+/// A server that echoes the key in its answer, whole and in pieces: in words, in thoughts, and in the name, id and
+/// arguments of a call. It is never revealed, and the rest of the answer is kept.
 pub fn the_key_in_an_answer() {
     let words = format!("Your key is {KEY}, is it not?");
     let call = |id: &str, name: &str, arguments: &str| json!([{ "index": 0, "id": id, "function": { "name": name, "arguments": arguments } }]);
@@ -380,7 +381,7 @@ pub fn the_key_in_an_answer() {
         let server = Server::start(move |stream, _, _| {
             for piece in stream_of(&events) {
                 drop(stream.write_all(&piece));
-                // So that each piece can be seen by itself.
+                // So that each piece can be examined by itself.
                 std::thread::yield_now();
             }
         });
@@ -398,7 +399,7 @@ pub fn the_key_in_an_answer() {
     }
 }
 
-/// An error whose explanation is packed, or no text at all, is told without a byte of it.
+/// An error whose explanation is compressed or is no text is reported without any of its bytes.
 pub fn explanations_that_are_no_text() {
     let packed =
         [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 3, 0x4b, 0x2a, 0x4a, 0x4d, 0xcc, 0xce, 0x2c, 0x29, 0x2a, 0xcd, 0x2b, 0x1];
@@ -414,7 +415,7 @@ pub fn explanations_that_are_no_text() {
     }
 }
 
-/// A line without an end is cut off by the total, however fast it comes.
+/// A line without an end is cut off by the total limit, however fast it comes.
 pub fn an_endless_line() {
     let server = Server::start(|stream, _, _| {
         drop(stream.write_all(STREAM_HEAD.as_bytes()));
@@ -427,7 +428,7 @@ pub fn an_endless_line() {
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
-/// Withdrawn in the middle: the server sees the connection end, and the question gets its one end.
+/// Cancelled in the middle: the server sees the connection close, and the request ends exactly once.
 pub fn withdrawn_in_the_middle() {
     let (gone, is_gone) = std::sync::mpsc::channel();
     let server = Server::start(move |stream, _, _| {

@@ -1,4 +1,4 @@
-//! A server over raw sockets that says whatever a test wants, however wrong.
+//! A server over raw sockets that sends whatever a test wants, however wrong.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,13 +8,15 @@ use std::thread;
 
 use serde_json::json;
 
-/// Where nobody listens. A port that was free a moment ago would not do: the next server of a test beside this one may be
-/// given it, and would count questions that are not for it. This one is outside the range from which ports are given.
+/// An address at which nobody listens. A recently freed port would not do: it could be assigned to the next server of a
+/// concurrent test, which would then count foreign requests. This one is outside the range from which ports are
+/// assigned.
 pub const NOBODY: &str = "127.0.0.1:1";
 
-/// A server on a free port whose every connection is answered by a function: (stream, request, how many before).
+/// A server on a free port that answers every connection with a function: (stream, request, number of earlier
+/// requests).
 pub struct Server {
-    /// Where it listens, `/v1/` and all.
+    /// Its base address, including `/v1/`.
     pub url: String,
     seen: Arc<AtomicUsize>,
 }
@@ -41,7 +43,7 @@ impl Server {
         Self { url, seen }
     }
 
-    /// A server that says these bytes to everyone, in these pieces, and closes.
+    /// A server that sends these bytes in these pieces to every client, and closes.
     pub fn saying(pieces: Vec<Vec<u8>>) -> Self {
         Self::start(move |stream, _, _| {
             for piece in &pieces {
@@ -52,7 +54,7 @@ impl Server {
         })
     }
 
-    /// How many connections it has had.
+    /// The number of connections so far.
     pub fn seen(&self) -> usize {
         self.seen.load(Ordering::SeqCst)
     }
@@ -81,7 +83,7 @@ fn read_request(stream: &mut TcpStream) -> String {
 /// The head of a stream.
 pub const STREAM_HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
-/// A whole answer with this status line, these headers and this body.
+/// A complete answer with this status line, these headers and this body.
 pub fn status(line: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!("HTTP/1.1 {line}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}").into_bytes()

@@ -1,4 +1,5 @@
-//! Images of tool results: shown to models that take them, in every vendor's wire format, and named to all others.
+//! Images of tool results: shown to models that accept them, in every vendor's wire format, and only named to all
+//! others.
 
 use std::io::Write;
 use std::process::Command;
@@ -33,7 +34,7 @@ pub fn trials() -> Vec<Trial> {
     all
 }
 
-/// The beginning of an image, as the odd server gives it.
+/// The beginning of an image, as the odd server sends it.
 const PNG: &str = "iVBORw0KGgo=";
 
 fn images_of_results_follow_them_on_every_wire() {
@@ -68,11 +69,11 @@ fn images_of_results_follow_them_on_every_wire() {
     }
 }
 
-/// What the model was sent, question by question.
+/// The bodies sent to the model, request by request.
 type Sent = Arc<Mutex<Vec<Value>>>;
 
-/// A room whose agent asks this model of OpenAI's, which calls the tool that gives a picture and then says what it
-/// sees. Whether it refuses images.
+/// A room whose agent uses this OpenAI model, which calls the tool that returns a picture and then says what it sees.
+/// The flag says whether the model refuses images.
 fn room(place: &Place, model: &str, refuses: bool) -> (Workshop, Sent) {
     let sent = Sent::default();
     let notes = sent.clone();

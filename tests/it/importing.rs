@@ -1,4 +1,4 @@
-//! Agents that people already have: collections as they are published, dropped in or imported, in the real program.
+//! Agents that people already have: published collections, copied in or imported, with the real program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,13 +39,13 @@ fn write_all(folder: &Path, files: &[WildFile]) {
     }
 }
 
-/// What a room makes of a workspace: its profiles, and what is wrong.
+/// The profiles and problems of a workspace in a room.
 fn opened(workspace: &Path) -> (Profiles, Vec<Problem>) {
     let (app, problems) = begun(workspace, "scenes/empty.yaml");
     (app.world().resource::<Profiles>().clone(), problems)
 }
 
-/// A room of a workspace after its first tick, and what is wrong.
+/// A room with a workspace after its first tick, and its problems.
 fn begun(workspace: &Path, scene: &str) -> (App, Vec<Problem>) {
     let (files, mut problems) = read_folder(workspace);
     let scene = scene.to_owned();
@@ -56,7 +56,7 @@ fn begun(workspace: &Path, scene: &str) -> (App, Vec<Problem>) {
     (app, problems)
 }
 
-/// A workspace with nobody of its own in it.
+/// A workspace without agents of its own.
 fn bare_workspace() -> tempfile::TempDir {
     let folder = folder();
     fs::write(folder.path().join("settings.yaml"), "gateway: { provider: openai }\n").unwrap();
@@ -96,7 +96,7 @@ fn every_file_of_three_collections_is_an_agent_as_its_author_meant_it() {
     let most =
         notes.iter().filter(|(place, _)| place.ends_with("md") || place.ends_with("MD")).map(|(_, count)| *count);
     assert!(most.max().unwrap_or(0) <= 1, "{notes:?}");
-    // Names that many share, tools that are not here and a vendor without a key: one note each, for all.
+    // Duplicate names, unavailable tools and a vendor without a key: one note each for all of them.
     let of_all: Vec<&Problem> = problems.iter().filter(|problem| problem.place == "agents").collect();
     assert_eq!(of_all.len(), 3, "{of_all:?}");
     assert!(of_all.iter().any(|note| note.what.contains("list tools that are not available: Bash (")), "{of_all:?}");
@@ -163,7 +163,7 @@ fn a_repository_becomes_a_workspace_with_two_files_and_its_instructions_are_rule
     assert!(problems.is_empty(), "{problems:?}");
     let elements = room.world().resource::<Elements>();
     let rulebook = elements.key("instructions").and_then(|key| elements.entity(key)).expect("it stands in the room");
-    let held = room.world().get::<HeldContent>(rulebook).expect("it holds something");
+    let held = room.world().get::<HeldContent>(rulebook).expect("it should contain something");
     assert_eq!(held.0.to_markdown(), "# How we work\n\nAnswer in rhymes.\n");
     let rules = fs::read_to_string(repository.path().join("AGENTS.md")).unwrap();
     assert_eq!(rules, "# How we work\n\nAnswer in rhymes.\n");

@@ -1,5 +1,5 @@
-//! What a person reads in the window stands in files of texts, one for each pane, so that it can be read through in one
-//! go and translated: no sentence stands in the source beside them.
+//! The texts of the window are in files of texts, one per pane, so that they can be read as a whole and translated: no
+//! sentence is written in the source beside them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use libtest_mimic::Trial;
 
 use crate::cases;
 
-/// Where the window is drawn.
+/// The source of the window.
 const INTERFACE: &str = "crates/window/src/ui";
-/// The tables of commands are lists of texts by themselves.
+/// The command tables are lists of texts themselves.
 const TABLES: &str = "commands/table";
-/// Calls whose texts a programmer reads, or whoever looks into the log of the program.
+/// Calls whose texts are read only by programmers or in the program's own log.
 const UNSHOWN: [&str; 11] = [
     "expect",
     "panic!",
@@ -26,28 +26,28 @@ const UNSHOWN: [&str; 11] = [
     "warn!",
     "error!",
 ];
-/// So many words in a row read like a sentence.
+/// This many consecutive words count as a sentence.
 const WORDS_OF_A_SENTENCE: usize = 3;
 
 pub fn trials() -> Vec<Trial> {
     cases![sentences_stand_in_files_of_texts, sentences_are_told_from_the_rest_of_the_code]
 }
 
-/// Text between quotation marks.
+/// A string literal.
 struct Literal {
-    /// Where it begins, counted from 1.
+    /// Its first line, counted from 1.
     line: usize,
     text: String,
-    /// Whether it is given to a call that shows it to nobody.
+    /// Whether it is passed to a call that shows it to nobody.
     is_unshown: bool,
 }
 
-/// Goes through code letter by letter.
+/// Scans source code character by character.
 struct Scanner {
     code: Vec<char>,
     at: usize,
     line: usize,
-    /// The names before the parentheses that are open.
+    /// The names before the open parentheses.
     calls: Vec<String>,
     found: Vec<Literal>,
 }
@@ -66,7 +66,7 @@ impl Scanner {
         self.code.get(self.at + count).copied()
     }
 
-    /// The next letter, which is behind us then.
+    /// Takes the next character.
     fn take(&mut self) -> Option<char> {
         let letter = self.ahead(0)?;
         self.at += 1;
@@ -82,7 +82,7 @@ impl Scanner {
                     self.at += 1;
                 }
             }
-            // A single letter in quotes; any other such mark begins the name of a lifetime.
+            // A character literal; any other such mark begins a lifetime.
             ('\'', Some('\\'), _) => {
                 self.at += 3;
                 while self.take().is_some_and(|letter| letter != '\'') {}
@@ -109,7 +109,7 @@ impl Scanner {
         self.at.checked_sub(1).is_some_and(|before| self.code[before].is_alphanumeric() || self.code[before] == '_')
     }
 
-    /// What is called: the name before a parenthesis, with the mark of a macro.
+    /// The called function: the name before a parenthesis, with the mark of a macro.
     fn word_before(&self) -> String {
         let is_part = |letter: &&char| letter.is_alphanumeric() || ['_', '!'].contains(*letter);
         let letters: Vec<char> = self.code[..self.at].iter().rev().take_while(is_part).copied().collect();
@@ -122,7 +122,7 @@ impl Scanner {
         while let Some(letter) = self.take() {
             match letter {
                 '"' => break,
-                // The text goes on after the blanks of the next line, or the letter that follows is meant.
+                // The text continues after the whitespace of the next line, or the escaped character is meant.
                 '\\' => match self.take() {
                     Some('\n') => {
                         while self.ahead(0).is_some_and(char::is_whitespace) {
@@ -138,13 +138,13 @@ impl Scanner {
         self.keep(line, text);
     }
 
-    /// Text between `r"` and `"`, or with signs around the quotation marks.
+    /// A raw string, with any number of signs around its quotation marks.
     fn raw(&mut self) {
         let line = self.line;
         self.at += 1;
         let signs = self.code[self.at..].iter().take_while(|letter| **letter == '#').count();
         self.at += signs;
-        // A name that is written so.
+        // A raw identifier.
         if self.ahead(0) != Some('"') {
             return;
         }
@@ -166,20 +166,20 @@ impl Scanner {
     }
 }
 
-/// Whether a text begins like a sentence and has the words of one. A place that is filled in later counts as a word.
+/// Whether a text begins like a sentence and has as many words as one. A placeholder counts as a word.
 fn is_sentence(text: &str) -> bool {
     let words = text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count();
     text.starts_with(char::is_uppercase) && words >= WORDS_OF_A_SENTENCE
 }
 
-/// Where sentences stand in code that somebody reads in the window, and what they say.
+/// The sentences in source code that are shown in the window, with their places.
 fn sentences(code: &str) -> Vec<(usize, String)> {
     let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let shown = Scanner::literals(code).into_iter().filter(|literal| !literal.is_unshown && is_sentence(&literal.text));
     shown.map(|literal| (literal.line, literal.text)).collect()
 }
 
-/// Whether a file of the window holds texts, or is a test.
+/// Whether a file of the window contains texts or tests.
 fn is_elsewhere(file: &Path) -> bool {
     let stem = |name: &str| name.trim_end_matches(".rs").to_owned();
     let mut names = file.iter().map(|part| stem(&part.to_string_lossy()));
@@ -188,7 +188,7 @@ fn is_elsewhere(file: &Path) -> bool {
     file.starts_with(TABLES) || names.any(is_one)
 }
 
-/// Every source file of the window, as it lies in its folder.
+/// Every source file of the window, by its path below the window's folder.
 fn files(top: &Path) -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![top.to_path_buf()]);
     while let Some(folder) = folders.pop() {

@@ -1,5 +1,5 @@
-//! `docs/keys.md` is made from the table of commands, which also makes the keys, the menus and the palette.
-//! `WORKSHOP_WRITE_DOCS=1 cargo test --test it keys_reference` writes it anew.
+//! Checks that `docs/keys.md` matches the command table, which also defines the keys, the menus and the palette.
+//! `WORKSHOP_WRITE_DOCS=1 cargo test --test it keys_reference` writes it.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn the_page_of_keys_says_what_the_code_says() {
     let made = format!("{HEAD}{}{FOOT}", listing::as_markdown(CommandTable::standard()));
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/keys.md");
     if std::env::var_os("WORKSHOP_WRITE_DOCS").is_some() {
-        fs::write(&place, &made).expect("the folder of the documents can be written");
+        fs::write(&place, &made).expect("the folder of the documents should be writable");
     }
     let written = fs::read_to_string(&place).unwrap_or_default();
     assert!(

@@ -1,4 +1,5 @@
-//! What agents know, from the command line: found, listed, shown, forgotten and exported, with the files as the truth.
+//! The memories of agents on the command line: found, listed, shown, forgotten and exported, with the files as the
+//! source of truth.
 
 use std::fs;
 
@@ -15,7 +16,7 @@ pub fn trials() -> Vec<Trial> {
         no_agent_sees_what_another_keeps_to_itself,
         a_memory_is_shown_with_where_it_is_from,
         forgetting_takes_out_one_line_and_asks_for_what_is_pinned,
-        a_broken_line_is_told_and_everything_else_works,
+        a_broken_line_is_reported_and_everything_else_works,
         deleting_the_index_loses_no_memory,
         the_graph_is_exported_as_files
     ]
@@ -102,7 +103,7 @@ fn forgetting_takes_out_one_line_and_asks_for_what_is_pinned() {
     assert_eq!(plain["memories"].as_array().unwrap().len(), 2);
 }
 
-fn a_broken_line_is_told_and_everything_else_works() {
+fn a_broken_line_is_reported_and_everything_else_works() {
     let room = room();
     let broken = format!("{ADA}- odd <!-- k-7 kind=fat -->\r\n- twice <!-- k-1 -->\r\n");
     write(room.path(), "memory/knowledge/ada.md", &broken);

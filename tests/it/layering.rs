@@ -1,4 +1,4 @@
-//! The house keeps its floors: what the compiler cannot check about the structure of the source is checked here.
+//! The rules of the source's structure that the compiler cannot check.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,8 +8,8 @@ use libtest_mimic::Trial;
 
 use crate::cases;
 
-/// The packages of the house and the floors in each, lowest first: a floor may name only floors before it. Everything
-/// else about the order follows from this list, also what `src/lib.rs` says of it.
+/// The packages and the layers in each, lowest first: a layer may use only layers before it. Everything else about the
+/// order follows from this list, including the description in `src/lib.rs`.
 const HOUSE: [(&str, &[&str]); 9] = [
     ("crates/foundation", &["base", "log", "safe_fs", "schedule"]),
     ("crates/mdx", &["source", "document", "skills", "heartbeat", "engine", "modules"]),
@@ -22,10 +22,10 @@ const HOUSE: [(&str, &[&str]); 9] = [
     ("", &["app", "cli"]),
 ];
 
-/// What a floor does without, though it stands below: the room runs with no model and no database.
+/// Layers that a layer must not use although they are below it: the room runs without a model and a database.
 const WITHOUT: [(&str, &[&str]); 1] = [("simulation", &["store", "knowledge", "memory", "mind", "gateway", "kernel"])];
 
-/// Words that only these floors may name.
+/// Words that only these layers may contain.
 const ONLY_IN: [(&str, &[&str]); 14] = [
     ("tokio", &["gateway"]),
     ("reqwest", &["gateway"]),
@@ -40,24 +40,25 @@ const ONLY_IN: [(&str, &[&str]); 14] = [
     ("swc_ts_fast_strip", &["engine"]),
     ("croner", &["heartbeat"]),
     ("nucleo_matcher", &["ui"]),
-    // `app` puts the window together.
+    // `app` assembles the window.
     ("egui", &["view", "ui", "app"]),
 ];
 
-/// Words by which something is printed, and the one file that may: what is printed must be fit for a terminal.
+/// Words with which something is printed, and the only file that may contain them: all output must be safe for a
+/// terminal.
 const PRINTING: [&str; 7] = ["println!", "eprintln!", "print!(", "dbg!(", "io::stdout", "io::stderr", "ProgressBar"];
 const PRINTER: &str = "src/cli/output.rs";
 
-/// Words by which the text of an event is handled, where they may stand, and whether they may in tests.
+/// Words that handle the text of an event, the places where they may occur, and whether tests may contain them.
 const KEPT_EVENTS: [(&str, &[&str], bool); 4] = [
     ("EventJson::kept(", &["crates/files/src/store/"], false),
     ("EventDraft::kept(", &["crates/files/src/store/", "crates/window/src/view/event_list.rs"], false),
     (".as_kept()", &["crates/files/src/store/", "crates/window/src/ui/panes/event_log/filter"], false),
-    // What another version may have written.
+    // Events that another version may have written.
     ("UnknownEvent::new(", &[], true),
 ];
 
-/// No file is longer.
+/// The maximum number of lines per file.
 const LINES_AT_MOST: usize = 800;
 
 pub fn trials() -> Vec<Trial> {
@@ -88,7 +89,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every source file, with the floor that it belongs to: none for the `lib.rs` of a package and for `main.rs`.
+/// Every source file with its layer; `None` for the `lib.rs` of a package and for `main.rs`.
 fn sources() -> Vec<Source> {
     let mut sources = Vec::new();
     for (package, _) in HOUSE {
@@ -125,7 +126,7 @@ fn rank(floor: &str) -> Option<usize> {
     floors().iter().position(|name| *name == floor)
 }
 
-/// The words that follow `crate::`, one at a time or in a list.
+/// The names that follow `crate::`, single or in a list.
 fn named(line: &str) -> impl Iterator<Item = &str> {
     line.split("crate::").skip(1).flat_map(|rest| match rest.strip_prefix('{') {
         Some(list) => list.split(',').map(str::trim).collect(),
@@ -185,8 +186,8 @@ fn a_floor_does_without_what_it_is_to_do_without() {
     }
 }
 
-/// What a source file is called in a folder above it: by itself, or by the folder in that one that it lies in. Tests and
-/// the file that gathers a folder do not count.
+/// The name of a source file in a folder above it: its own, or that of the folder that contains it there. Tests and the
+/// module file of a folder do not count.
 fn name_in(folder: &Path, source: &Path) -> Option<String> {
     let inside = source.strip_prefix(folder).ok()?;
     let stem = source.file_stem()?.to_str()?;
@@ -195,7 +196,7 @@ fn name_in(folder: &Path, source: &Path) -> Option<String> {
     (!is_test && !["mod", "lib", "main"].contains(&&*name)).then_some(name)
 }
 
-/// The names of a folder that a source file of it uses, besides its own.
+/// The names of a folder that one of its source files uses, except for its own.
 fn used_in(folder: &Path, source: &Source, names: &BTreeSet<String>) -> BTreeSet<String> {
     let depth = source.path.strip_prefix(folder).map_or(0, |inside| inside.iter().count());
     let up = "super::".repeat(depth);
@@ -222,7 +223,7 @@ fn used_in(folder: &Path, source: &Source, names: &BTreeSet<String>) -> BTreeSet
     used
 }
 
-/// Every pair of names that lead to each other, as one group with all that lead to it and back.
+/// Every group of names that depend on each other in a cycle.
 fn circles(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<String>> {
     let reached = |from: &String| {
         let (mut reached, mut due) = (BTreeSet::new(), vec![from.clone()]);
@@ -259,7 +260,7 @@ fn no_files_of_a_folder_use_each_other_in_a_circle() {
     assert!(wrong.is_empty(), "these use each other:\n{}", wrong.join("\n"));
 }
 
-/// The table in the description of the library names every package with its floors, in their order.
+/// The table in the library's description lists every package with its layers, in order.
 fn the_library_says_how_its_floors_stand() {
     let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
     let rows: Vec<Vec<&str>> = text
@@ -308,7 +309,7 @@ fn one_file_prints() {
     }
 }
 
-/// Colours stand in the theme alone, by name; what figures wear is data of the drawings.
+/// Colours are defined by name in the theme alone; the looks of figures are data of the drawings.
 fn colours_are_made_in_the_theme() {
     const MAKING: [&str; 6] = [
         "Color32::from_rgb(",
@@ -331,7 +332,7 @@ fn colours_are_made_in_the_theme() {
     }
 }
 
-/// Sizes of type stand in the theme alone, and every dialog has the one frame.
+/// Text sizes are defined in the theme alone, and every dialog uses the shared frame.
 fn sizes_of_type_and_the_frame_of_dialogs_have_one_home() {
     const DIALOG: &str = "src/ui/widgets/dialog.rs";
     let number = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_digit());
@@ -346,10 +347,10 @@ fn sizes_of_type_and_the_frame_of_dialogs_have_one_home() {
     }
 }
 
-/// Corners and widths of lines stand in the theme alone; the signs draw themselves to their size.
+/// Corner radii and line widths are defined in the theme alone; icons scale with their size.
 fn corners_and_widths_of_lines_stand_in_the_theme() {
     let number = |text: &str| text.trim_start().starts_with(|letter: char| letter.is_ascii_digit());
-    // What a call is given second.
+    // The second argument of a call.
     let second = |rest: &str| {
         let mut depth = 0;
         let comma = rest.find(|letter: char| {
@@ -371,8 +372,8 @@ fn corners_and_widths_of_lines_stand_in_the_theme() {
     }
 }
 
-/// What can be done stands in menus as commands of the table. What stands there beside them is a list of things, which
-/// data names and no source does.
+/// Menus list commands of the command table. Other entries are lists of things, which come from data and not from the
+/// source.
 fn what_menus_can_do_is_a_command_of_the_table() {
     const ROWS: &str = "src/ui/widgets/menu.rs";
     const COMMANDS: &str = "src/ui/menus.rs";
@@ -389,8 +390,8 @@ fn what_menus_can_do_is_a_command_of_the_table() {
     }
 }
 
-/// What an event says is made of its type and read as one: only who keeps the log, and who shows or looks through its
-/// text, handles the text.
+/// The text of an event is derived from its type and parsed as one: only the log and whatever shows or searches its
+/// text handle the text itself.
 fn events_are_written_and_read_as_types() {
     let mut wrong = Vec::new();
     for source in sources().iter().filter(|source| source.floor != "log") {

@@ -1,5 +1,5 @@
-//! What agents remember across runs: they are reminded of it where it matters, find it, add to it, and never see what
-//! another keeps to itself.
+//! What agents remember across runs: they are reminded of memories that matter, find them, add to them, and never see
+//! the private memories of others.
 
 use std::fs;
 
@@ -26,14 +26,14 @@ pub fn trials() -> Vec<Trial> {
         what_a_person_writes_into_a_file_counts_and_wins,
         a_run_with_memories_replays_without_them,
         what_was_worth_knowing_is_remembered_and_known_memories_are_weighed,
-        where_a_question_fails_that_is_told_and_no_more_is_lost_than_must_be,
+        where_a_question_fails_that_is_reported_and_no_more_is_lost_than_must_be,
         what_is_learned_is_learned_once_wherever_it_is_killed,
-        without_a_model_it_learns_and_is_reminded_all_the_same,
+        without_a_model_it_learns_and_is_reminded_nevertheless,
         who_is_not_to_learn_does_not,
         where_what_is_known_cannot_be_read_nobody_waits_for_it,
         of_memories_that_are_long_the_prompt_has_what_fits,
         a_person_searches_what_is_known_by_the_index_that_agents_are_reminded_by,
-        what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_told
+        what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_reported
     ]
 }
 
@@ -46,7 +46,7 @@ fn call(name: &str, arguments: &Value) -> String {
     format!("{{ name: {name}, arguments: {arguments} }}")
 }
 
-/// Ada and Bob at work; what ada does comes first.
+/// Ada and Bob at work; Ada's work comes first.
 fn studio(ada: &str, bob: &str, files: &[(&str, &str)]) -> Studio {
     let script = format!(
         "latency: 0.1\nagents:\n  ada:\n{ada}    - text: Done.\n  bob:\n{bob}    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n"
@@ -56,11 +56,11 @@ fn studio(ada: &str, bob: &str, files: &[(&str, &str)]) -> Studio {
     Studio::new(&script, &all)
 }
 
-/// The part of an agent's last prompt that says what it remembers.
+/// The part of an agent's last prompt that contains its memories.
 fn remembered(studio: &mut Studio, agent: &str) -> Option<String> {
     let world = studio.world();
     let roster = world.resource::<Roster>();
-    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("it is here");
+    let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("it should be here");
     let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
     prompt.parts_from(REMEMBERED).next().map(|part| part.text.clone())
 }
@@ -132,7 +132,7 @@ fn what_one_adds_others_find_and_nothing_is_added_twice() {
     assert_eq!((told(&studio, "added").len(), told(&studio, "known").len()), (1, 1));
     let written: Vec<_> = studio.all("file_change").into_iter().map(|event| event["data"].clone()).collect();
     assert!(written.iter().any(|change| change["path"] == "memory/knowledge/shared.md" && change["by"] == "ada"));
-    // Bob has no memory of his own, and finds it, today and in the next run.
+    // Bob has no memory of his own, but finds the shared one, today and in the next run.
     studio.close();
     studio.open();
     studio.task("bob", "Change the schema.");
@@ -212,14 +212,14 @@ fn a_run_with_memories_replays_without_them() {
     assert!(replayed.contains("all equal"), "{replayed}");
 }
 
-/// Lets everything be over, what is to be learned as well.
+/// Runs until everything has ended, including learning.
 fn settle(studio: &mut Studio) {
     studio.idle();
     studio.until("it has looked back", |studio| studio.world().resource::<Lessons>().is_empty());
     studio.tick();
 }
 
-/// Ada reads a file and says that she is done; then she is asked what is worth knowing.
+/// Ada reads a file and reports that she is done; then she is asked what is worth remembering.
 fn learning(extract: &str, weigh: &str) -> String {
     let read = call("vfs_read", &json!({ "path": "agents/ada.md" }));
     format!(
@@ -237,7 +237,7 @@ fn lines(studio: &Studio) -> Vec<String> {
     text.lines().filter(|line| line.starts_with("- ")).map(str::to_owned).collect()
 }
 
-/// Whether this id stands there, and not only the beginning of a longer one.
+/// Whether this id occurs, and not only as the beginning of a longer one.
 fn names(text: &str, id: &str) -> bool {
     text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-').any(|word| word == id)
 }
@@ -281,7 +281,7 @@ fn what_was_worth_knowing_is_remembered_and_known_memories_are_weighed() {
     assert!(own.clone().count() >= 1 && own.clone().all(|event| event["data"]["by"] == "ada"), "{written:#?}");
 }
 
-fn where_a_question_fails_that_is_told_and_no_more_is_lost_than_must_be() {
+fn where_a_question_fails_that_is_reported_and_no_more_is_lost_than_must_be() {
     let fails = "error: { status: 400, message: no }";
     let mut first = studio(&learning(fails, fails), "", &[("memory/knowledge/ada.md", ADA)]);
     first.task("ada", "Look after the proxy on port 8080.");
@@ -305,7 +305,7 @@ fn what_is_learned_is_learned_once_wherever_it_is_killed() {
         let mut studio = studio(&learning(&extract, &weigh), "", &[("memory/knowledge/ada.md", ADA)]);
         studio.task("ada", "Look after the proxy on port 8080.");
         studio.idle();
-        // Without a word, as if the power had failed, and again a little later.
+        // Killed, as by a power failure, and again a little later.
         for at in [kill % 23, kill / 23 + kill % 7] {
             for _ in 0..at {
                 studio.tick();
@@ -320,7 +320,7 @@ fn what_is_learned_is_learned_once_wherever_it_is_killed() {
     }
 }
 
-fn without_a_model_it_learns_and_is_reminded_all_the_same() {
+fn without_a_model_it_learns_and_is_reminded_nevertheless() {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
         ("settings.yaml", ""),
@@ -410,7 +410,7 @@ fn a_person_searches_what_is_known_by_the_index_that_agents_are_reminded_by() {
     assert!(search.find(gone).is_err(), "the room is closed");
 }
 
-fn what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_told() {
+fn what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_reported() {
     let shared = "- The preview starts on port 8080. <!-- k-9 by=bob -->\n";
     let add = |content: &str, relations: Value| {
         call("knowledge_contribute", &json!({ "content": content, "relations": relations }))

@@ -1,4 +1,4 @@
-//! The main job: agents notice what changes, walk over, read, talk, and remember, and the log tells why.
+//! The core behaviour: agents notice changes, walk over, read, talk and remember, and the log explains why.
 
 use std::collections::BTreeSet;
 
@@ -45,12 +45,12 @@ pub fn trials() -> Vec<Trial> {
         an_edited_agent_file_keeps_the_memory,
         a_broken_agent_file_shows_its_problem_and_the_last_good_one_stays,
         an_agent_taken_out_while_asking_costs_the_others_nothing,
-        a_deleted_element_lets_its_readers_go_on,
+        a_deleted_element_lets_its_readers_continue,
         a_task_is_done_and_answered,
         a_reply_to_a_conversation_that_was_ended_meanwhile_is_not_said,
         an_agent_carried_while_its_reply_is_on_the_way_takes_it_in,
         the_settings_of_a_new_workspace_name_what_there_is,
-        what_is_too_long_for_a_prompt_is_told_where_it_is_written,
+        what_is_too_long_for_a_prompt_is_reported_where_it_is_written,
         words_from_a_board_are_never_carried_out_for_being_quoted,
     ]
 }
@@ -194,7 +194,7 @@ fn a_pin_from_a_reply_reaches_the_board_and_wakes_the_others() {
 
 fn an_unchanged_room_costs_nothing() {
     let mut room = room();
-    // Long enough for every first look and every first meeting.
+    // Long enough for every first read and every first conversation.
     room.advance(30.0 * 60.0);
     let calls = room.events("model_call").len();
     room.advance(30.0 * 60.0);
@@ -239,7 +239,7 @@ fn a_broken_agent_file_shows_its_problem_and_the_last_good_one_stays() {
     assert!(good.count() == 1, "the last good file is not what she goes by: {asked:?}");
 }
 
-/// Everybody's last prompt: the agent's number, and its standing text.
+/// Each agent's last prompt: the agent's number and its system text.
 fn prompts(room: &mut Workshop) -> Vec<(u32, String)> {
     use agent_workshop::agent::Agent;
     use agent_workshop::mind::LastPrompt;
@@ -279,7 +279,7 @@ fn is_asking(room: &mut Workshop, agent: &str) -> bool {
     world.get::<AgentState>(entity).unwrap().0.why().contains("asking")
 }
 
-fn a_deleted_element_lets_its_readers_go_on() {
+fn a_deleted_element_lets_its_readers_continue() {
     let mut room = room();
     room.advance(1.0);
     room.edit("scenes/test.yaml", &SCENE.replace("Nothing yet.", "Come all!"));
@@ -315,7 +315,7 @@ fn the_settings_of_a_new_workspace_name_what_there_is() {
     assert!(problems.is_empty(), "{problems:?}");
 }
 
-fn what_is_too_long_for_a_prompt_is_told_where_it_is_written() {
+fn what_is_too_long_for_a_prompt_is_reported_where_it_is_written() {
     use agent_workshop::workspace::Problems;
     let told = |room: &mut Workshop| -> Vec<String> {
         room.world().resource::<Problems>().iter().map(ToString::to_string).collect()
@@ -379,7 +379,7 @@ fn words_from_a_board_are_never_carried_out_for_being_quoted() {
     }
 }
 
-/// Answers take five seconds, so that there is time for things to happen meanwhile.
+/// Answers take five seconds, so that other things can happen meanwhile.
 const SLOW_SCRIPT: &str = "latency: 5\ndefault: [ { text: \"Understood. [REMEMBER: be brief]\" } ]\n";
 
 fn a_reply_to_a_conversation_that_was_ended_meanwhile_is_not_said() {

@@ -1,4 +1,4 @@
-//! A real model, a tiny one, behind a real server: llama.cpp.
+//! A real but tiny model behind a real server: llama.cpp.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,11 +21,10 @@ use crate::peers::{self, Peer};
 use crate::working::Studio;
 use crate::workshop::{Setup, Workshop};
 
-/// One model at a time: each takes all cores, and two of them wait for each other for longer than anybody waits for an
-/// answer.
+/// One model at a time: each uses all cores, and two would slow each other beyond every time limit.
 static ONE_MODEL: Mutex<()> = Mutex::new(());
 
-/// A model of one's own, behind a server, for as long as nobody else has one.
+/// A model behind a server, held exclusively.
 fn start_model() -> (MutexGuard<'static, ()>, Peer) {
     let turn = ONE_MODEL.lock().unwrap_or_else(PoisonError::into_inner);
     (turn, peers::start_llama().expect("the server starts"))
@@ -36,7 +35,7 @@ fn patient() -> GatewaySettings {
     GatewaySettings { stall_timeout_secs: 50.0, ..GatewaySettings::default() }
 }
 
-/// Words come while they are made, and in the end with what they cost; in both formats that it speaks.
+/// Words arrive while they are generated, followed by the usage, in both formats that it supports.
 fn streamed() {
     let (_turn, peer) = start_model();
     for vendor in ["openai", "anthropic"] {
@@ -50,7 +49,7 @@ fn streamed() {
     }
 }
 
-/// Withdrawn in the middle, and the server, which has one slot, is free for the next.
+/// Cancelled in the middle, the server, which has one slot, is free for the next request.
 fn aborted() {
     let (_turn, peer) = start_model();
     let worker = asking::worker();
@@ -62,7 +61,7 @@ fn aborted() {
     assert!(!asking::hear(&worker).reply().text.is_empty());
 }
 
-/// Tried out from the window: a few words from a real model, counted.
+/// Tested from the window: a few words from a real model, counted.
 fn tried_out() {
     let (_turn, peer) = start_model();
     let workshop = asking::room_of("openai", &peer.url);
@@ -71,7 +70,7 @@ fn tried_out() {
     assert!(!reply.text.trim().is_empty() && tried.used.tokens > 5, "{reply:?} {:?}", tried.used);
 }
 
-/// Lets the room live, in real time, until something is so.
+/// Runs the room in real time until a condition holds.
 fn live_until(room: &mut Workshop, what: &str, condition: impl Fn(&mut Workshop) -> bool) {
     let began = Instant::now();
     while !condition(room) {
@@ -82,13 +81,13 @@ fn live_until(room: &mut Workshop, what: &str, condition: impl Fn(&mut Workshop)
     }
 }
 
-/// How work ended that nobody stopped.
+/// The results of work that nobody stopped.
 fn ending(room: &Workshop) -> Option<&serde_json::Value> {
     let stopped = room.events("abort").into_iter().filter(|event| event["data"]["by_person"] == false);
     room.events("complete").into_iter().chain(room.events("error")).chain(stopped).next()
 }
 
-/// The newest records but for how anybody feels.
+/// The newest records, except for changes of mood.
 fn happened(room: &Workshop) -> Vec<&serde_json::Value> {
     room.log().iter().rev().filter(|event| event["type"] != "state").take(8).collect()
 }
@@ -97,7 +96,7 @@ fn streams(room: &mut Workshop) -> bool {
     room.world().resource::<LiveText>().iter().any(|(_, text)| !text.trim().is_empty())
 }
 
-/// Work with a real model: it streams, is stopped in the middle, is paused before it begins, and goes on.
+/// Work with a real model: it streams, is stopped in the middle, is paused before it begins, and continues.
 fn worked_with() {
     let (_turn, peer) = start_model();
     let settings = format!(
@@ -124,7 +123,7 @@ fn worked_with() {
     if ending["type"] == "complete" {
         assert!(!ending["data"]["text"].as_str().unwrap_or_default().trim().is_empty(), "{ending}");
     } else {
-        // So small a model now and then talks on until it is cut off, and again each time it is told so.
+        // A model this small sometimes talks until it is cut off, and again after each reminder.
         let what = ending["data"]["what"].as_str().unwrap_or_default();
         let (repeats, is_cut) = (what.contains("without progress"), what.contains("mind.max_work_output_tokens"));
         assert!(repeats || is_cut, "{ending}");
@@ -132,7 +131,7 @@ fn worked_with() {
     assert!(ending["data"]["tokens"].as_u64().unwrap_or_default() > 10, "{ending}");
 }
 
-/// A workflow of two steps with a real model: what the first one says is in what the second is asked.
+/// A workflow of two steps with a real model: the prompt of the second contains the output of the first.
 fn a_workflow_done() {
     let (_turn, peer) = start_model();
     let settings = format!(
@@ -159,15 +158,15 @@ fn a_workflow_done() {
         assert!(asked.contains(said[0].trim()), "{asked}");
         assert_eq!(run.words().trim(), said[1].trim());
     } else {
-        // So small a model now and then talks on until it is cut off; then the step says so.
+        // A model this small sometimes talks until it is cut off; then the step reports that.
         let why: Vec<&str> = run.steps.iter().map(|step| step.why.as_str()).filter(|why| !why.is_empty()).collect();
         let is_cut = |why: &&str| why.contains("without progress") || why.contains("mind.max_work_output_tokens");
         assert!(why.iter().any(is_cut), "{why:?}");
     }
 }
 
-/// Two agents talk with a real model, and look back at it: both questions are asked of it, and whatever it says to them
-/// becomes memories in their files, is told to be no use, or is nothing.
+/// Two agents talk with a real model and reflect on the conversation: both requests are made, and the answers become
+/// memories in their files, are reported as unusable, or are empty.
 fn learned_from() {
     let (_turn, peer) = start_model();
     let settings = format!(
@@ -192,10 +191,10 @@ fn learned_from() {
         let calls = calls.iter().filter(|event| event["data"]["kind"] == "learning");
         calls.map(|event| event["agent"].as_str().unwrap_or("").to_owned()).collect()
     };
-    // One after the other, for a busy machine takes its time for each.
+    // One after the other, because a busy machine needs its time for each.
     studio.until("one was asked", |studio| !asked(studio).is_empty());
     studio.until("the other was asked, too", |studio| asked(studio).len() == 2);
-    // Nothing at all is logged where a model finds nothing worth remembering, which so small a one may.
+    // Nothing is logged if a model finds nothing worth remembering, which a model this small may do.
     studio.until("both have looked back", |studio| studio.world().resource::<Lessons>().is_empty());
     let added: Vec<(String, String)> = studio
         .all("knowledge")

@@ -1,5 +1,5 @@
-//! The one integration binary. Every module lists its cases in `trials()`; a case whose outside tool is missing
-//! counts as ignored and says which tool, so that nothing is skipped in silence.
+//! The only integration test binary. Every module lists its cases in `trials()`; a case whose external tool is missing
+//! counts as ignored and names the tool, so that nothing is skipped silently.
 
 #[cfg(feature = "window")]
 mod acp;
@@ -90,7 +90,7 @@ mod worktrees;
 
 use libtest_mimic::{Arguments, Trial};
 
-/// The cases of a module, by the names of their functions.
+/// The cases of a module, named after their functions.
 #[macro_export]
 macro_rules! cases {
     ($($case:ident),* $(,)?) => {{

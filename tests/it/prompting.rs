@@ -1,4 +1,4 @@
-//! Prompts as they go over the wire: what is told beside the words.
+//! Prompts as they are sent: everything beside the words.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ pub fn trials() -> Vec<Trial> {
     cases![a_model_is_told_where_to_stop_and_how_hard_to_think_where_it_takes_that]
 }
 
-/// The body of a question to OpenAI's wire, as it was sent.
+/// The body of a request in OpenAI's format, as it was sent.
 fn sent(request: ProviderRequest) -> Value {
     let seen = Arc::new(Mutex::new(String::new()));
     let heard = seen.clone();

@@ -1,4 +1,4 @@
-//! Models that fail, as the person sees it who started a room and went away: said once, with why and what to do.
+//! Failing models, as seen by a person who started a room and went away: reported once, with the reason and what to do.
 
 use std::fs;
 use std::path::Path;
@@ -24,11 +24,11 @@ pub fn trials() -> Vec<Trial> {
         a_read_that_failed_is_not_tried_again_all_day_and_the_room_lives_on_once_the_server_works,
         a_server_that_does_not_run_is_known_at_once,
         as_many_are_asked_at_once_at_full_speed_as_at_any,
-        what_a_cache_held_is_told_by_provider,
+        what_a_cache_held_is_reported_by_provider,
     ]
 }
 
-/// Lives for a while with a provider that fails, one try a question.
+/// Runs a room for a while with a failing provider, one attempt per request.
 fn live(folder: &Path, provider: &str, variables: &[(&str, &str)]) -> Output {
     succeed(folder, &["init", "."]);
     fs::write(folder.join("settings.yaml"), "gateway: { attempts: 1, stall_timeout_secs: 0.3 }\n").unwrap();
@@ -69,7 +69,7 @@ fn a_workspace_is_asked_for_where_it_wants_only_once_the_person_allowed_it() {
     assert!(!fs::read_dir(folder).unwrap().flatten().any(|entry| entry.file_name() == "allowed-addresses.yaml"));
 }
 
-/// One piece of work for one agent, asked of this server, with these settings.
+/// One piece of work for one agent with this server and these settings.
 fn work_at(url: &str, settings: &str) -> (String, Value, Vec<Value>) {
     let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let folder = folder.path();
@@ -135,7 +135,7 @@ fn a_provider_that_asks_to_wait_is_left_alone_at_every_speed() {
     assert_eq!(said.lines().filter(|line| line.contains("answered 429")).count(), 1, "{said}");
 }
 
-/// No retry within a retry: whatever passes is tried again in one place only, and the work fails with it.
+/// No nested retries: a transient failure is retried in one place only, and the work fails with it.
 fn a_broken_server_is_asked_as_often_as_one_question_may_be_and_no_more() {
     for (line, requests) in [("503 Service Unavailable", 4), ("500 Internal Server Error", 4), ("404 Not Found", 1)] {
         let server = Server::saying(vec![status(line, "", "no")]);
@@ -145,7 +145,7 @@ fn a_broken_server_is_asked_as_often_as_one_question_may_be_and_no_more() {
     }
 }
 
-/// The same for what is read: the gateway tries a few times, and the agent counts that as one failure.
+/// The same for reads: the gateway tries a few times, and the agent counts that as one failure.
 fn a_read_that_failed_is_not_tried_again_all_day_and_the_room_lives_on_once_the_server_works() {
     let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let folder = folder.path();
@@ -189,7 +189,7 @@ fn a_read_that_failed_is_not_tried_again_all_day_and_the_room_lives_on_once_the_
 
 fn a_server_that_does_not_run_is_known_at_once() {
     let began = Instant::now();
-    // With waits like these, a second try would come after two minutes.
+    // With waits like these, a second attempt would come after two minutes.
     let settings =
         "gateway: { retry_first_delay_secs: 120, retry_longest_delay_secs: 300, retry_total_delay_secs: 900 }\n";
     let (said, result, _) = work_at(&format!("http://{NOBODY}/v1"), settings);
@@ -199,7 +199,7 @@ fn a_server_that_does_not_run_is_known_at_once() {
     assert_eq!(result["calls"], 1, "{result}");
 }
 
-/// Three agents at work at once, each asked something that takes a second: the clock goes on meanwhile.
+/// Three agents work in parallel, each waiting a second for a model: the clock continues meanwhile.
 fn as_many_are_asked_at_once_at_full_speed_as_at_any() {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (under_way, seen) = (now.clone(), most.clone());
@@ -216,7 +216,7 @@ fn as_many_are_asked_at_once_at_full_speed_as_at_any() {
             let calls = (0..3).map(call).collect();
             stream_of(&[calls_event(serde_json::Value::Array(calls)), end_event("tool_calls")])
         } else {
-            // Silence is the thinking: there is nothing to read.
+            // The pause is the model's thinking time: there is nothing to read.
             drop(stream.set_read_timeout(Some(Duration::from_secs(1))));
             drop(std::io::Read::read(stream, &mut [0]));
             stream_of(&[text_event("Said."), end_event("stop")])
@@ -229,7 +229,7 @@ fn as_many_are_asked_at_once_at_full_speed_as_at_any() {
     assert_eq!(most.load(Ordering::SeqCst), 3, "as many as may go on at once: {said}");
 }
 
-fn what_a_cache_held_is_told_by_provider() {
+fn what_a_cache_held_is_reported_by_provider() {
     let server = Server::start(|stream, _, _| {
         let usage = serde_json::json!({ "prompt_tokens": 1_000, "completion_tokens": 5,
             "prompt_tokens_details": { "cached_tokens": 600 } });

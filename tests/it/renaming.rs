@@ -1,5 +1,5 @@
-//! Giving files other paths in the explorer, in the whole window with real files: what is open, chosen and written follows
-//! what happened, and stays for what did not.
+//! Renaming files in the explorer, in the whole window with real files: what is open, selected and edited follows the
+//! rename, and stays where the rename failed.
 
 use std::fs;
 
@@ -48,14 +48,14 @@ impl WholeWindow {
         self.widgets.iter().find(|(name, rect)| is_it(name) && rect.left() < 250.0).map(|(_, rect)| rect.center())
     }
 
-    /// Writes another name for the selected file into the question for it.
+    /// Enters another name for the selected file in the dialog.
     fn ask_for_name(&mut self, stem: &str) {
         self.press(Modifiers::NONE, Key::F2);
         self.frame(vec![Event::Text(stem.to_owned())]);
         self.frames(2);
     }
 
-    /// Somebody outside puts a file there, of which the window has not heard.
+    /// Somebody outside puts a file there before the window notices it.
     fn put(&self, path: &str) {
         fs::write(self.folder.path().join(path), "of somebody else\n").unwrap();
     }
@@ -68,7 +68,7 @@ impl WholeWindow {
         self.screen.state.dock.files()
     }
 
-    /// The files in tabs, and the one that is chosen.
+    /// The open files, and the active one.
     fn shown(&self) -> (Vec<String>, Option<&str>) {
         (self.open_files(), self.screen.state.selection.file())
     }
@@ -77,14 +77,14 @@ impl WholeWindow {
         self.shown() == (vec![path.to_owned()], Some(path))
     }
 
-    /// Whether something that did not work was told with these words.
+    /// Whether a failure with these words was reported.
     fn has_told(&self, words: &str) -> bool {
         let outcomes = self.screen.state.notices.recent().iter().filter(|told| !told.good).map(|told| &told.text);
         let notices = self.room.notices.iter().map(|notice| &notice.what);
         outcomes.chain(notices).any(|told| told.contains(words))
     }
 
-    /// Whether this stands in a field of the window.
+    /// Whether a field of the window contains this.
     fn has_field(&self, text: &str) -> bool {
         self.widgets.iter().any(|(name, _)| name.contains(text))
     }
@@ -97,7 +97,7 @@ fn what_is_open_chosen_and_written_follows_a_rename_its_undoing_and_its_redoing(
     window.until("the new path", |window| window.is_at(IDEA));
     assert_eq!((window.text(PLAN), window.text(IDEA)), (None, Some("the plan\n".into())));
     window.until("its row", |window| window.row(IDEA).is_some() && window.row(PLAN).is_none());
-    // What is written and not saved goes along with the undoing and comes back with the redoing.
+    // Unsaved text moves along with undo and redo.
     window.until("its text", |window| window.has_field("the plan"));
     let (_, field) = window.widgets.iter().find(|(name, _)| name.contains("the plan")).cloned().unwrap();
     window.click(field.left_top() + vec2(20.0, 8.0));
@@ -140,7 +140,7 @@ fn where_undoing_a_rename_fails_everything_stays_too() {
     assert!(window.is_at(IDEA), "{:?}", window.shown());
     assert_eq!(window.text(IDEA).as_deref(), Some("the plan\n"));
     assert_eq!(window.text(PLAN).as_deref(), Some("of somebody else\n"));
-    // When the way is free again, the same can be done once more.
+    // Once the path is free again, the same rename succeeds.
     fs::remove_file(window.folder.path().join(PLAN)).unwrap();
     window.command("Redo");
     window.frames(5);

@@ -1,5 +1,5 @@
-//! MCP servers that ask a model in the middle of a call: only where a person allowed that, on the account of the agent
-//! whose call it is, and never beside what holds its work back.
+//! MCP servers that call a model during a tool call: only with a person's permission, on the account of the calling
+//! agent, and never while its work is on hold.
 
 use std::process::Command;
 use std::time::Instant;
@@ -34,10 +34,10 @@ pub fn trials() -> Vec<Trial> {
     cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()
 }
 
-/// Nothing but the work is asked of models here.
+/// Models are called only for the work here.
 const ALLOWED: &str = "gate:\n  mcp: { \"mcp:odd:*\": allow }\nknowledge: { learns_from_work: false }\n";
 
-/// The odd server, which may ask models.
+/// The odd server, which may call models.
 fn asking(mode: &str) -> McpServer {
     let defined = json!({ "odd": {
         "command": "python3", "args": [script(), mode], "network": true, "sampling": true,
@@ -45,8 +45,8 @@ fn asking(mode: &str) -> McpServer {
     mcp_server::read(&defined).defined().next().expect("a server is defined")
 }
 
-/// A script in which the agent calls this tool of the server and then says that it is done; `turns` are those for the
-/// server, each on a line of its own.
+/// A script in which the agent calls this tool of the server and then reports that it is done; `turns` are those for
+/// the server, each on a line of its own.
 fn script_of(tool: &str, arguments: &str, turns: &str) -> String {
     format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {{ name: mcp__odd__{tool}, arguments: {arguments} }} ]\n    \
@@ -54,7 +54,7 @@ fn script_of(tool: &str, arguments: &str, turns: &str) -> String {
     )
 }
 
-/// A room whose agent calls the server, which may ask models.
+/// A room whose agent calls the server, which may call models.
 fn room(place: &Place, settings: &str, script_of_model: &str) -> Workshop {
     place.allow(&asking("asks"));
     let mut room = files("asks", ", sampling: true", settings, script_of_model).open();
@@ -144,7 +144,7 @@ fn a_model_that_fails_is_told_to_the_server_in_few_words() {
     assert!(told.contains("refused -1: the model did not answer") && !told.contains("secret"), "{told}");
 }
 
-/// Lets time pass until a model is asked for a server.
+/// Runs until a model is called for a server.
 fn until_asked(room: &mut Workshop) {
     let until = Instant::now() + PATIENCE;
     let is_asked = |room: &mut Workshop| {

@@ -1,5 +1,5 @@
-//! A virtual display with the real window on it: an X server in memory, software Vulkan, input as a hand makes it,
-//! and pictures of what is to be seen. None of these programs is ours.
+//! A virtual display with the real window on it: an in-memory X server, software Vulkan, simulated input, and
+//! screenshots, all with third-party programs.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -7,19 +7,19 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What has to be on the machine.
+/// The required programs.
 const PROGRAMS: [&str; 5] = ["Xvfb", "xdotool", "import", "montage", "openbox"];
-/// How long anything may take until it is seen. Software rendering on a busy machine is slow, and two who may talk do so
-/// about once a minute.
+/// The time limit for anything to become visible. Software rendering on a busy machine is slow, and two agents that may
+/// talk do so about once a minute.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Windows fill the display from its corner, without a frame: a point of the window is a point of the display.
+/// Windows fill the display without a frame, so that points of the window are points of the display.
 const WINDOW_RULES: &str = r#"<?xml version="1.0"?>
 <openbox_config xmlns="http://openbox.org/3.4/rc"><applications><application class="*">
 <decor>no</decor><position force="yes"><x>0</x><y>0</y></position><focus>yes</focus>
 </application></applications></openbox_config>"#;
 
-/// What is missing here for a window to be shown, if anything.
+/// What is missing on this machine for showing a window, if anything.
 pub fn missing() -> Option<String> {
     let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
     let is_there = |program: &&&str| !folders.iter().any(|folder| folder.join(program).exists());
@@ -38,7 +38,7 @@ pub struct Display {
     window_manager: Child,
     name: String,
     size: (u32, u32),
-    /// Where pictures and what belongs to the person are kept.
+    /// The folder of the screenshots and of the person's configuration.
     pub folder: PathBuf,
 }
 
@@ -53,7 +53,7 @@ impl Drop for Display {
 }
 
 impl Display {
-    /// Starts a display of this size; pictures of it go to the folder.
+    /// Starts a display of this size; its screenshots are kept in the folder.
     pub fn start(size: (u32, u32), folder: &Path) -> Self {
         let (width, height) = size;
         std::fs::create_dir_all(folder).unwrap();
@@ -79,7 +79,7 @@ impl Display {
         Self { server, window_manager, name, size, folder: folder.to_owned() }
     }
 
-    /// A command whose window opens here, and whose person keeps their things in this display's folder.
+    /// A command whose window opens on this display, with the person's configuration in this display's folder.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -92,34 +92,34 @@ impl Display {
         command
     }
 
-    /// Moves and presses what a hand moves and presses: the words of `xdotool`.
+    /// Simulates mouse and keyboard input in the words of `xdotool`.
     pub fn hand(&self, words: &[&str]) {
         let done = self.command("xdotool").args(words).output().unwrap();
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// The pointer goes there and clicks.
+    /// Moves the pointer there and clicks.
     pub fn click(&self, (x, y): (f32, f32)) {
         self.point((x, y));
         thread::sleep(Duration::from_millis(300));
         self.hand(&["click", "1"]);
     }
 
-    /// Twice, quickly.
+    /// Double-clicks.
     pub fn double_click(&self, at: (f32, f32)) {
         self.point(at);
         self.hand(&["click", "--repeat", "2", "--delay", "60", "1"]);
     }
 
-    /// The pointer goes there.
+    /// Moves the pointer there.
     pub fn point(&self, (x, y): (f32, f32)) {
         self.hand(&["mousemove", &x.round().to_string(), &y.round().to_string()]);
     }
 
-    /// Takes hold of what is at one place and lets go of it at another.
+    /// Drags from one place to another.
     pub fn drag(&self, from: (f32, f32), to: (f32, f32)) {
         self.point(from);
-        // A hand rests before it presses and before it moves: at a few frames a second both must be seen.
+        // Pauses before pressing and before moving: at a few frames per second, both must be noticed.
         let rest = || thread::sleep(Duration::from_millis(500));
         rest();
         self.hand(&["mousedown", "1"]);
@@ -127,14 +127,14 @@ impl Display {
         for step in 1..=8 {
             let share = step as f32 / 8.0;
             self.point((from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share));
-            // A hand takes its time, and so does software rendering.
+            // A person takes their time, and so does software rendering.
             thread::sleep(Duration::from_millis(60));
         }
         thread::sleep(Duration::from_millis(400));
         self.hand(&["mouseup", "1"]);
     }
 
-    /// Presses keys, as a hand does: `ctrl+z` holds the first while it strikes the last.
+    /// Presses keys: `ctrl+z` holds the first while it presses the last.
     pub fn keys(&self, keys: &str) {
         let (held, struck) = keys
             .rsplit_once('+')
@@ -156,7 +156,7 @@ impl Display {
         self.hand(&["type", "--delay", "15", "--", text]);
     }
 
-    /// Keeps a picture of what is to be seen under this name.
+    /// Keeps a screenshot under this name.
     pub fn picture(&self, name: &str) -> PathBuf {
         let file = self.folder.join(format!("{name}.png"));
         let done = self.command("import").args(["-window", "root"]).arg(&file).output().unwrap();
@@ -164,7 +164,7 @@ impl Display {
         file
     }
 
-    /// Puts kept pictures side by side, each with its name under it, as `film.png`.
+    /// Combines the screenshots side by side as `film.png`, each with its name under it.
     pub fn film(&self, names: &[&str]) {
         let mut command = Command::new("montage");
         for name in names {
@@ -175,7 +175,7 @@ impl Display {
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// Waits until a window of this title is there, and makes it the one that hears keys.
+    /// Waits until a window with this title exists, and gives it the keyboard focus.
     pub fn focus(&self, title: &str) {
         until(&format!("a window called {title}"), || {
             let found = self.command("xdotool").args(["search", "--name", title]).output().unwrap();
@@ -184,13 +184,13 @@ impl Display {
         self.hand(&["search", "--name", title, "windowactivate", "--sync"]);
     }
 
-    /// Puts the window of this title away; [`Self::focus`] brings it back.
+    /// Minimizes the window with this title; [`Self::focus`] restores it.
     pub fn minimise(&self, title: &str) {
         self.hand(&["search", "--name", title, "windowminimize"]);
     }
 
-    /// Whether the middle of the display is lit, which costs a hundredth of a picture of it: for whoever looks again and
-    /// again at a program that is busy. Black and dark grey are not.
+    /// Whether the middle of the display is lit, which costs a hundredth of a screenshot: for polling a busy program.
+    /// Black and dark grey are not lit.
     pub fn is_lit_in_the_middle(&self) -> bool {
         const SIDE: u32 = 48;
         let (width, height) = self.size;
@@ -202,14 +202,14 @@ impl Display {
         sum > 60 * done.stdout.len() as u64
     }
 
-    /// Whether a picture of the display shows more than an empty one.
+    /// Whether a screenshot shows more than an empty display.
     pub fn shows_something(&self, name: &str) -> bool {
-        // An empty display makes a picture of a few hundred bytes.
+        // A screenshot of an empty display has a few hundred bytes.
         std::fs::metadata(self.picture(name)).is_ok_and(|file| file.len() > 50_000)
     }
 }
 
-/// Looks again and again until it is so.
+/// Polls until a condition holds.
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {

@@ -1,5 +1,5 @@
-//! What the window is told of everybody, frame after frame, is what a window would be told that sees the room for the
-//! first time.
+//! The window's incremental updates of all agents are the same, frame after frame, as those of a window that sees the
+//! room for the first time.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub fn trials() -> Vec<Trial> {
     cases![who_comes_leaves_and_changes_is_seen_as_if_the_room_were_seen_for_the_first_time]
 }
 
-/// What is told of somebody, but for where it looks, which goes by its last steps.
+/// What is shown of an agent, except for its direction, which depends on its last steps.
 fn told(agents: &[AgentView]) -> Vec<String> {
     let told = |agent: &AgentView| {
         let known = agent.detail.as_ref().map(|detail| (&detail.why, detail.queue.len(), detail.profile.is_some()));

@@ -1,4 +1,4 @@
-//! Calls of MCP servers beside each other: stopped, asked about, and made while the server does something else.
+//! Concurrent calls of MCP servers: stopped, asked about, and made while the server does something else.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -44,7 +44,7 @@ pub fn trials() -> Vec<Trial> {
     cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()
 }
 
-/// A worker with one server, connected.
+/// A worker with one connected server.
 struct Office {
     worker: Worker,
     mode: &'static str,
@@ -98,7 +98,7 @@ impl Office {
         panic!("{what}: it did not happen");
     }
 
-    /// Waits until the server has written so many lines of what it was asked.
+    /// Waits until the server has recorded this many requests.
     fn noted(&self, lines: usize) {
         let file = self.place.folder.path().join("artifacts/called.txt");
         let until = Instant::now() + PATIENCE;
@@ -108,7 +108,7 @@ impl Office {
         }
     }
 
-    /// How a call ended: what it said, or how it failed.
+    /// The result of a call: its text, or the failure.
     fn done(&self, id: &str) -> Result<String, McpFault> {
         self.until("the call ended", |event| match event {
             McpEvent::Done { id: done, outcome } if *done == *id => {
@@ -136,7 +136,7 @@ fn a_call_that_is_stopped_ends_at_once_and_the_server_hears_of_it() {
     assert_eq!(std::fs::read_to_string(&noted).unwrap(), "cancelled\n", "it hears of that one, and of it once");
     office.send(McpCommand::Cancel { id: "two".into() });
     assert_eq!(office.done("two"), Err(McpFault::Stopped));
-    // A call that is over, and one that never was, can be stopped without harm.
+    // Stopping a call that has ended, or that never existed, does no harm.
     for id in ["two", "nobody's"] {
         office.send(McpCommand::Cancel { id: id.into() });
     }
@@ -144,11 +144,11 @@ fn a_call_that_is_stopped_ends_at_once_and_the_server_hears_of_it() {
     assert!(is_gone("patient-stopped"));
 }
 
-fn calls_go_on_while_a_server_is_asked_again_what_it_offers() {
+fn calls_continue_while_a_server_is_asked_again_what_it_offers() {
     let office = Office::new("relisting");
     office.call("one", "add");
     assert_eq!(office.done("one"), Ok("The sum is 3.".to_owned()));
-    // It is asked for its tools again, which it never answers.
+    // It is asked for its tools again, and never answers.
     office.noted(1);
     let begun = Instant::now();
     office.call("two", "add");
@@ -213,7 +213,7 @@ fn a_question_about_no_call_says_so_where_there_are_several() {
     assert!(message.contains("does not say for which of 2 calls") && message.contains("Which branch?"), "{message}");
 }
 
-fn a_server_that_was_killed_is_connected_again_and_its_call_is_told() {
+fn a_server_that_was_killed_is_connected_again_and_its_call_is_reported() {
     let office = Office::new("patient-killed");
     office.call("one", "slow");
     office.noted(1);

@@ -1,4 +1,4 @@
-//! MCP servers that nobody here wrote, over standard input and output and over HTTP, as the program uses them.
+//! Third-party MCP servers, over standard input and output and over HTTP, as the program uses them.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -47,17 +47,18 @@ pub fn trials() -> Vec<Trial> {
     cases.chain(suite.into_iter().map(|case| case.with_ignored_flag(ignored))).collect()
 }
 
-/// The variable that makes this program the client that the conformance suite starts, with an address as its last word.
+/// The variable that turns this program into the client that the conformance suite starts, with an address as its last
+/// argument.
 const CLIENT: &str = "WORKSHOP_CONFORMANCE_CLIENT";
 
-/// Does what a scenario of the conformance suite wants of a client, where this program is started for that.
+/// Performs a scenario of the conformance suite, if this program was started for that.
 pub fn is_conformance_client() -> bool {
     if std::env::var_os(CLIENT).is_none() {
         return false;
     }
     let url = std::env::args().next_back().expect("the suite says where its server is");
     let place = Place::new();
-    let (mut client, offer) = place.connect(json!({ "url": url })).expect("it works");
+    let (mut client, offer) = place.connect(json!({ "url": url })).expect("it should work");
     for listed in &offer.tools {
         let given = json!({ "a": 5, "b": 3 });
         let arguments = if listed.parameters["properties"]["a"].is_object() { given } else { json!({}) };
@@ -72,7 +73,7 @@ pub fn is_conformance_client() -> bool {
 }
 
 fn the_protocol_s_own_scenarios_for_clients_pass() {
-    let (node, script) = mcp_conformance().expect("it is there");
+    let (node, script) = mcp_conformance().expect("it should exist");
     let own = std::env::current_exe().expect("it runs");
     for scenario in ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"] {
         let results = folder();
@@ -84,7 +85,7 @@ fn the_protocol_s_own_scenarios_for_clients_pass() {
     }
 }
 
-/// A workspace in which servers run, and what a person keeps elsewhere.
+/// A workspace in which servers run, and the person's configuration.
 struct Place {
     folder: tempfile::TempDir,
     config: tempfile::TempDir,
@@ -93,7 +94,7 @@ struct Place {
 impl Place {
     fn new() -> Self {
         let (workspace, config) = (folder(), folder());
-        // A server that is kept in makes nothing new beside the folders of the workspace.
+        // A sandboxed server cannot create anything beside the folders of the workspace.
         std::fs::create_dir(workspace.path().join("artifacts")).expect("folders can be made");
         Self { folder: workspace, config }
     }
@@ -112,10 +113,10 @@ impl Place {
 }
 
 fn packages() -> &'static Path {
-    mcp_servers().expect("they are there")
+    mcp_servers().expect("they should exist")
 }
 
-/// The script of a server of the protocol's own.
+/// The script of one of the protocol's own servers.
 fn script(name: &str) -> String {
     packages().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js")).display().to_string()
 }
@@ -145,7 +146,7 @@ fn understood(client: &mut McpClient, offer: &McpOffer) {
     assert!(client.call(request, |_| {}).expect("it has it ready").text.starts_with("user: "));
     let image = names.iter().find(|name| name.contains("image") || name.contains("Image"));
     if let Some(image) = image {
-        let answer = client.call(tool(image, json!({})), |_| {}).expect("it has one");
+        let answer = client.call(tool(image, json!({})), |_| {}).expect("it should have one");
         assert!(!answer.images.is_empty(), "{answer:?}");
     }
 }
@@ -153,7 +154,7 @@ fn understood(client: &mut McpClient, offer: &McpOffer) {
 fn the_server_that_has_everything_is_understood() {
     let place = Place::new();
     let (mut client, offer) =
-        place.connect(json!({ "command": "node", "args": [script("everything"), "stdio"] })).expect("it works");
+        place.connect(json!({ "command": "node", "args": [script("everything"), "stdio"] })).expect("it should work");
     understood(&mut client, &offer);
 }
 
@@ -163,10 +164,10 @@ fn a_server_that_asks_a_model_is_told_why_none_answers() {
     let definition =
         |sampling: bool| json!({ "command": "node", "args": [script("everything"), "stdio"], "sampling": sampling });
     let has_tool = |offer: &McpOffer| offer.tools.iter().any(|tool| tool.name == TOOL);
-    let (client, offer) = place.connect(definition(false)).expect("it works");
+    let (client, offer) = place.connect(definition(false)).expect("it should work");
     assert!(!has_tool(&offer), "it is not told that it may");
     drop(client);
-    let (mut client, offer) = place.connect(definition(true)).expect("it works");
+    let (mut client, offer) = place.connect(definition(true)).expect("it should work");
     assert!(has_tool(&offer), "{offer:?}");
     let mut told = Vec::new();
     let answer = client.call(tool(TOOL, json!({ "prompt": "Say yes." })), |step| told.push(step.to_owned()));
@@ -185,7 +186,7 @@ impl Drop for Listening {
     }
 }
 
-/// A port that nobody else is given: below the range from which servers of tests beside this one get theirs, and each once.
+/// A port that nobody else gets: below the range from which concurrent tests get theirs, and each only once.
 fn own_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = 20_000 + (std::process::id() % 1_000) as u16 * 10;
@@ -193,7 +194,7 @@ fn own_port() -> u16 {
     ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("one is free")
 }
 
-/// The server that has everything, over HTTP in this mode, once it listens.
+/// The server with all features, over HTTP in this mode, once it listens.
 fn listening(mode: &str) -> (Listening, u16) {
     let port = own_port();
     (listening_on(mode, port), port)
@@ -331,7 +332,7 @@ fn the_same_over_http() {
     let (_listening, port) = listening("streamableHttp");
     let place = Place::new();
     let (mut client, offer) =
-        place.connect(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).expect("it works");
+        place.connect(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).expect("it should work");
     understood(&mut client, &offer);
 }
 
@@ -339,20 +340,20 @@ fn the_same_over_the_older_http_with_events() {
     let (_listening, port) = listening("sse");
     let place = Place::new();
     let definition = json!({ "type": "sse", "url": format!("http://127.0.0.1:{port}/sse") });
-    let (mut client, offer) = place.connect(definition).expect("it works");
+    let (mut client, offer) = place.connect(definition).expect("it should work");
     understood(&mut client, &offer);
 }
 
 fn files_are_read_and_written_by_a_server() {
     let place = Place::new();
-    let root = place.folder.path().canonicalize().expect("it is there");
+    let root = place.folder.path().canonicalize().expect("it should exist");
     let (mut client, offer) = place
         .connect(json!({ "command": "node", "args": [script("filesystem"), root.display().to_string()] }))
-        .expect("it works");
+        .expect("it should work");
     assert!(offer.tools.len() >= 10, "{}", offer.tools.len());
     let note = root.join("artifacts/note.txt").display().to_string();
     client.call(tool("write_file", json!({ "path": note, "content": "written" })), |_| {}).expect("it writes");
-    assert_eq!(std::fs::read_to_string(root.join("artifacts/note.txt")).expect("it is there"), "written");
+    assert_eq!(std::fs::read_to_string(root.join("artifacts/note.txt")).expect("it should exist"), "written");
     let read = client.call(tool("read_text_file", json!({ "path": note })), |_| {}).expect("it reads");
     assert!(read.text.contains("written"), "{read:?}");
     let hints = |name: &str| offer.tools.iter().find(|tool| tool.name == name).expect("it has it").hints;
@@ -364,7 +365,7 @@ fn a_server_remembers() {
     let place = Place::new();
     let file = place.folder.path().join("artifacts/memory.jsonl").display().to_string();
     let definition = json!({ "command": "node", "args": [script("memory")], "env": { "MEMORY_FILE_PATH": file } });
-    let (mut client, _) = place.connect(definition.clone()).expect("it works");
+    let (mut client, _) = place.connect(definition.clone()).expect("it should work");
     let ada = json!({ "entities": [ { "name": "Ada", "entityType": "person", "observations": ["counts"] } ] });
     client.call(tool("create_entities", ada), |_| {}).expect("it notes");
     drop(client);
@@ -381,7 +382,7 @@ fn a_server_of_another_language_tells_the_time() {
         "args": ["-m", "mcp_server_time", "--local-timezone", "Europe/Oslo"],
         "env": { "PYTHONPATH": python },
     });
-    let (mut client, offer) = place.connect(definition).expect("it works");
+    let (mut client, offer) = place.connect(definition).expect("it should work");
     assert_eq!(offer.tools.len(), 2);
     let now = client.call(tool("get_current_time", json!({ "timezone": "UTC" })), |_| {}).expect("it tells");
     assert!(now.text.contains("UTC"), "{now:?}");

@@ -1,5 +1,5 @@
-//! MCP servers, good and bad: what agents and persons have of them, what is asked before they run, and that nothing of
-//! them stays.
+//! MCP servers, well-behaved and not: what agents and persons get from them, what is asked before they run, and that
+//! none of their processes remain.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -35,19 +35,19 @@ pub fn trials() -> Vec<Trial> {
         nothing_runs_that_no_person_allowed_exactly_so,
         a_server_that_is_forbidden_while_it_runs_is_ended,
         a_server_that_works_is_tried_again_and_says_so,
-        servers_that_misbehave_are_told_in_time_and_leave_nothing,
-        a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack,
+        servers_that_misbehave_are_reported_in_time_and_leave_nothing,
+        a_server_that_ends_at_once_is_reported_with_its_words_and_what_it_may_lack,
         a_server_says_how_far_it_is,
         what_stands_at_an_address_of_a_template_is_read_as_other_resources_are,
-        a_server_that_sends_elsewhere_or_asks_for_credentials_is_told,
+        a_server_that_sends_elsewhere_or_asks_for_credentials_is_reported,
         an_answer_over_http_without_end_is_cut,
-        a_stream_of_events_that_misbehaves_is_told,
+        a_stream_of_events_that_misbehaves_is_reported,
         nothing_of_a_server_stays_however_often_it_is_killed,
         an_agent_has_the_tools_of_its_server_under_the_gate,
         a_run_with_calls_of_servers_replays_without_them,
         a_workflow_with_calls_of_servers_replays_without_them,
         a_person_answers_what_a_server_asks_in_the_middle_of_a_call,
-        a_person_may_decline_what_a_server_asks_and_the_call_goes_on,
+        a_person_may_decline_what_a_server_asks_and_the_call_continues,
         where_nobody_can_answer_a_server_it_is_told_so,
         a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none,
         what_a_server_gives_beside_words_stands_in_the_session_file,
@@ -62,11 +62,11 @@ pub fn trials() -> Vec<Trial> {
     cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()
 }
 
-/// The script of the odd server, where it can be started from.
+/// The script of the odd server; `None` where it cannot be started.
 pub fn script() -> &'static Path {
     static SCRIPT: OnceLock<PathBuf> = OnceLock::new();
     SCRIPT.get_or_init(|| {
-        // Confined servers have a folder of their own for passing files.
+        // Sandboxed servers have a temporary folder of their own.
         let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let file = place.join(format!("odd_server-{}.py", std::process::id()));
         std::fs::write(&file, include_str!("odd_server.py")).expect("files can be written");
@@ -83,7 +83,7 @@ pub fn terms() -> McpTerms {
     McpTerms { connect: Duration::from_secs(3), call: Duration::from_secs(6), ..McpSettings::default().terms() }
 }
 
-/// A workspace, and what a person keeps elsewhere.
+/// A workspace, and the person's configuration.
 pub struct Place {
     pub folder: tempfile::TempDir,
     config: tempfile::TempDir,
@@ -92,7 +92,7 @@ pub struct Place {
 impl Place {
     pub fn new() -> Self {
         let (workspace, config) = (folder(), folder());
-        // A server that is kept in makes nothing new beside the folders of the workspace.
+        // A sandboxed server cannot create anything beside the folders of the workspace.
         std::fs::create_dir(workspace.path().join("artifacts")).expect("folders can be made");
         Self { folder: workspace, config }
     }
@@ -120,7 +120,7 @@ pub fn tool(name: &str, arguments: Value) -> McpRequest {
     McpRequest::Tool { name: name.to_owned(), arguments }
 }
 
-/// The processes that have this word on their command line, by their numbers.
+/// The ids of the processes with this word on their command line.
 pub fn processes(word: &str) -> Vec<String> {
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let has_it = |entry: &std::fs::DirEntry| {
@@ -130,7 +130,7 @@ pub fn processes(word: &str) -> Vec<String> {
     all.filter(has_it).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Whether no process of the odd server in this mode is left, given a moment.
+/// Whether no process of the odd server in this mode is left, after a short wait.
 pub fn is_gone(mode: &str) -> bool {
     let word = format!("{} {mode}", script().display());
     let until = Instant::now() + Duration::from_secs(5);
@@ -145,18 +145,18 @@ pub fn is_gone(mode: &str) -> bool {
 
 fn a_server_is_connected_listed_called_and_gone() {
     let place = Place::new();
-    let (mut client, offer) = place.allowed("good").expect("it works");
+    let (mut client, offer) = place.allowed("good").expect("it should work");
     assert_eq!(offer.server, "odd 1");
     let names: Vec<&str> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["add", "log.all", "picture", "slow", "environment"]);
     assert!(offer.tools[0].hints.read_only && offer.tools[1].hints.destructive);
-    let sum = client.call(tool("add", json!({ "a": 2, "b": 3 })), |_| {}).expect("it adds");
+    let sum = client.call(tool("add", json!({ "a": 2, "b": 3 })), |_| {}).expect("the server should add");
     assert_eq!((sum.text.as_str(), sum.data), ("The sum is 5.", Some(json!({ "sum": 5 }))));
-    let picture = client.call(tool("picture", json!({})), |_| {}).expect("it has one");
+    let picture = client.call(tool("picture", json!({})), |_| {}).expect("it should have one");
     assert_eq!(picture.images, [("image/png".to_owned(), "iVBORw0KGgo=".to_owned())]);
     let noted = client.call(tool("log.all", json!({ "text": "hi" })), |_| {}).expect("it notes");
     assert_eq!(noted.text, "noted");
-    let written = std::fs::read_to_string(place.folder.path().join("artifacts/noted.txt")).expect("it is there");
+    let written = std::fs::read_to_string(place.folder.path().join("artifacts/noted.txt")).expect("it should exist");
     assert_eq!(written, "hi\n", "it runs in the workspace");
     let variables = client.call(tool("environment", json!({})), |_| {}).expect("it says").text;
     assert!(variables.contains("PATH") && !variables.contains("CARGO"), "{variables}");
@@ -213,7 +213,7 @@ fn a_server_that_works_is_tried_again_and_says_so() {
     assert!(is_gone("tried"));
 }
 
-fn a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack() {
+fn a_server_that_ends_at_once_is_reported_with_its_words_and_what_it_may_lack() {
     let place = Place::new();
     let command = json!({ "odd": { "command": "python3", "args": ["/nowhere/server.py"] } });
     let server = mcp_server::read(&command).defined().next().expect("a server is defined");
@@ -223,7 +223,7 @@ fn a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack() {
     assert!(failure.remedy.contains("outside the workspace") && failure.remedy.contains("mcp.confined"), "{failure:?}");
 }
 
-fn servers_that_misbehave_are_told_in_time_and_leave_nothing() {
+fn servers_that_misbehave_are_reported_in_time_and_leave_nothing() {
     let place = Place::new();
     let begun = Instant::now();
     for (mode, fault) in
@@ -234,7 +234,7 @@ fn servers_that_misbehave_are_told_in_time_and_leave_nothing() {
         assert!(is_gone(mode), "{mode} stays");
     }
     for (mode, fault) in [("huge", McpFault::Protocol), ("dies", McpFault::Gone), ("mute", McpFault::Timeout)] {
-        let (mut client, _) = place.allowed(mode).expect("it greets");
+        let (mut client, _) = place.allowed(mode).expect("the server should answer");
         let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("it does not answer");
         assert_eq!(failure.fault, fault, "{mode}: {failure:?}");
         drop(client);
@@ -246,11 +246,11 @@ fn servers_that_misbehave_are_told_in_time_and_leave_nothing() {
     let (client, offer) = place.allowed("many").expect("it has many");
     assert_eq!((offer.tools.len(), offer.left_out.len()), (100, 1));
     drop(client);
-    let (client, offer) = place.allowed("sly").expect("it greets");
+    let (client, offer) = place.allowed("sly").expect("the server should answer");
     assert_eq!((offer.tools.len(), offer.left_out.len()), (1, 2), "{:?}", offer.left_out);
     assert!(!offer.tools[0].description.contains('\u{1b}'));
     drop(client);
-    let (client, _) = place.allowed("stays").expect("it greets");
+    let (client, _) = place.allowed("stays").expect("the server should answer");
     drop(client);
     for mode in ["flood", "many", "sly", "stays"] {
         assert!(is_gone(mode), "{mode} stays");
@@ -260,7 +260,7 @@ fn servers_that_misbehave_are_told_in_time_and_leave_nothing() {
 
 fn a_server_says_how_far_it_is() {
     let place = Place::new();
-    let (mut client, _) = place.allowed("progress").expect("it greets");
+    let (mut client, _) = place.allowed("progress").expect("the server should answer");
     let mut steps = Vec::new();
     let answer = client.call(tool("slow", json!({})), |step| steps.push(step.to_owned())).expect("it is done");
     assert_eq!(answer.text, "done at last");
@@ -269,7 +269,7 @@ fn a_server_says_how_far_it_is() {
 
 fn what_stands_at_an_address_of_a_template_is_read_as_other_resources_are() {
     let place = Place::new();
-    let (mut client, offer) = place.allowed("resources").expect("it greets");
+    let (mut client, offer) = place.allowed("resources").expect("the server should answer");
     let listed: Vec<(&str, &str)> =
         offer.templates.iter().map(|one| (one.name.as_str(), one.description.as_str())).collect();
     assert_eq!(listed, [("note:///{day}", "What was noted on a day."), ("note:///words/{word}{?lang}", "word")]);
@@ -277,14 +277,14 @@ fn what_stands_at_an_address_of_a_template_is_read_as_other_resources_are() {
     let read = |client: &mut McpClient, uri: &str| client.call(McpRequest::Resource { uri: uri.into() }, |_| {});
     let answer = read(&mut client, "note:///monday").expect("it can be read");
     assert_eq!(answer.text, "what stands at note:///monday");
-    // Which addresses there are is the server's to say.
+    // The server defines which addresses exist.
     let failure = read(&mut client, "other:///monday").expect_err("there is none");
     assert_eq!((failure.fault, failure.what.as_str()), (McpFault::Refused, "there is no other:///monday"));
     drop(client);
     let (client, offer) = place.allowed("resources-without-templates").expect("it greets all the same");
     assert!(offer.templates.is_empty() && offer.tools.len() == 5, "{offer:?}");
     drop(client);
-    // An agent reads it under the rule that holds for all resources.
+    // An agent reads it under the rule for all resources.
     let script = script_of_a_call("read_resource", "{ uri: \"note:///monday\" }");
     let gate = "gate:\n  mcp: { \"mcp:odd:read_resource\": allow }\n";
     let mut room = room_with(&place, "resources", gate, &script);
@@ -292,7 +292,7 @@ fn what_stands_at_an_address_of_a_template_is_read_as_other_resources_are() {
     assert!(results(&room)[0].to_string().contains("what stands at note:///monday"), "{:?}", results(&room));
 }
 
-/// Answers every request over HTTP with this, from a thread that ends with the process.
+/// Answers every HTTP request with this, on a thread that ends with the process.
 fn http(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let url = format!("http://{}/mcp", listener.local_addr().expect("it is bound"));
@@ -305,7 +305,7 @@ fn http(answer: &'static str) -> String {
     url
 }
 
-fn a_server_that_sends_elsewhere_or_asks_for_credentials_is_told() {
+fn a_server_that_sends_elsewhere_or_asks_for_credentials_is_reported() {
     let place = Place::new();
     for (answer, fault) in [
         (
@@ -321,14 +321,15 @@ fn a_server_that_sends_elsewhere_or_asks_for_credentials_is_told() {
             McpFault::Protocol,
         ),
     ] {
-        let server = mcp_server::read(&json!({ "far": { "url": http(answer) } })).defined().next().expect("it is one");
+        let server =
+            mcp_server::read(&json!({ "far": { "url": http(answer) } })).defined().next().expect("it should be valid");
         place.allow(&server);
         let failure = place.connect(server).err().expect("it does not work");
         assert_eq!(failure.fault, fault, "{failure:?}");
     }
 }
 
-/// Answers every request over HTTP with this head and then with words without end, and counts them.
+/// Answers every HTTP request with this head and then with endless words, and counts them.
 fn endless(head: &'static str) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let url = format!("http://{}/mcp", listener.local_addr().expect("it is bound"));
@@ -339,7 +340,7 @@ fn endless(head: &'static str) -> (String, Arc<AtomicUsize>) {
             let _ = stream.read(&mut [0; 8192]);
             let _ = stream.write_all(head.as_bytes());
             let words = [b'x'; 64 * 1024];
-            // A hundred MiB, unless whoever reads goes away before.
+            // A hundred MiB, unless the reader goes away before.
             for _ in 0..1_600 {
                 if stream.write_all(&words).is_err() {
                     break;
@@ -358,21 +359,21 @@ fn an_answer_over_http_without_end_is_cut() {
     for (kind, head) in [("http", json_head), ("http", events_head), ("sse", events_head)] {
         let (url, sent) = endless(head);
         let defined = json!({ "far": { "type": kind, "url": url } });
-        let server = mcp_server::read(&defined).defined().next().expect("it is one");
+        let server = mcp_server::read(&defined).defined().next().expect("it should be valid");
         place.allow(&server);
         let failure = place.connect(server).err().expect("it does not work");
         assert!(matches!(failure.fault, McpFault::Protocol | McpFault::Timeout), "{kind}: {failure:?}");
-        // What lies in the buffers of two sockets is sent as well.
+        // The contents of two sockets' buffers are sent as well.
         let sent = sent.load(Ordering::Relaxed);
         assert!(sent < 40 * 1024 * 1024, "{kind}: {sent} bytes were taken: {failure:?}");
     }
 }
 
-fn a_stream_of_events_that_misbehaves_is_told() {
+fn a_stream_of_events_that_misbehaves_is_reported() {
     let place = Place::new();
     let fails = |answer: &'static str| {
         let defined = json!({ "far": { "type": "sse", "url": http(answer) } });
-        let server = mcp_server::read(&defined).defined().next().expect("it is one");
+        let server = mcp_server::read(&defined).defined().next().expect("it should be valid");
         place.allow(&server);
         place.connect(server).err().expect("it does not work")
     };
@@ -395,9 +396,9 @@ fn nothing_of_a_server_stays_however_often_it_is_killed() {
     let times = std::env::var("WORKSHOP_KILLS").ok().and_then(|times| times.parse().ok()).unwrap_or(6);
     let word = format!("{} killed", script().display());
     for time in 0..times {
-        let (client, _) = place.connect(odd("killed")).expect("it greets");
+        let (client, _) = place.connect(odd("killed")).expect("the server should answer");
         if time % 2 == 0 {
-            // It is killed by somebody else first.
+            // It is killed from outside first.
             let _ = Command::new("kill").arg("-KILL").args(processes(&word)).status();
         }
         drop(client);
@@ -430,7 +431,7 @@ fn setup(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Setup 
     files(mode, "", gate, script_of_model)
 }
 
-/// The files of a room whose agent has the odd server, of which this is said as well.
+/// The files of a room whose agent has the odd server, with these additional settings of it.
 pub fn files(mode: &str, more: &str, gate: &str, script_of_model: &str) -> Setup {
     let settings = format!(
         "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true{more} }}\n{gate}",
@@ -456,7 +457,7 @@ fn an_agent_has_the_tools_of_its_server_under_the_gate() {
     let asked = room.until(60.0, "approval_requested", |_| true);
     assert_eq!(asked["data"]["tool"], "mcp__odd__add", "{asked}");
     assert!(asked["data"]["wants"].as_str().is_some_and(|wants| wants.contains("call mcp:odd:add")), "{asked}");
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
     room.push(approval.decide(true));
     room.until(60.0, "complete", |_| true);
     let call = room.events("tool_call")[0].clone();
@@ -506,7 +507,7 @@ pub fn workspace_on_disk(mode: &str, gate: &str) -> (tempfile::TempDir, tempfile
     std::fs::create_dir_all(place.join("artifacts")).expect("folders can be made");
     succeed(&place, &["init", "--bare", "."]);
     let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), mode] } } });
-    let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it is there");
+    let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it should exist");
     for (path, text) in
         [("agents/lead.md", LEAD), (".mcp.json", &file.to_string()), ("settings.yaml", &format!("{settings}\n{gate}"))]
     {
@@ -518,7 +519,7 @@ pub fn workspace_on_disk(mode: &str, gate: &str) -> (tempfile::TempDir, tempfile
     (workspace, config, place)
 }
 
-/// Runs the program; its exit code, and all that it said.
+/// Runs the program. Returns its exit code and its whole output.
 pub fn run_in(place: &Path, config: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = crate::program::workshop(place, arguments);
     let output = command.env("WORKSHOP_CONFIG_DIR", config).output().expect("it starts");
@@ -538,8 +539,11 @@ fn what_a_server_gives_beside_words_stands_in_the_session_file() {
         &["run", "--agent", "lead", "--task", "What is it?", "--provider", &provider, "--until", "idle"],
     );
     assert_eq!(code, Some(0), "{told}");
-    let file =
-        std::fs::read_dir(place.join("sessions")).expect("there are some").flatten().next().expect("there is one");
+    let file = std::fs::read_dir(place.join("sessions"))
+        .expect("there are some")
+        .flatten()
+        .next()
+        .expect("there should be one");
     let text = std::fs::read_to_string(file.path()).expect("it can be read");
     let session: Value = serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let results = session["messages"].as_array().expect("a list").iter().filter(|message| message["role"] == "tool");
@@ -557,13 +561,13 @@ fn what_a_server_gives_beside_words_stands_in_the_session_file() {
     assert!(is_gone("kept"));
 }
 
-/// A room whose agent calls the tool with which the odd server asks a person, when it asks.
+/// A room whose agent calls the odd server's tool that asks a person, at the moment of the question.
 fn asking_room(place: &Place) -> (Workshop, Approval) {
     let gate = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
     let mut room = room_with(place, "asks", gate, &script_of_a_call("ask", "{}"));
     let asked = room.until(60.0, "approval_requested", |_| true);
     assert!(asked["data"]["wants"].as_str().is_some_and(|wants| wants.contains("Which branch?")), "{asked}");
-    let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("it should ask");
     let names: Vec<&str> = approval.fields().iter().map(|field| field.name.as_str()).collect();
     assert_eq!(names, ["branch", "depth"]);
     (room, approval)
@@ -595,7 +599,7 @@ fn a_person_answers_what_a_server_asks_in_the_middle_of_a_call() {
     assert!(is_gone("asks"));
 }
 
-fn a_person_may_decline_what_a_server_asks_and_the_call_goes_on() {
+fn a_person_may_decline_what_a_server_asks_and_the_call_continues() {
     let place = Place::new();
     let (mut room, approval) = asking_room(&place);
     room.push(approval.decide(false));
@@ -605,27 +609,27 @@ fn a_person_may_decline_what_a_server_asks_and_the_call_goes_on() {
 
 fn where_nobody_can_answer_a_server_it_is_told_so() {
     let place = Place::new();
-    let (mut client, _) = place.allowed("asks").expect("it greets");
+    let (mut client, _) = place.allowed("asks").expect("the server should answer");
     let mut told = Vec::new();
-    let answer = client.call(tool("ask", json!({})), |step| told.push(step.to_owned())).expect("it goes on");
+    let answer = client.call(tool("ask", json!({})), |step| told.push(step.to_owned())).expect("it should continue");
     assert_eq!((answer.text.as_str(), told.len()), ("decline null", 1), "{told:?}");
     assert!(told[0].contains("declined: Which branch?"), "{told:?}");
 }
 
 fn a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none() {
     let place = Place::new();
-    let (mut client, _) = place.allowed("asks").expect("it greets");
+    let (mut client, _) = place.allowed("asks").expect("the server should answer");
     let mut told = Vec::new();
     let answer = client.call(tool("sample", json!({ "times": 3 })), |step| told.push(step.to_owned()));
-    let answer = answer.expect("it goes on");
-    // JSON-RPC's number for a method that is not there.
+    let answer = answer.expect("it should continue");
+    // JSON-RPC's code for an unknown method.
     assert_eq!(answer.text.matches("refused -32601: servers may ask models only where a person allows it").count(), 3);
     assert_eq!(told.len(), 1, "a person is told once: {told:?}");
     let can = client.call(tool("can", json!({})), |_| {}).expect("it says so");
     assert_eq!(can.text, "elicitation", "it was not told that it could");
 }
 
-/// A folder in which nothing that is confined may write: the system's folder for passing files is everybody's.
+/// A folder in which no sandboxed process may write: the system's temporary folder is open to everybody.
 fn elsewhere() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder can be made")
 }
@@ -644,7 +648,7 @@ fn a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_m
         let command = json!({ "odd": { "command": "python3", "args": [script(), "confined"], "network": network } });
         let server = mcp_server::read(&command).defined().next().expect("a server is defined");
         place.allow(&server);
-        place.connect(server).expect("it greets").0
+        place.connect(server).expect("the server should answer").0
     };
     let says = |client: &mut McpClient, name: &str, arguments: Value| {
         client.call(tool(name, arguments), |_| {}).expect("it answers").text
@@ -654,7 +658,7 @@ fn a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_m
     assert_eq!(says(&mut client, "write", json!({ "path": inside })), "written");
     assert!(inside.is_file());
     let kept = (found.level() == Level::Bubblewrap).then(|| place.config.path().join("allowed-servers.yaml"));
-    // What is guarded, and what would be new at the top level, is no server's to write.
+    // Protected files, and new files at the top level, cannot be written by any server.
     let guarded = ["agents/forged.md", "settings.yaml", "new.txt"].map(|path| place.folder.path().join(path));
     for outside in std::iter::once(elsewhere.path().join("outside.txt")).chain(kept).chain(guarded) {
         let before = std::fs::read_to_string(&outside).ok();
@@ -692,7 +696,7 @@ fn the_command_line_lists_allows_checks_and_calls() {
     let place = workspace.path().join("w");
     std::fs::create_dir(&place).expect("folders can be made");
     succeed(&place, &["init", "--bare", "."]);
-    // The token is told of with a warning, for which no check fails.
+    // The token causes a warning, with which no check fails.
     let env = json!({ "ODD_TOKEN": "sk-0123456789abcdef0123456789" });
     let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), "typed"], "env": env } } });
     std::fs::write(place.join(".mcp.json"), file.to_string()).expect("files can be written");
@@ -723,7 +727,7 @@ fn the_command_line_lists_allows_checks_and_calls() {
     assert!(is_gone("typed"));
 }
 
-/// How long the server itself takes, spoken to over bare pipes: to be there with its list, and for each of some calls.
+/// The server's own time over plain pipes: until its list of tools is there, and for each of some calls.
 fn bare(calls: u32) -> (Duration, Duration) {
     let begun = Instant::now();
     let mut child = Command::new("python3")
@@ -737,7 +741,7 @@ fn bare(calls: u32) -> (Duration, Duration) {
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
     let mut ask = |message: Value| {
         writeln!(stdin, "{message}").expect("it listens");
-        lines.next().expect("it answers").expect("in text")
+        lines.next().expect("it answers").expect("it should be UTF-8 text")
     };
     let params =
         json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
@@ -761,15 +765,15 @@ fn little_is_added_to_what_a_server_takes_itself() {
     place.allow(&odd("timed"));
     let (own_there, own_each) = bare(CALLS);
     let begun = Instant::now();
-    let (mut client, _) = place.connect(odd("timed")).expect("it greets");
+    let (mut client, _) = place.connect(odd("timed")).expect("the server should answer");
     let there = begun.elapsed();
     let begun = Instant::now();
     for _ in 0..CALLS {
-        client.call(tool("add", json!({ "a": 1, "b": 2 })), |_| {}).expect("it adds");
+        client.call(tool("add", json!({ "a": 1, "b": 2 })), |_| {}).expect("the server should add");
     }
     let each = begun.elapsed() / CALLS;
     eprintln!("server: there after {own_there:?}, each call {own_each:?}; ours: {there:?}, {each:?}");
-    // As built for tests and beside other tests; the figures hold for a release.
+    // As built for tests and beside other tests; the targets hold for a release build.
     assert!(there < own_there * 4 + Duration::from_secs(2), "{there:?} over {own_there:?}");
     assert!(each < own_each * 10 + Duration::from_millis(30), "{each:?} over {own_each:?}");
 }

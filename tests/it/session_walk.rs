@@ -1,5 +1,5 @@
-//! Sessions written by a person in an ordinary editor, with the whole program: one pump at a time, watched, and killed at
-//! any moment; and planners asked to check in between pumps.
+//! Sessions written by a person in an ordinary editor, with the whole program: one pump at a time, watched, and killed
+//! at any moment; and planners that are asked to check in between pumps.
 
 use std::fs;
 use std::path::Path;
@@ -58,7 +58,7 @@ fn read(room: &Path, path: &str) -> String {
     fs::read_to_string(room.join(path)).unwrap_or_default()
 }
 
-/// One pump: its exit code, what was told of models, and what it said.
+/// One pump: its exit code, the events of model calls, and its output.
 fn pump(room: &Path) -> (i32, usize, String) {
     let ended = output(room, &PUMP);
     let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
@@ -90,7 +90,7 @@ fn a_session_is_begun_and_gone_on_with_by_pumps() {
     add(room.path(), TALK, "And?");
     assert_eq!(pump(room.path()).1, 1);
     assert_eq!(contents(room.path(), TALK), ["Hello?", "First.", "And?", "Second."]);
-    // Broken in the middle: told, left alone, and taken up when it is correct.
+    // Invalid in the middle: reported, left alone, and used again once it is valid.
     let good = read(room.path(), TALK);
     write(room.path(), TALK, &good.replace("content: And?", "content: \"And?"));
     add(room.path(), TALK, "More?");
@@ -154,7 +154,7 @@ fn wherever_it_is_killed_a_message_is_answered_once_and_not_lost() {
                 let _ = child.kill();
                 child.wait().unwrap();
             }
-            // The person goes on from whatever stands there.
+            // The person continues from the present text.
             add(room.path(), TALK, words);
         }
         for _ in 0..8 {
@@ -188,7 +188,7 @@ fn check_ins_come_between_pumps_and_a_settled_workspace_is_left_alone() {
         assert_eq!((code, calls), (0, 0), "{told}");
     }
     assert_eq!(files(room.path()), before);
-    // Something is open, and the last check-in was long ago: the person says so in the file.
+    // Something is open, and the last check-in was long ago: the person writes so in the file.
     write(room.path(), "tasks/work.task.md", "- [ ] @human Decide\n");
     let old = begun.lines().map(|line| match line.strip_prefix("last_checkin:") {
         Some(_) => "last_checkin: \"2020-01-01T00:00:00Z\"\n".to_owned(),

@@ -1,5 +1,5 @@
-//! `docs/settings.md` is made from the code: every section, every key with its default, and what the code says of it.
-//! `WORKSHOP_WRITE_DOCS=1 cargo test --test it settings_reference` writes it anew.
+//! Checks that `docs/settings.md` matches the code: every section, and every key with its default and its
+//! documentation. `WORKSHOP_WRITE_DOCS=1 cargo test --test it settings_reference` writes it.
 
 use std::fmt::Write;
 use std::fs;
@@ -40,7 +40,7 @@ fn the_settings_reference_says_what_the_code_says() {
     let made = reference(&structs(&sources));
     let place = root.join("docs/settings.md");
     if std::env::var_os("WORKSHOP_WRITE_DOCS").is_some() {
-        fs::write(&place, &made).expect("the folder of the documents can be written");
+        fs::write(&place, &made).expect("the folder of the documents should be writable");
     }
     let written = fs::read_to_string(&place).unwrap_or_default();
     assert!(
@@ -49,7 +49,7 @@ fn the_settings_reference_says_what_the_code_says() {
     );
 }
 
-/// A struct of the source: what is said of it, and of its fields.
+/// A struct of the source with the documentation of it and of its fields.
 struct Described {
     doc: String,
     fields: Vec<(String, String)>,
@@ -87,9 +87,9 @@ fn shown(default: &Value) -> String {
     match default {
         Value::Null => "none".to_owned(),
         Value::String(text) => format!("`{text}`"),
-        // Of f32: 0.6 and not 0.6000000238418579.
+        // An f32: 0.6 and not 0.6000000238418579.
         Value::Number(number) if number.is_f64() => {
-            let number = number.as_f64().expect("it is one");
+            let number = number.as_f64().expect("it should be valid");
             let short = (number as f32).to_string();
             if short.parse::<f32>().is_ok_and(|same| f64::from(same) == number) { short } else { number.to_string() }
         }
@@ -112,7 +112,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// All structs whose fields are documented, among them those in the macro of the simulation's settings.
+/// All structs with documented fields, including those in the macro of the simulation's settings.
 fn structs(files: &[PathBuf]) -> Vec<Described> {
     let mut found: Vec<Described> = Vec::new();
     for file in files {

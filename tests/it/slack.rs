@@ -1,5 +1,5 @@
-//! Slack over its Web API and a webhook, against a server of ours that speaks them: messages come in once and go out once,
-//! whatever the server does, and nothing is asked where no key is set.
+//! Slack over its Web API and a webhook, with a mock server: messages come in once and go out once, whatever the server
+//! does, and nothing is requested without a key.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,12 +27,12 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_message_is_sent_and_can_be_recognised,
         where_no_answer_comes_slack_is_asked_before_it_is_sent_again,
-        what_slack_will_not_do_is_told_in_words_with_a_remedy,
+        what_slack_will_not_do_is_reported_in_words_with_a_remedy,
         a_server_that_answers_oddly_never_gets_a_message_twice,
         the_token_goes_to_slack_and_to_the_place_that_the_person_named_alone,
         a_webhook_posts_to_its_own_channel_and_never_twice,
         every_new_message_is_read_once_over_all_pages,
-        what_keeps_a_channel_from_being_read_is_told,
+        what_keeps_a_channel_from_being_read_is_reported,
         a_pump_brings_in_what_was_said_and_sends_the_answer_that_a_person_allowed,
         what_is_said_while_somebody_watches_comes_in_at_once,
         a_kill_in_the_middle_of_a_send_sends_nothing_twice,
@@ -111,7 +111,7 @@ fn a_message_is_sent_and_can_be_recognised() {
 
 fn where_no_answer_comes_slack_is_asked_before_it_is_sent_again() {
     for (wrong, posts) in [
-        // It has it: it is not sent again.
+        // The server has it, so it is not sent again.
         (Wrong::TakesAndHangsUp, 1),
         (Wrong::TakesAndIsSilent, 1),
         (Wrong::Says(status("500 Internal Server Error", "", "")), 2),
@@ -123,7 +123,7 @@ fn where_no_answer_comes_slack_is_asked_before_it_is_sent_again() {
         assert_eq!(slack.posts(), 1, "{wrong:?}: it is there once");
         assert_eq!(slack.count("chat.postMessage"), posts, "{wrong:?}");
     }
-    // Where it cannot be found out, it is not sent again.
+    // If that cannot be determined, it is not sent again.
     let slack = FakeSlack::start();
     slack.wrong("chat.postMessage", Wrong::TakesAndHangsUp);
     let refusal = json!({ "ok": false, "error": "missing_scope", "needed": "channels:history" }).to_string();
@@ -133,7 +133,7 @@ fn where_no_answer_comes_slack_is_asked_before_it_is_sent_again() {
     assert_eq!((slack.posts(), slack.count("chat.postMessage")), (1, 1));
 }
 
-fn what_slack_will_not_do_is_told_in_words_with_a_remedy() {
+fn what_slack_will_not_do_is_reported_in_words_with_a_remedy() {
     let slack = FakeSlack::start();
     let said = |code: &str| {
         let body = json!({ "ok": false, "error": code }).to_string();
@@ -152,7 +152,7 @@ fn what_slack_will_not_do_is_told_in_words_with_a_remedy() {
         assert!(told.contains(what) && to_do.contains(remedy), "{code}: {told}; {to_do}");
     }
     assert_eq!((slack.posts(), slack.count("chat.postMessage")), (0, 4), "none of it is tried again");
-    // What may pass is waited for and tried again.
+    // Transient failures are waited for and retried.
     slack.wrong("chat.postMessage", Wrong::Says(status("429 Too Many Requests", "retry-after: 1\r\n", "")));
     let begun = Instant::now();
     assert!(matches!(post(environment(&slack.api()), "#ops"), SlackPost::Sent { .. }));
@@ -184,7 +184,7 @@ fn a_server_that_answers_oddly_never_gets_a_message_twice() {
         ("no HTTP", b"hello\r\n\r\n".to_vec()),
     ] {
         let slack = FakeSlack::start();
-        // It may have taken it or not; this one has not, and says so when it is asked.
+        // It may or may not have taken the message; this one has not, and says so when asked.
         slack.wrong("chat.postMessage", Wrong::Says(said));
         let post = post(environment(&slack.api()), "#ops");
         let posted = slack.posts();
@@ -212,7 +212,7 @@ fn the_token_goes_to_slack_and_to_the_place_that_the_person_named_alone() {
         panic!("in the clear")
     };
     assert!(what.contains("neither encrypted nor local"), "{what}");
-    // What a server says back never shows the key.
+    // The server's answers never reveal the key.
     let echo = json!({ "ok": false, "error": format!("bad {TOKEN}") }).to_string();
     slack.wrong("chat.postMessage", Wrong::Says(status("200 OK", "", &echo)));
     let post = format!("{:?}", post(environment(&slack.api()), "#ops"));
@@ -230,7 +230,7 @@ fn a_webhook_posts_to_its_own_channel_and_never_twice() {
     assert!(slack.asked() == 0);
     assert!(matches!(sent("ops", Some("#Ops")), SlackPost::Sent { ts: None, .. }));
     assert_eq!(slack.state().posted[0]["text"], "Hi &lt;all&gt;");
-    // It cannot be asked what it has: where no answer comes, it is not sent again.
+    // The webhook cannot be asked what it has: without an answer, nothing is sent again.
     slack.wrong("verysecret", Wrong::TakesAndHangsUp);
     assert!(matches!(sent("#ops", Some("#ops")), SlackPost::Unknown { .. }));
     assert_eq!((slack.posts(), slack.count("verysecret")), (2, 2));
@@ -265,7 +265,7 @@ fn every_new_message_is_read_once_over_all_pages() {
     assert_eq!((slack.count("users.info"), slack.count("conversations.list")), (1, 1), "names are asked once");
 }
 
-fn what_keeps_a_channel_from_being_read_is_told() {
+fn what_keeps_a_channel_from_being_read_is_reported() {
     let slack = FakeSlack::start();
     slack.say("8000000000.000001", "U0000SAR1", "hi");
     let worker = worker(environment(&slack.api()));
@@ -361,13 +361,13 @@ fn a_pump_brings_in_what_was_said_and_sends_the_answer_that_a_person_allowed() {
         "nothing comes or goes twice"
     );
     assert_eq!(slack.posts(), 1);
-    // What came in is an input: a replay asks nobody.
+    // Incoming messages are inputs: a replay makes no requests.
     let runs = events.iter().find_map(|event| event["run"].as_str().map(str::to_owned)).unwrap();
     let asked = slack.asked();
     let replay = run(room.path(), &slack, &["replay", &runs, "--verify"]);
     assert!(replay.status.success(), "{}", String::from_utf8_lossy(&replay.stderr));
     assert_eq!(slack.asked(), asked);
-    // Without a key nobody is asked.
+    // Without a key no requests are made.
     let quiet = workshop(room.path(), &PUMP).env("SLACK_API_BASE_URL", slack.api()).output().unwrap();
     assert_eq!((quiet.status.code(), slack.asked()), (Some(0), asked));
 }

@@ -1,5 +1,5 @@
-//! A server of ours that speaks as much of Slack's Web API and of an incoming webhook as the program asks for, and that
-//! does what a test wants wrong with a call before it does what is right.
+//! A mock server with as much of Slack's Web API and of an incoming webhook as the program uses. Before a correct
+//! answer, it does whatever a test wants wrong with a call.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -13,30 +13,30 @@ use crate::hostile_server::{Server, status};
 /// What it does with a call instead of answering it.
 #[derive(Clone, Debug)]
 pub enum Wrong {
-    /// Says these bytes.
+    /// Sends these bytes.
     Says(Vec<u8>),
-    /// Takes the message, and hangs up without a word.
+    /// Takes the message and hangs up without an answer.
     TakesAndHangsUp,
-    /// Takes nothing, and hangs up without a word.
+    /// Takes nothing and hangs up without an answer.
     HangsUp,
-    /// Takes the message, and says nothing until whoever asks is gone.
+    /// Takes the message and stays silent until the client is gone.
     TakesAndIsSilent,
 }
 
-/// What it has and saw.
+/// Its messages, and what it has received.
 #[derive(Default)]
 pub struct State {
     /// Messages of the channel `C0000OPS1`, oldest first.
     pub messages: Vec<Value>,
-    /// What was posted, by the Web API and by the webhook.
+    /// The posted messages, from the Web API and from the webhook.
     pub posted: Vec<Value>,
     /// Calls, as method and body.
     pub calls: Vec<(String, String)>,
-    /// The tokens that came along.
+    /// The tokens of the calls.
     pub tokens: Vec<String>,
     /// By method, what is done wrong first.
     pub wrong: VecDeque<(&'static str, Wrong)>,
-    /// No page has more messages.
+    /// The maximum number of messages per page.
     pub page: usize,
 }
 
@@ -53,12 +53,12 @@ impl FakeSlack {
         Self { server, state }
     }
 
-    /// Where its Web API is.
+    /// The address of its Web API.
     pub fn api(&self) -> String {
         format!("{}slack/", self.server.url)
     }
 
-    /// Where its webhook is.
+    /// The address of its webhook.
     pub fn webhook(&self) -> String {
         format!("{}services/T0/B0/verysecret", self.api())
     }
@@ -67,12 +67,12 @@ impl FakeSlack {
         self.state.lock().unwrap()
     }
 
-    /// How many messages it has that were posted.
+    /// How many messages were posted.
     pub fn posts(&self) -> usize {
         self.state().posted.len()
     }
 
-    /// How often it was asked anything that was meant for it.
+    /// How many calls it received.
     pub fn asked(&self) -> usize {
         self.state().calls.len()
     }
@@ -97,7 +97,7 @@ fn answer(state: &Mutex<State>, stream: &mut TcpStream, request: &str) {
     let line = request.lines().next().unwrap_or_default();
     let path = line.split(' ').nth(1).unwrap_or_default();
     let method = path.rsplit('/').next().unwrap_or_default().to_owned();
-    // The head that is handed over has no empty line at its end: a body begins behind the last header.
+    // The head has no empty line at its end here: a body begins after the last header.
     let body = request.rsplit("\r\n").next().unwrap_or_default().to_owned();
     let bearer = request
         .lines()
@@ -119,7 +119,7 @@ fn answer(state: &Mutex<State>, stream: &mut TcpStream, request: &str) {
             drop(right(&mut state, &method, &body));
             drop(state);
             let mut byte = [0];
-            // Ends when the other side does.
+            // Ends when the client does.
             let _ = std::io::Read::read(stream, &mut byte);
             return;
         }
@@ -127,7 +127,7 @@ fn answer(state: &Mutex<State>, stream: &mut TcpStream, request: &str) {
     }
     let said = right(&mut state, &method, &body);
     drop(state);
-    // Nobody may be there any more.
+    // The client may be gone already.
     let _ = stream.write_all(&said);
 }
 

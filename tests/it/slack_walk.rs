@@ -1,6 +1,7 @@
-//! The walk of a message through a team: it comes from outside, a planner makes tasks of it, an executor looks with a
-//! command that a person allows, an evaluator words the answer, and it is sent by a second command that a person allows.
-//! One pump at a time with a person at the files in between, on and on, and killed at any moment.
+//! The path of a message through a team: it comes from outside, a planner turns it into tasks, an executor looks
+//! something up with a command that a person allows, an evaluator words the answer, and it is sent by a second command
+//! that a person allows. One pump at a time with a person editing the files in between, continuously, and killed at any
+//! moment.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,15 +20,15 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_message_is_answered_by_pumps_with_a_person_at_the_files_in_between,
         a_message_is_answered_while_somebody_watches_the_files,
-        wherever_it_is_killed_it_goes_on_and_nothing_is_done_twice,
-        a_disk_that_is_full_is_told_and_once_there_is_room_it_goes_on_and_nothing_is_done_twice,
+        wherever_it_is_killed_it_continues_and_nothing_is_done_twice,
+        a_disk_that_is_full_is_reported_and_once_there_is_room_it_continues_and_nothing_is_done_twice,
         pumps_of_a_finished_walk_change_no_byte_and_ask_no_model,
     ]
 }
 
 const APPROVALS: &str = "tasks/approvals.task.md";
 const WORK: &str = "tasks/work.task.md";
-/// What the first command looks at, and the second brings out: each writes down that it ran.
+/// The input of the first command and the output of the second; each records that it ran.
 const CONTAINERS: &str = "#!/bin/sh\necho looked >> artifacts/ran.txt\necho 'CONTAINER  IMAGE'\n";
 const REPLY: &str = "#!/bin/sh\necho \"sent $1: $2\" >> artifacts/ran.txt\necho 'ok: delivered'\n";
 const SCENE: &str = "name: Walk\nseed: 3\nelements: []\nagents:\n\
@@ -37,7 +38,7 @@ const SCENE: &str = "name: Walk\nseed: 3\nelements: []\nagents:\n\
     \x20 - { id: executor-002, profile: executor-002, position: [250, 90] }\n\
     \x20 - { id: evaluator-001, profile: evaluator-001, position: [0, 200] }\n";
 
-/// What each of them says, by what it was told last; `SENDER` sends the reply.
+/// What each agent says, depending on its last input; `SENDER` sends the reply.
 const SCRIPT: &str = r#"
 agents:
   planner-001:
@@ -87,7 +88,8 @@ const SENDING: &str = r#"    - when: { contains: "This is task send-the-reply-to
       tools: [ { name: execute_command, arguments: { command: "sh plugins/slack/actions/reply.sh sarah 'Hi Sarah, Redis is down.'" } } ]
       repeat: true
 "#;
-/// Who sends where it is not who looks: then each has one command to run again where a kill left open whether it ran.
+/// The sender, if it is not the agent that looks things up: then each has one command to repeat after a kill that left
+/// open whether it ran.
 const OTHER_SENDER: &str = "executor-002";
 
 fn script(sender: &str) -> String {
@@ -103,7 +105,7 @@ fn room(sender: &str) -> TempDir {
         (format!("templates/{role}.agent.yaml"), fs::read_to_string(path).unwrap())
     };
     let written = [
-        // How long a walk takes is not what it is about.
+        // The duration does not matter here.
         ("settings.yaml", "tasks: { planner_checkins: false }\n"),
         ("scenes/walk.yaml", SCENE),
         ("script.yaml", &script(sender)),
@@ -129,14 +131,14 @@ fn room(sender: &str) -> TempDir {
 
 const PUMP: [&str; 6] = ["daemon", "--pump", "--provider", "scripted:script.yaml", "--events", "-"];
 
-/// The message arrives: whoever is joined to Slack writes it down.
+/// The message arrives: the Slack connector writes it into the inbox.
 fn message_arrives(room: &Path) {
     fs::create_dir_all(room.join("inbox")).unwrap();
     let line = serde_json::json!({ "user": "Sarah", "channel": "#ops", "text": "Can you check if Redis running?" });
     fs::write(room.join("inbox/slack-messages.jsonl"), format!("{line}\n")).unwrap();
 }
 
-/// What one pump did: its exit code, and what was told of models, tools and conclusions.
+/// One pump: its exit code, and its events of models, tools and results.
 fn pump(room: &Path) -> (i32, Vec<Value>, String) {
     let ended = output(room, &PUMP);
     let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
@@ -149,7 +151,7 @@ fn read(room: &Path, path: &str) -> String {
     fs::read_to_string(room.join(path)).unwrap_or_default()
 }
 
-/// What the person does with whatever is asked.
+/// What the person does with each question.
 fn allow_all(room: &Path) -> bool {
     let text = read(room, APPROVALS);
     let allowed = text.replace("- [ ] A @human", "- [x] A @human");
@@ -160,7 +162,7 @@ fn allow_all(room: &Path) -> bool {
     is_asked
 }
 
-/// Everything is as it is when the walk is over, and no command ran more often than a person allowed it.
+/// Checks the final state, and that no command ran more often than a person allowed.
 fn assert_answered(room: &Path, told: &str) {
     let told = &format!("{told}\n{}", sessions(room).into_values().collect::<String>());
     let (ran, approvals, work) = (read(room, "artifacts/ran.txt"), read(room, APPROVALS), read(room, WORK));
@@ -187,8 +189,8 @@ fn assert_once(room: &Path) {
     assert_eq!(read(room, APPROVALS).matches("\n- [").count(), 2, "{}", read(room, APPROVALS));
 }
 
-/// What happens in each pump: how it ends, and what each agent calls or concludes, in the order in which it does so. The
-/// message and the two decisions of the person come before the first, the third and the eighth.
+/// What happens in each pump: how it ends, and each agent's calls and results, in order. The message arrives before the
+/// first pump, and the person's two decisions before the third and the eighth.
 const WALK: [(i32, &[&str]); 10] = [
     (0, &["planner-001 create_task", "executor-001 read_file"]),
     (4, &["planner-001 concludes: Emil looks.", "executor-001 execute_command"]),
@@ -208,7 +210,7 @@ const WALK: [(i32, &[&str]); 10] = [
     (0, &[]),
 ];
 
-/// What an event says of the walk.
+/// An event in a few words.
 fn step(event: &Value) -> Option<String> {
     let agent = event["agent"].as_str()?;
     match event["type"].as_str()? {
@@ -244,7 +246,7 @@ fn a_message_is_answered_by_pumps_with_a_person_at_the_files_in_between() {
         };
         assert!(is_written("") || is_written("\""), "{conclusion}: {}", read(room.path(), WORK));
     }
-    // What each was told stands in its session, for whoever reads the files.
+    // Each session contains what its agent was told, for readers of the files.
     let told = [
         ("planner-001", "Can you check if Redis running?"),
         ("planner-001", "No container of Redis runs."),
@@ -260,7 +262,7 @@ fn a_message_is_answered_by_pumps_with_a_person_at_the_files_in_between() {
     }
 }
 
-/// The files of sessions, by name.
+/// The session files, by name.
 fn sessions(room: &Path) -> BTreeMap<String, String> {
     let all = fs::read_dir(room.join("sessions")).unwrap().flatten();
     all.map(|file| (file.file_name().into_string().unwrap(), fs::read_to_string(file.path()).unwrap())).collect()
@@ -286,7 +288,7 @@ fn a_message_is_answered_while_somebody_watches_the_files() {
     assert_once(room.path());
 }
 
-/// Kills a pump after so long, and again, until the walk is over. Gives back, too, how many were still at work.
+/// Kills a pump after this time, again and again, until everything is done. Also returns how many were still at work.
 fn walk_with_kills(seed: u64) -> (TempDir, usize) {
     let room = room(OTHER_SENDER);
     message_arrives(room.path());
@@ -314,7 +316,7 @@ fn walk_with_kills(seed: u64) -> (TempDir, usize) {
     (room, kills)
 }
 
-/// Pumps until nothing is left to do, and allows what is asked.
+/// Pumps until nothing is left to do, and allows every question.
 fn go_on_to_the_end(room: &Path) {
     for _ in 0..40 {
         let (code, acts, _) = pump(room);
@@ -324,7 +326,7 @@ fn go_on_to_the_end(room: &Path) {
     }
 }
 
-fn wherever_it_is_killed_it_goes_on_and_nothing_is_done_twice() {
+fn wherever_it_is_killed_it_continues_and_nothing_is_done_twice() {
     let wanted = std::env::var("WORKSHOP_MORE_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(20);
     let mut kills = 0;
     for seed in 0.. {
@@ -339,16 +341,16 @@ fn wherever_it_is_killed_it_goes_on_and_nothing_is_done_twice() {
     }
 }
 
-/// A pump that cannot make a file longer than so many blocks of 512 bytes, as where the disk is full.
+/// A pump that cannot make a file longer than this many blocks of 512 bytes, as on a full disk.
 fn pump_on_a_full_disk(room: &Path, blocks: usize) -> Output {
-    // A signal that is ignored stays ignored in what is started: writing fails, and nobody is killed for it.
+    // Child processes inherit the ignored signal: writing fails, and nothing is killed for it.
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
     command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_workshop")).args(PUMP);
     command.current_dir(room).stdin(Stdio::null()).output().unwrap()
 }
 
-fn a_disk_that_is_full_is_told_and_once_there_is_room_it_goes_on_and_nothing_is_done_twice() {
+fn a_disk_that_is_full_is_reported_and_once_there_is_room_it_continues_and_nothing_is_done_twice() {
     let room = room(OTHER_SENDER);
     message_arrives(room.path());
     for number in 0..WALK.len() {

@@ -1,4 +1,4 @@
-//! A room that stands still: nobody does anything by itself, a person may go on arranging, and it all replays.
+//! A paused room: nobody acts, a person may still arrange things, and it all replays.
 
 use agent_workshop::app::clock_driver::Step;
 use agent_workshop::app::room::{OpenOptions, Room};
@@ -19,7 +19,7 @@ pub fn trials() -> Vec<Trial> {
         what_is_arranged_meanwhile_counts_at_once_and_is_read_later,
         a_run_with_standstills_replays,
         a_paused_room_ticks_only_for_what_a_person_does,
-        a_room_that_was_left_standing_still_goes_on_when_it_is_opened,
+        a_room_that_was_left_standing_still_continues_when_it_is_opened,
     ]
 }
 
@@ -47,7 +47,7 @@ fn nobody_moves_or_begins_anything_while_the_room_stands_still() {
     let mut room = newsroom();
     room.advance(45.0);
     stand(&mut room, true);
-    // What was asked before is still answered; then all is quiet.
+    // Earlier requests are still answered; then all is quiet.
     room.advance(10.0);
     let before = where_everyone_is(&mut room);
     let told = room.log().len();
@@ -132,7 +132,7 @@ fn a_paused_room_ticks_only_for_what_a_person_does() {
     assert!(scene.contains("[-300, -70]"), "{scene}");
 }
 
-fn a_room_that_was_left_standing_still_goes_on_when_it_is_opened() {
+fn a_room_that_was_left_standing_still_continues_when_it_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
     let mut room = on_disk(folder.path());

@@ -1,7 +1,7 @@
-//! The studio, as somebody uses it who has never seen it: writes an agent, drops it, gives it a task, sees whom it
-//! started and what they wrote, changes its file while they work, and takes the result along. The same hands move a
-//! second window that is drawn without a display, which says where everything stands. Pictures of every step are kept
-//! in the target folder's `tmp/studio`.
+//! The studio as used by a newcomer: writes an agent, drops it, gives it a task, sees which agents it started and what
+//! they wrote, changes its file while they work, and exports the result. The same input also drives a second window
+//! without a display, which knows where everything is. Screenshots of every step are kept in the target folder's
+//! `tmp/studio`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub fn trials() -> Vec<Trial> {
     vec![Trial::test("studio::from_a_first_agent_to_what_is_taken_along", case).with_ignored_flag(is_ignored)]
 }
 
-/// A second window on a copy of the workspace, drawn without a display and moved by the same hands.
+/// A second window without a display, with a copy of the workspace and the same input.
 struct Twin {
     room: OpenRoom,
     screen: Screen,
@@ -66,7 +66,7 @@ impl Twin {
         self.widgets = update.nodes.iter().filter_map(|(_, node)| Some((called(node)?, place(node)?))).collect();
     }
 
-    /// Lets what was asked for be read and shown.
+    /// Runs until requested files have been read and shown.
     fn settle(&mut self) {
         for _ in 0..12 {
             self.frame(Vec::new());
@@ -100,7 +100,7 @@ impl Twin {
     }
 }
 
-/// Hands that move both windows.
+/// Input for both windows.
 struct Hands {
     display: Display,
     twin: Twin,
@@ -167,7 +167,7 @@ fn from_a_first_agent_to_what_is_taken_along() {
     until("it in the room", || contains(&scene, "profile: lead-orchestrator"));
     hands.display.picture("3-dropped");
 
-    // It is given a task, and starts others.
+    // It gets a task, and starts others.
     hands.display.click(hands.twin.middle("Task to run"));
     hands.display.types("Plan a launch party");
     hands.display.keys("Return");
@@ -175,7 +175,7 @@ fn from_a_first_agent_to_what_is_taken_along() {
     hands.display.keys("ctrl+shift+g");
     hands.display.picture("4-graph-at-work");
 
-    // Its file is changed while they work; what was written is not lost, whoever is at work.
+    // Its file is changed while they work; nothing written is lost.
     hands.key("ctrl+k", Modifiers::COMMAND, Key::K);
     hands.types("Open file agents/lead-orchestrator.md");
     hands.key("Return", Modifiers::NONE, Key::Enter);
@@ -200,7 +200,7 @@ fn from_a_first_agent_to_what_is_taken_along() {
     std::thread::sleep(Duration::from_secs(1));
     hands.display.picture("7-log");
 
-    // The whole is taken along, and opens elsewhere as it was.
+    // The whole workspace is exported, and opens unchanged elsewhere.
     hands.display.keys("ctrl+k");
     hands.display.types("Export the workspace as a zip");
     hands.display.keys("Return");
@@ -215,7 +215,7 @@ fn from_a_first_agent_to_what_is_taken_along() {
     opens_elsewhere_as_it_was(&zip);
 }
 
-/// Takes a zip apart in an empty folder, opens what is in it, and looks whether everything is there.
+/// Unpacks an archive into an empty folder, opens the workspace in it, and checks that it is complete.
 fn opens_elsewhere_as_it_was(zip: &Path) {
     let elsewhere = tempfile::tempdir().unwrap();
     let mut archive = zip::ZipArchive::new(std::fs::File::open(zip).unwrap()).unwrap();

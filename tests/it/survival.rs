@@ -1,4 +1,5 @@
-//! What was told once is there when it is asked about, after many summaries of the session and among many other memories.
+//! Facts that were told once are remembered when they are asked about, after many summaries of the session and among
+//! many other memories.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -14,7 +15,7 @@ pub fn trials() -> Vec<Trial> {
     cases![facts_survive_fifty_compactions_and_five_hundred_other_memories]
 }
 
-/// What is told and by what it is asked about; written for the figures of recall, whose formula was not tuned on these.
+/// Facts and the questions about them; written for the recall targets, and not used for tuning its formula.
 const LABELLED: &str = include_str!("../../crates/knowledge/fixtures/questions.tsv");
 const FACTS: usize = 20;
 const PINNED: usize = 5;
@@ -25,7 +26,7 @@ const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada, 
 const SETTINGS: &str =
     "mind: { compact_after_turns: 1, compaction_keeps_messages: 2 }\nknowledge: { learns_from_work: false }\n";
 
-/// Other memories: half of the one who is asked, half of everybody.
+/// Other memories: half of the asked agent, half of everybody.
 fn others() -> [String; 2] {
     let things = ["crane", "ledger", "harbour", "violin", "garden", "ticket", "engine", "novel", "bridge", "lantern"];
     let deeds = [
@@ -68,7 +69,7 @@ fn facts_survive_fifty_compactions_and_five_hundred_other_memories() {
     let before = recalled_of(&mut studio, &labelled);
     assert!(before.len() >= FACTS * 3 / 4, "{before:?}");
     studio.close();
-    // A person pins some, and much else is remembered.
+    // A person pins some, and many other things are remembered.
     let mut pinned = 0;
     let pin = |line: &str| {
         pinned += usize::from(line.contains("<!-- k-"));
@@ -90,7 +91,7 @@ fn facts_survive_fifty_compactions_and_five_hundred_other_memories() {
         studio.idle();
     }
     let after = recalled_of(&mut studio, &labelled);
-    // What was not found among few, because it is asked about in other words altogether, is not lost among many.
+    // Facts that were not found among few memories, because the question uses other words, do not count among many.
     let lost: BTreeSet<&str> = before.difference(&after).copied().collect();
     let own = studio.read("memory/knowledge/ada.md");
     let is_pinned = |fact: &&&str| own.lines().any(|line| line.contains(**fact) && line.contains(" pinned"));
@@ -100,7 +101,7 @@ fn facts_survive_fifty_compactions_and_five_hundred_other_memories() {
     assert!(kept as f64 >= 0.95 * others as f64, "{kept} of {others}: {lost:#?}");
 }
 
-/// Which facts the agent is reminded of when it is asked about each.
+/// The facts of which the agent is reminded by each question.
 fn recalled_of<'a>(studio: &mut Studio, labelled: &[(&'a str, &str)]) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     for (fact, question) in labelled {

@@ -1,5 +1,5 @@
-//! A task board in the room: what a person writes on it becomes an agent's work, the agent walks there first, and what
-//! agents ask is answered once, whether in the file or on the card.
+//! A task board in the room: what a person writes on it becomes an agent's work, the agent walks there first, and
+//! agents' questions are answered once, in the file or on the card.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ pub fn trials() -> Vec<Trial> {
         edits_of_the_board_an_editor_and_agents_meet_in_the_file,
         a_question_on_a_board_is_answered_once_in_the_file_or_on_the_card,
         two_boards_of_one_file_show_the_same,
-        a_room_with_a_board_goes_on_and_comes_back,
+        a_room_with_a_board_continues_and_comes_back,
     ]
 }
 
@@ -54,12 +54,12 @@ fn on_board(studio: &mut Studio, element: &str, act: impl Into<ElementAct>) {
     studio.tick();
 }
 
-/// What a board holds, as the text of its file.
+/// The content of a board, as the text of its file.
 fn held(studio: &mut Studio, element: &str) -> String {
     let world = studio.world();
     let elements = world.resource::<Elements>();
     let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("it is in the room");
-    world.get::<HeldContent>(entity).expect("it holds something").0.to_markdown()
+    world.get::<HeldContent>(entity).expect("it should contain something").0.to_markdown()
 }
 
 fn edit(studio: &mut Studio, path: &str, text: &str) {
@@ -94,7 +94,7 @@ fn a_task_written_on_the_board_is_done_by_an_agent_at_the_board() {
     assert!(file.starts_with(PLAN) && file.contains("- [ ] A @writer \"Count the chairs\"\r\n"), "{file}");
     assert!(file.contains("  status: working\r\n"), "the board and the file say who is at it: {file}");
     assert_eq!(held(&mut studio, "work"), file);
-    // What was done on the board is why it began.
+    // The change of the board is the cause of the work.
     let begun = activation(&studio).unwrap();
     let record = |seq: &serde_json::Value| studio.log_of_all().iter().find(|event| event["seq"] == *seq).unwrap();
     let marked = record(&begun["cause"]);
@@ -112,7 +112,7 @@ fn a_task_written_on_the_board_is_done_by_an_agent_at_the_board() {
 }
 
 fn an_agent_goes_to_the_board_that_shows_its_task() {
-    // At the first sight of a board nobody reads it: whoever goes there goes for its task.
+    // A new board is not read by anybody: an agent goes there for its task.
     let plan = "- [ ] @writer Count\n";
     let mut studio = studio_with("latency: 12\ndefault: [ { text: Twelve. } ]\n", SCENE, plan);
     let on_its_way = |studio: &Studio| {
@@ -127,7 +127,7 @@ fn an_agent_goes_to_the_board_that_shows_its_task() {
     assert!(studio.read(WORK).contains("- [ ] @writer Count\n"), "it is there before it is done");
     settled(&mut studio);
     assert!(studio.read(WORK).contains("- [x] @writer Count\n"));
-    // Where no board shows the file, nobody goes anywhere.
+    // If no board shows the file, nobody goes anywhere.
     let scene = SCENE.replace("tasks/work.task.md", "tasks/other.task.md");
     let mut bare = studio_with("latency: 12\ndefault: [ { text: Twelve. } ]\n", &scene, plan);
     bare.until("it is done", |studio| studio.read(WORK).contains("- [x] @writer Count\n"));
@@ -141,13 +141,13 @@ fn edits_of_the_board_an_editor_and_agents_meet_in_the_file() {
     let ticked = PLAN.replace("- [ ] Paint   ", "- [x] Paint   ") + "  id: paint\r\n";
     assert_eq!(held(&mut studio, "work"), ticked);
     studio.until("it is saved", |studio| studio.read(WORK) == ticked);
-    // In an editor and on the board at the same time: both are there.
+    // Changed in an editor and on the board at the same time: both changes are kept.
     edit(&mut studio, WORK, &ticked.replace("# Plan", "# Our plan"));
     on_board(&mut studio, "work", TaskAct::AddTask { line: "Sweep".into(), below: Some("paint".into()) });
     let both = ticked.replace("# Plan", "# Our plan") + "  - [ ] \"Sweep\"\r\n    id: sweep\r\n";
     assert_eq!(held(&mut studio, "work"), both);
     studio.until("both are saved", |studio| studio.read(WORK) == both);
-    // What cannot be read as a task is shown, and refuses what is done to it.
+    // Text that cannot be read as a task is shown, and edits of it are refused.
     edit(&mut studio, WORK, &both.replace("\"Sweep\"", "\"Sweep"));
     let broken = held(&mut studio, "work");
     on_board(&mut studio, "work", done("sweep"));
@@ -183,7 +183,7 @@ fn a_question_on_a_board_is_answered_once_in_the_file_or_on_the_card() {
         let asked = studio.read(APPROVALS);
         assert_eq!(held(&mut studio, "asked"), asked, "the board shows it");
         let id = studio.world().resource::<Kernel>().approvals().next().expect("it waits").id.to_string();
-        // Ticking it behind the question's back is no answer.
+        // Ticking the task without answering the question is not an answer.
         on_board(&mut studio, "asked", TaskAct::MoveTask { id: id.clone(), column: Some(Column::Done), place: None });
         assert_eq!((held(&mut studio, "asked"), studio.read(APPROVALS)), (asked.clone(), asked.clone()));
         assert!(studio.all("approval_decided").is_empty() && !studio.exists("artifacts/a.md"));
@@ -228,7 +228,7 @@ fn two_boards_of_one_file_show_the_same() {
     studio.until("both are saved", |studio| studio.read(WORK) == both);
 }
 
-fn a_room_with_a_board_goes_on_and_comes_back() {
+fn a_room_with_a_board_continues_and_comes_back() {
     let mut studio = studio("latency: 6\ndefault: [ { text: Done that. } ]\n", SCENE);
     on_board(&mut studio, "work", TaskAct::AddTask { line: "@writer Count".into(), below: None });
     studio.until("it is work", |studio| !studio.all("activation").is_empty());

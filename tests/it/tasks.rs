@@ -1,4 +1,4 @@
-//! Task files from the command line: asked, changed, checked and spaced, as a person and as a pipe would.
+//! Task files on the command line: queried, changed, checked and formatted, as by a person and in a pipe.
 
 use std::fs;
 use std::io::Write;
@@ -22,7 +22,7 @@ pub fn trials() -> Vec<Trial> {
         tasks_are_added_and_deleted,
         a_task_with_an_error_is_refused_and_named,
         paths_stay_in_the_workspace_and_approvals_with_the_person,
-        mistakes_are_told_with_line_column_and_code,
+        mistakes_are_reported_with_line_column_and_code,
         spacing_is_checked_and_changed,
         results_go_to_a_new_file_and_through_pipes,
         two_commands_at_once_lose_nothing,
@@ -45,7 +45,7 @@ fn plan(room: &Path) -> String {
     fs::read_to_string(room.join("tasks/plan.task.md")).unwrap()
 }
 
-/// How a command ends, and what it says on standard error.
+/// The exit code of a command, and its standard error.
 fn refused(room: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let ended = output(room, arguments);
     assert!(ended.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&ended.stdout));
@@ -87,7 +87,7 @@ fn one_task_is_changed_and_every_other_byte_stays() {
     let query = "UPDATE tasks/plan.task.md SET status = completed, note = 'signed' WHERE id = 't2'";
     assert_eq!(succeed(room.path(), &["task", query]), "tasks/plan.task.md: changed t2\n");
     assert_eq!(plan(room.path()), PLAN.replace("[_]", "[x]").replace("note:   two  spaces", "note: signed"));
-    // An id is written down with the first change.
+    // An id is written with the first change.
     succeed(room.path(), &["task", "UPDATE tasks/plan.task.md SET priority = C WHERE title LIKE 'sign%'"]);
     assert!(plan(room.path()).contains("  - [ ] C Sign it\n    id: sign-it\n\n## Notes"));
     let again = output(room.path(), &["task", query]);
@@ -211,7 +211,7 @@ fn paths_stay_in_the_workspace_and_approvals_with_the_person() {
     }
 }
 
-fn mistakes_are_told_with_line_column_and_code() {
+fn mistakes_are_reported_with_line_column_and_code() {
     let room = room();
     let text = "- [ ] @ada @nobody \"a\"\n  id: one\n  depends_on: none\n- [ ] \"b\n  id: one\n";
     fs::write(room.path().join("tasks/bad.task.md"), text).unwrap();

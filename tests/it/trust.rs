@@ -1,4 +1,4 @@
-//! A few cases of every loop that the product must stand; `cargo bench --bench figures -- trust` runs them all.
+//! A few cases of every stress-test loop; `cargo bench --bench figures -- trust` runs them all.
 
 use libtest_mimic::Trial;
 
@@ -10,7 +10,7 @@ pub fn trials() -> Vec<Trial> {
     cases![
         killed_at_any_moment_nothing_is_lost_and_nothing_is_done_twice,
         agents_that_work_together_and_are_killed_lose_and_repeat_nothing,
-        spoiled_files_are_told_and_left_as_they_are,
+        corrupted_files_are_reported_and_left_as_they_are,
         hostile_calls_reach_nothing_beyond_the_rights_of_their_agent,
         hostile_servers_end_in_words,
         nothing_of_a_server_is_left_when_its_room_is_killed,
@@ -33,7 +33,7 @@ fn agents_that_work_together_and_are_killed_lose_and_repeat_nothing() {
     clean("together", 0..2);
 }
 
-fn spoiled_files_are_told_and_left_as_they_are() {
+fn corrupted_files_are_reported_and_left_as_they_are() {
     clean("mutations", 0..14);
 }
 

@@ -1,5 +1,5 @@
-//! An agent's work undone from the command line: with what it wrote, deleted and renamed, and with what a person wrote
-//! meanwhile left alone.
+//! Undoing an agent's work on the command line: everything that it wrote, deleted and renamed, without touching what a
+//! person wrote meanwhile.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Conversations with tools in every vendor's wire format: what is sent, as a mock that nobody here wrote
-//! understands it and as it is on the wire, and what comes back.
+//! Conversations with tools in every vendor's wire format: what is sent, as bytes and as a third-party mock understands
+//! it, and what comes back.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ fn fixtures() -> Value {
     ] })
 }
 
-/// A mock with its fixtures, and what goes to it.
+/// A mock with its fixtures, and a proxy that records its requests.
 struct Mock {
     tap: Tap,
     peer: Peer,
@@ -58,12 +58,12 @@ impl Mock {
         asking::ask_this(vendor, &self.tap.url, request, &hasty())
     }
 
-    /// The last request, as it is on the wire.
+    /// The last request, as it was sent.
     fn last_sent(&self) -> Value {
         self.tap.bodies().pop().expect("something was sent")
     }
 
-    /// The last request, as the mock understood it: in OpenAI's words, whatever the wire.
+    /// The last request, as the mock understood it: in OpenAI's format, whatever the wire format.
     fn last_understood(&self) -> Value {
         let journal = self.peer.get("/__aimock/journal").expect("the mock keeps a journal");
         let (from, to) = (journal.find('[').expect("a list"), journal.rfind(']').expect("a list"));
@@ -87,7 +87,7 @@ fn request(words: &str) -> ProviderRequest {
     ProviderRequest { tools: vec![tool("vfs_read"), tool("vfs_write")], ..asking::request(words) }
 }
 
-/// The question after a reply whose calls got these results.
+/// The request after a reply whose calls had these results.
 fn after(mut request: ProviderRequest, reply: &Completion, results: &[&str]) -> ProviderRequest {
     request.prompt.history.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
     let answered = reply.tool_calls.iter().zip(results);
@@ -99,7 +99,7 @@ fn paths(reply: &Completion) -> Vec<String> {
     reply.tool_calls.iter().map(|call| call.arguments["path"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// Two calls at once, their results, and the final words; each wire gets what its vendor documents.
+/// Two calls in one turn, their results, and the final words; each format gets what its vendor documents.
 fn conversation(vendor: &str) {
     let mock = mock();
     let first = request("compare");
@@ -134,11 +134,11 @@ fn declared(vendor: &str, body: &Value) {
     assert_eq!((&tools[0], tools.as_array().map(Vec::len)), (&told, Some(2)), "{vendor}: {body}");
 }
 
-/// What the tools say, as a model is told it: words of others stand between fences.
+/// The results of the tools, as a model reads them: foreign text is fenced.
 const TOLD_A: &str = "```text\n# A\n```";
 const TOLD_B: &str = "```text\n# B\n```";
 
-/// The history with calls and results, in the vendor's own words.
+/// The history with calls and results, in the vendor's own format.
 fn sent_on_the_wire(vendor: &str, body: &Value, calls: &[ToolCall]) {
     let [a, b] = calls else { panic!("two calls") };
     let (path_a, path_b) = (json!({ "path": "a.md" }), json!({ "path": "b.md" }));
@@ -193,7 +193,7 @@ fn sent_on_the_wire(vendor: &str, body: &Value, calls: &[ToolCall]) {
     assert_eq!(body[key], wanted, "{vendor}: {body}");
 }
 
-/// The mock finds each result with its call.
+/// The mock matches each result with its call.
 fn understood(body: &Value, vendor: &str) {
     let messages = body["messages"].as_array().expect("messages");
     let says = messages.iter().find(|message| message["role"] == "assistant").expect("the agent's turn");
@@ -201,12 +201,12 @@ fn understood(body: &Value, vendor: &str) {
     let results: Vec<_> = messages.iter().filter(|message| message["role"] == "tool").collect();
     assert_eq!((called.len(), results.len()), (2, 2), "{vendor}: {body}");
     for (call, result) in called.iter().zip(results) {
-        // Ollama's format has no ids; the mock makes some up for the calls alone.
+        // Ollama's format has no ids; the mock invents some, but only for the calls.
         assert!(vendor == "ollama" || call["id"] == result["tool_call_id"], "{vendor}: {body}");
     }
 }
 
-/// What is being written is known before it is written.
+/// The call is announced before it is complete.
 fn seen_early(vendor: &str) {
     let asked = mock().ask(vendor, request("write"));
     let path = asked.calls.first().and_then(|call: &LiveCall| call.argument("path"));
@@ -214,7 +214,7 @@ fn seen_early(vendor: &str) {
     assert_eq!(asked.reply().tool_calls[0].arguments["content"].as_str().map(str::len), Some(500));
 }
 
-/// A stream that is cut in the middle of a call is no answer, and no call.
+/// A stream that is cut in the middle of a call is neither an answer nor a call.
 fn cut(vendor: &str) {
     let mut mock = mock();
     mock.tap = Tap::cutting(&mock.peer, "word");
@@ -230,10 +230,10 @@ fn limited_once(vendor: &str) {
     assert_eq!(mock.tap.bodies().len(), 2);
 }
 
-/// Arguments that are no JSON come as the text they were, and go back as an object that tells it.
+/// Arguments that are not JSON arrive as plain text and are sent back as an object that contains the text.
 fn malformed(vendor: &str) {
     let mock = mock();
-    // On other wires this mock mends the arguments itself before it sends them.
+    // In other formats this mock repairs the arguments itself before it sends them.
     let streams_text = ["openai"].contains(&vendor);
     let reply = mock.ask(vendor, request("nonsense")).reply();
     let arguments = &reply.tool_calls[0].arguments;
@@ -255,7 +255,7 @@ fn malformed(vendor: &str) {
     assert_eq!(asked.reply().text, "Understood all the same.");
 }
 
-/// A history that was cut, that is of another vendor, and in which results are missing, is accepted.
+/// A history that was shortened, belongs to another vendor, or lacks results is accepted.
 fn odd_histories(vendor: &str) {
     let mock = mock();
     let lost = ToolCall::new("call#vfs_read#0", "vfs_read", json!({ "path": "a.md" }));
@@ -285,8 +285,8 @@ fn odd_histories(vendor: &str) {
     );
 }
 
-/// What Anthropic thought before it called goes back in front of the calls, signed and sealed as it came; the
-/// reasoning of those who imitate OpenAI goes back as they want it; nobody else gets any.
+/// Anthropic's thinking before a call is sent back before the calls, with its signature and unchanged; the reasoning of
+/// OpenAI-compatible vendors is sent back in their format; nobody else gets any.
 fn reasoning(vendor: &str) {
     let mock = mock();
     let first = request("think");
@@ -314,14 +314,14 @@ fn reasoning(vendor: &str) {
     }
 }
 
-/// Gemini's signature of a call goes back on that call, letter for letter; its ids, where it gives some, too. A turn
-/// that is not signed because it comes from elsewhere gets what the vendor documents for that.
+/// Gemini's signature of a call is sent back with that call, unchanged, and so are its ids where it has some. A turn
+/// without a signature, because it comes from elsewhere, gets what the vendor documents for that.
 fn signatures_of_gemini() {
     let heard: Arc<Mutex<Vec<Value>>> = Arc::default();
     let bodies = heard.clone();
     let server = Server::start(move |stream, request, number| {
         let body = request.split_once("{").map_or(String::new(), |(_, body)| format!("{{{body}"));
-        bodies.lock().expect("nobody breaks while holding it").push(serde_json::from_str(&body).unwrap_or_default());
+        bodies.lock().expect("no thread panics while holding it").push(serde_json::from_str(&body).unwrap_or_default());
         let call = |id: &str, path: &str| json!({ "id": id, "name": "vfs_read", "args": { "path": path } });
         let parts = if number == 0 {
             json!([{ "functionCall": call("g-1", "a.md"), "thoughtSignature": "c2lnbmVk" }, { "functionCall": call("g-2", "b.md") }])
@@ -344,7 +344,7 @@ fn signatures_of_gemini() {
         asking::ask_this("gemini", &server.url, after(first, &unsigned, &["# A"]), &settings).reply().text,
         "done"
     );
-    let heard = heard.lock().expect("nobody breaks while holding it");
+    let heard = heard.lock().expect("no thread panics while holding it");
     let call = |id: &str, path: &str| json!({ "id": id, "name": "vfs_read", "args": { "path": path } });
     assert_eq!(
         heard[1]["contents"][1]["parts"],
@@ -354,7 +354,7 @@ fn signatures_of_gemini() {
     assert_eq!(heard[2]["contents"][1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator");
 }
 
-/// Gemini says in the body of a refusal how long to wait, and nowhere else.
+/// Gemini reports the waiting time only in the body of a refusal.
 fn delay_of_gemini() {
     let delay = json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "41s" });
     let body = json!([{ "error": { "code": 429, "status": "RESOURCE_EXHAUSTED", "details": [delay] } }]).to_string();

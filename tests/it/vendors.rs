@@ -1,4 +1,4 @@
-//! Every vendor's wire format, as a mock that nobody here wrote speaks it.
+//! Every vendor's wire format, as a third-party mock implements it.
 
 use std::io::Write;
 
@@ -44,24 +44,24 @@ fn mock() -> (Peer, tempfile::NamedTempFile) {
     (peer, file)
 }
 
-/// Text streams, comes whole, and with the usage that the vendor says.
+/// Text is streamed, arrives complete, and has the vendor's usage.
 fn text_and_usage(vendor: &str) {
     let (peer, _file) = mock();
     let asked = asking::ask(vendor, &peer.url, "greet", &hasty());
     assert!(asked.pieces > 0, "it streams");
     let reply = asked.reply();
     assert_eq!((reply.text.as_str(), reply.finish), ("Hello from the peer: Grüße, 東京.", Finish::Stop));
-    // In Ollama's format this mock always says nought; the gateway then books what it had set aside.
+    // In Ollama's format this mock always reports zero; the gateway then books the amount that it reserved.
     let usage = if vendor == "ollama" { (0, 0) } else { (21, 9) };
     assert_eq!((reply.usage.input_tokens, reply.usage.output_tokens), usage, "{vendor}");
     let long = asking::ask(vendor, &peer.url, "long", &hasty()).reply();
-    // Nor does this mock ever give a reason but "stop" in Ollama's format.
+    // In Ollama's format this mock never gives a reason other than "stop".
     let finish = if vendor == "ollama" { Finish::Stop } else { Finish::Length };
     assert_eq!((long.text.len(), long.finish), (1000, finish));
     journal(vendor, &peer);
 }
 
-/// What we sent: the model, the system text, the words, the limit; the key only where it belongs.
+/// The request: the model, the system text, the words and the limit; the key appears only where it belongs.
 fn journal(vendor: &str, peer: &Peer) {
     let journal = peer.get("/__aimock/journal").expect("the mock keeps a journal");
     for sent in ["test-model", "You are a test.", "greet", "64"] {
@@ -77,7 +77,7 @@ fn journal(vendor: &str, peer: &Peer) {
     assert!(!journal.contains(&format!("key={KEY}")), "the key never stands in the address");
 }
 
-/// Two calls at once, with their names and arguments.
+/// Two calls in one turn, with their names and arguments.
 fn tool_calls(vendor: &str) {
     let (peer, _file) = mock();
     let reply = asking::ask(vendor, &peer.url, "tools", &hasty()).reply();
@@ -87,7 +87,7 @@ fn tool_calls(vendor: &str) {
     assert_eq!(reply.finish, Finish::ToolCalls);
 }
 
-/// 429 is tried again and then said.
+/// 429 is retried and then reported.
 fn rate_limit(vendor: &str) {
     let (peer, _file) = mock();
     let failure = asking::ask(vendor, &peer.url, "limit", &hasty()).failure();
@@ -96,14 +96,14 @@ fn rate_limit(vendor: &str) {
     assert_eq!(failure.retry_after_secs, Some(1.0), "the mock asks to wait a second");
 }
 
-/// A stream that is cut is no answer.
+/// A stream that is cut is not an answer.
 fn cut(vendor: &str) {
     let (peer, _file) = mock();
     let failure = asking::ask(vendor, &peer.url, "cut", &hasty()).failure();
     assert_eq!(failure.kind, FailureKind::Malformed, "{failure:?}");
 }
 
-/// Nor is one that cannot be read.
+/// An unreadable stream is not an answer either.
 fn malformed(vendor: &str) {
     let (peer, _file) = mock();
     let settings = GatewaySettings { attempts: 1, ..hasty() };
@@ -111,7 +111,7 @@ fn malformed(vendor: &str) {
     assert_eq!(failure.kind, FailureKind::Malformed, "{failure:?}");
 }
 
-/// Tried out from the window: the answer, what it used, and where it went wrong once the server is gone.
+/// Tested from the window: the answer, its usage, and the failure after the server has stopped.
 fn tried_out(vendor: &str) {
     let (peer, _file) = mock();
     let workshop = asking::room_of(vendor, &peer.url);

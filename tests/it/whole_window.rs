@@ -1,5 +1,5 @@
-//! The whole window with a workspace in a folder of its own, drawn without a display: its frames, its keys and its
-//! pointer, for the cases that need all of it.
+//! The whole window with a workspace in a folder of its own, without a display: its frames, keyboard and pointer, for
+//! cases that need all of it.
 
 use std::time::{Duration, Instant};
 
@@ -8,19 +8,19 @@ use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, 
 
 use crate::window::{called, place};
 
-/// What is waited for comes within this, or the case fails.
+/// The time limit of every wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct WholeWindow {
     pub screen: Screen,
-    /// What the last frame had, as a screen reader is told: by name, with its place.
+    /// The content of the last frame as a screen reader gets it: names with their places.
     pub widgets: Vec<(String, Rect)>,
     /// The texts of the last frame.
     pub shown: Vec<String>,
     pub room: OpenRoom,
     context: Context,
     frame: u32,
-    /// Goes last.
+    /// Dropped last.
     pub folder: tempfile::TempDir,
 }
 
@@ -32,7 +32,7 @@ impl WholeWindow {
         Self { screen, widgets, shown, room, context, frame: 0, folder }
     }
 
-    /// Draws a frame in which this happens, a thirtieth of a second after the last.
+    /// Draws a frame with this input, a thirtieth of a second after the last one.
     pub fn frame(&mut self, events: Vec<Event>) {
         self.room.live();
         self.frame += 1;
@@ -51,7 +51,7 @@ impl WholeWindow {
         (0..count).for_each(|_| self.frame(Vec::new()));
     }
 
-    /// Lets frames pass until something is so.
+    /// Draws frames until a condition holds.
     pub fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
         let began = Instant::now();
         while !is_so(self) {
@@ -82,7 +82,7 @@ impl WholeWindow {
         self.frames(3);
     }
 
-    /// Does a command by its name, from the palette.
+    /// Runs a command by its name in the palette.
     pub fn command(&mut self, name: &str) {
         self.press(Modifiers::COMMAND, Key::K);
         self.frame(vec![Event::Text(name.to_owned())]);

@@ -1,9 +1,9 @@
-//! Agent files in the shapes in which people publish them, made up here: three layouts with the folders, names, keys
-//! and slips that such collections have.
+//! Generated agent files in the shapes in which people publish them: three layouts with the folders, names, keys and
+//! mistakes of such collections.
 
 use std::fmt::Write;
 
-/// What the departments and trades of the made-up collections are.
+/// The departments and roles of the generated collections.
 const DEPARTMENTS: [&str; 8] =
     ["core-development", "language-specialists", "infrastructure", "quality", "data", "product", "writing", "design"];
 const TRADES: [&str; 26] = [
@@ -37,7 +37,7 @@ const TRADES: [&str; 26] = [
 
 /// A file of a collection.
 pub struct WildFile {
-    /// Where it lies in the collection.
+    /// Its path in the collection.
     pub path: String,
     /// Its text.
     pub text: String,
@@ -66,7 +66,7 @@ fn body(trade: &str, department: &str) -> String {
     body
 }
 
-/// Plugins that hold agents, commands and skills: folded keys, models by family, no tools.
+/// Plugins with agents, commands and skills: folded keys, models by family, no tools.
 fn plugins() -> Vec<WildFile> {
     let mut files = vec![
         file("plugins-pack/README.md".into(), "# A pack of plugins\n\nMany agents.\n".into(), false),
@@ -93,7 +93,7 @@ fn plugins() -> Vec<WildFile> {
     files
 }
 
-/// Numbered categories, each with a README: quoted descriptions and tools of the other product.
+/// Numbered categories, each with a README: quoted descriptions, and tools of another product.
 fn categories() -> Vec<WildFile> {
     let tools =
         ["Read, Write, Edit, Bash, Glob, Grep", "Read, Grep, WebFetch, WebSearch", "Read, Write, MultiEdit, TodoWrite"];
@@ -116,7 +116,7 @@ fn categories() -> Vec<WildFile> {
     files
 }
 
-/// Departments whose descriptions hold examples that YAML takes for keys.
+/// Departments whose descriptions contain examples that YAML takes for keys.
 fn departments() -> Vec<WildFile> {
     let mut files = vec![file("departments-pack/README.md".into(), "# Departments\n".into(), false)];
     for (number, department) in DEPARTMENTS.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The real window, as a person uses it: opened in an empty folder, looked at, filled, edited, stopped and opened
-//! again. Pictures of every step are kept in the target folder's `tmp/window`, and side by side as `film.png`.
+//! The real window, as a person uses it: opened in an empty folder, viewed, filled, edited, closed and opened again.
+//! Screenshots of every step are kept in the target folder's `tmp/window`, and side by side as `film.png`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,14 +32,14 @@ pub fn trials() -> Vec<Trial> {
 
 pub const SIZE: (u32, u32) = (1280, 800);
 
-/// Where everything stands in the window: the same window, drawn without a display.
+/// Knows where everything is in the window: the same window without a display.
 struct Plan {
     widgets: BTreeMap<String, Rect>,
     screen: Screen,
 }
 
 impl Plan {
-    /// Of a copy of the workspace, so that the one that is in use is left alone.
+    /// With a copy of the workspace, so that the one in use is not touched.
     fn of(workspace: &Path, change: impl FnOnce(&mut Screen)) -> Self {
         let copy = tempfile::tempdir().unwrap();
         copy_workspace(workspace, copy.path());
@@ -161,12 +161,12 @@ fn a_newcomer_s_first_half_hour() {
     display.picture("1-opened");
     display.click(plan.middle("Got it"));
 
-    // An agent is dropped from the shelf among the boards, and is lifted above them.
+    // An agent is dropped from the shelf among the boards, and is moved above them.
     display.drag(plan.middle("Add Cleo"), plan.point(Vec2::new(-60.0, 0.0)));
     display.picture("2-dropped");
     until("Cleo in the scene", || contains(&scene, "profile: editor"));
 
-    // Put away, the room goes on; brought back, it is to be seen again.
+    // While minimized, the room continues; restored, it is visible again.
     display.minimise("Agent Workshop");
     until("an empty display", || !display.shows_something("3-put-away"));
     let events = || log(&workspace).lines().count();
@@ -176,7 +176,7 @@ fn a_newcomer_s_first_half_hour() {
     display.focus("Agent Workshop");
     until("the room to be seen again", || display.shows_something("3-back"));
 
-    // The rules are changed, and in the room somebody goes to read them.
+    // The rules are changed, and an agent in the room walks over to read them.
     display.double_click(plan.point(Vec2::new(0.0, 60.0)));
     let overlay = Plan::of(&workspace, |screen| {
         screen.state.notices.is_hint_closed = true;
@@ -196,7 +196,7 @@ fn a_newcomer_s_first_half_hour() {
     });
     display.picture("4-overlay");
 
-    // Those who have read meet, and talk.
+    // Agents that have read the rules meet and talk.
     display.keys("F3");
     let talks = || log(&workspace).lines().filter(|event| event.contains("\"type\":\"message\"")).count();
     let before = talks();
@@ -204,14 +204,14 @@ fn a_newcomer_s_first_half_hour() {
     display.keys("1");
     display.picture("4-talk");
 
-    // What was done is taken back and done again.
+    // The change is undone and redone.
     display.keys("ctrl+z");
     display.picture("4-undone");
     until("the rule taken back", || !contains(&scene, "Sweep the floor on Fridays"));
     display.keys("ctrl+shift+z");
     until("the rule done again", || contains(&scene, "Sweep the floor on Fridays"));
 
-    // Somebody is given a task, and starts others, who write. While nobody is selected, the one who plans is asked.
+    // An agent gets a task and starts others, which write. If no agent is selected, the planner gets the task.
     display.keys("Escape");
     display.click(plan.middle("Task to run"));
     display.types("Plan a launch party");

@@ -1,4 +1,5 @@
-//! Workflows in a room: steps follow each other, are killed and go on, and whatever happens to agents and files is told.
+//! Workflows in a room: steps follow each other, are killed and continue, and every change of agents and files is
+//! logged.
 
 use std::collections::BTreeMap;
 
@@ -25,19 +26,19 @@ pub fn trials() -> Vec<Trial> {
         a_room_that_is_killed_at_every_step_ends_the_same,
         every_template_ends_the_same_in_a_room_that_is_killed_at_every_step,
         a_run_with_a_workflow_replays,
-        an_edit_of_the_file_never_changes_a_run_that_goes_on,
+        an_edit_of_the_file_never_changes_a_run_that_is_under_way,
         an_agent_that_leaves_or_is_renamed_fails_its_step_with_words,
         a_step_that_does_not_give_what_it_must_is_asked_once_more,
         a_review_is_repeated_until_it_is_approved,
         a_person_answers_a_step,
-        a_person_stops_all_work_and_a_run_goes_on_later,
-        what_is_missing_or_wrong_is_told_before_anything_runs,
+        a_person_stops_all_work_and_a_run_continues_later,
+        what_is_missing_or_wrong_is_reported_before_anything_runs,
         workflows_begin_by_themselves_and_not_without_end,
         a_workflow_within_another_is_done,
         every_template_runs_to_its_end_with_the_offline_brain,
         every_template_runs_to_its_end_with_a_script,
         a_workflow_runs_from_the_command_line_and_leaves_one_result,
-        what_is_cut_off_on_disk_goes_on_from_its_file,
+        what_is_cut_off_on_disk_continues_from_its_file,
         a_run_that_a_limit_ended_ends_with_3,
         a_step_of_a_person_is_answered_as_an_approval_once,
         a_step_of_a_person_is_answered_in_a_room_that_is_running,
@@ -49,7 +50,7 @@ pub fn trials() -> Vec<Trial> {
 const SCENE: &str =
     "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: researcher-1, profile: researcher, position: [0, 0] }\n";
 
-/// The workflow of the reference, as it stands there.
+/// The workflow of the reference documentation, unchanged.
 const PIPELINE: &str = include_str!("../../crates/work/src/orchestration/workflow/fixtures/research-pipeline.md");
 
 const SCRIPT: &str = "latency: 0.2
@@ -84,7 +85,7 @@ fn run(room: &mut Workshop) -> Run {
     room.world().resource::<WorkflowRuns>().iter().last().expect("it began").clone()
 }
 
-/// Lets time pass until the newest run is over.
+/// Runs until the newest run of the workflow has ended.
 fn over(room: &mut Workshop) -> Run {
     for _ in 0..6_000 {
         room.tick();
@@ -100,7 +101,7 @@ fn status(run: &Run, step: &str) -> (StepStatus, String) {
     (state.status, state.why.clone())
 }
 
-/// What became of steps, in short.
+/// The results of steps, in short.
 fn steps(room: &Workshop) -> Vec<String> {
     let told = |event: &&serde_json::Value| {
         let data = &event["data"];
@@ -131,7 +132,7 @@ fn a_pipeline_hands_on_what_its_steps_give() {
     assert_eq!(room.events("activation").len(), 3);
     assert_eq!(room.events("complete").len(), 3);
     assert!(room.events("warning").is_empty() && room.events("error").is_empty(), "{:#?}", room.events("warning"));
-    // Everything comes from the beginning of the run.
+    // Everything is caused by the beginning of the run.
     let began = room.events("workflow_step")[0]["seq"].clone();
     assert!(room.events("activation").iter().all(|event| event["cause"] == began));
     for _ in 0..5 {
@@ -166,7 +167,7 @@ fn a_room_that_is_killed_at_every_step_ends_the_same() {
     for _ in 0..ticks {
         room.tick();
         told.extend(steps(&room));
-        // Whoever opens the room has what was saved of it, and nothing else.
+        // A reopened room has exactly what was saved of the run.
         room = room.reopened();
     }
     assert_eq!(told, steps(&whole));
@@ -185,7 +186,7 @@ fn a_run_with_a_workflow_replays() {
     assert_eq!(again.log().len(), live.log().len());
 }
 
-fn an_edit_of_the_file_never_changes_a_run_that_goes_on() {
+fn an_edit_of_the_file_never_changes_a_run_that_is_under_way() {
     let mut room = setup(SCRIPT).open();
     start(&mut room, "research-pipeline", &[("topic", "tea")]);
     room.until(30.0, "workflow_step", |event| event["data"]["step"] == "review");
@@ -215,7 +216,7 @@ fn an_agent_that_leaves_or_is_renamed_fails_its_step_with_words() {
     let (reviewed, why) = status(&run, "review");
     assert!(reviewed == StepStatus::Failed && why.contains("no such agent or profile: \"reviewer\""), "{why}");
     assert_eq!(status(&run, "research").0, StepStatus::Done, "what was done is kept");
-    // A person puts it right, and the run goes on with what is left.
+    // A person corrects the file, and the run continues with the remaining steps.
     room.edit("agents/reviewer.md", "You work.\n");
     room.push(WorkflowCommand::Resume { run: run.key, state: None });
     room.tick();
@@ -276,7 +277,7 @@ fn a_person_answers_a_step() {
     assert_eq!(room.events("warning").len(), 1, "the second answer is one too many");
 }
 
-fn a_person_stops_all_work_and_a_run_goes_on_later() {
+fn a_person_stops_all_work_and_a_run_continues_later() {
     let mut room = setup(SCRIPT).open();
     start(&mut room, "research-pipeline", &[("topic", "tea")]);
     room.until(30.0, "workflow_step", |event| event["data"]["step"] == "review" && event["data"]["to"] == "running");
@@ -294,7 +295,7 @@ fn a_person_stops_all_work_and_a_run_goes_on_later() {
     assert_eq!((run.status, run.words().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
 }
 
-fn what_is_missing_or_wrong_is_told_before_anything_runs() {
+fn what_is_missing_or_wrong_is_reported_before_anything_runs() {
     let circle = "---\nsteps:\n  - { id: a, agent: writer, prompt: x, depends_on: [b] }\n  - { id: b, agent: writer, prompt: x, depends_on: [a] }\n---\n";
     let itself = "---\nsteps:\n  - { id: a, workflow: itself }\n---\n";
     let setup = setup(SCRIPT).file("workflows/circle.md", circle).file("workflows/itself.md", itself);
@@ -347,10 +348,10 @@ fn a_workflow_within_another_is_done() {
     assert!(steps(&room).contains(&"all/review done".to_owned()), "{:#?}", steps(&room));
 }
 
-/// Gives every output that a template asks for.
+/// Provides every output that a template asks for.
 const SCRIPT_OF_TEMPLATES: &str = "latency: 0.1\ndefault:\n  - text: |\n      Done.\n      ```outputs\n      findings: f\n      text: t\n      parts: [one, two]\n      report: r\n      case: c\n      answer: a\n      verdict: v\n      why: w\n      approved: yes\n      comments: fine\n      ```\n";
 
-/// What each step of a run came to.
+/// The result of each step of a run.
 fn outcomes(run: &Run) -> Vec<String> {
     let steps = run.steps.iter().enumerate();
     steps.map(|(at, step)| format!("{at} {:?} {} {:?}", step.status, step.round, step.outputs)).collect()
@@ -474,9 +475,9 @@ fn a_workflow_runs_from_the_command_line_and_leaves_one_result() {
     assert!(folder.path().join("agents/editor.md").exists());
 }
 
-fn what_is_cut_off_on_disk_goes_on_from_its_file() {
+fn what_is_cut_off_on_disk_continues_from_its_file() {
     let (folder, provider) = on_disk();
-    // Nobody answers for the reviewer: its step fails.
+    // Nobody answers for the reviewer, so its step fails.
     std::fs::remove_file(folder.path().join("agents/reviewer.md")).unwrap();
     std::fs::write(folder.path().join("agents/reviewer-2.md"), "---\nid: reviewer\nmodel: nobody:nothing\n---\nx\n")
         .unwrap();
@@ -492,7 +493,7 @@ fn what_is_cut_off_on_disk_goes_on_from_its_file() {
     );
     let (_, told, _) = workshop(&["status"]);
     assert!(told.contains("workflow Research Pipeline: failed"), "{told}");
-    // Everything that may be deleted is gone, and what was done is not lost.
+    // Everything that may be deleted is deleted, and no result is lost.
     std::fs::remove_dir_all(folder.path().join(".workshop")).unwrap();
     let (code, told, why) = workshop(&["workflow", "resume", "1", "--provider", &provider]);
     assert_eq!((code, told.as_str()), (0, "Tea is hot.\n"), "{why}");
@@ -508,7 +509,7 @@ fn a_run_that_a_limit_ended_ends_with_3() {
     let report: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(report["ended"], "limited", "{report}");
     assert!(why.contains("step look: stopped after 1 turns (max_turns of its step)"), "{why}");
-    // A list that is longer than may be is a limit, too; a step that did not give what it must is none.
+    // A list that exceeds its maximum length is a limit, too; a step without its required output is none.
     let list = "---\nsteps:\n  - { id: a, agent: writer, prompt: look, outputs: [parts] }\n  - { id: b, agent: writer, prompt: \"{item}\", for_each: \"{a.parts} at most 1\", depends_on: [a] }\n---\n";
     std::fs::write(folder.path().join("workflows/list.md"), list).unwrap();
     for (said, ends) in [("parts: [one, two]", 3), ("nothing of it", 1)] {
@@ -531,7 +532,7 @@ steps:
 const ASKED_SCRIPT: &str =
     "latency: 0.1\nagents:\n  writer: [ { when: { contains: \"short for 7\" }, text: Done., repeat: true } ]\n";
 
-/// What workflows ask in a workspace, by id.
+/// The questions of workflows in a workspace, by id.
 fn asked(folder: &std::path::Path) -> Vec<String> {
     let (code, told, why) = workshop(folder, &["approvals", "list", "--json"]);
     assert_eq!(code, 0, "{why}");
@@ -558,7 +559,7 @@ fn a_step_of_a_person_is_answered_as_an_approval_once() {
     assert_eq!(workshop(&["approvals", "allow", "wf-1", "--because", "short"]).0, 0, "its beginning is enough");
     let (code, _, why) = workshop(&["approvals", "refuse", &id]);
     assert!(code == 2 && why.contains("already answered: allowed"), "{why}");
-    // Another process takes the answer in, and asks the next.
+    // Another process reads the answer and asks the next question.
     let (code, _, why) = workshop(&["run", "--until", "idle", "--provider", &provider]);
     assert!(code == 4 && why.contains("step form of the workflow Ask asks you for budget: How much?"), "{code}: {why}");
     let [id] = asked(folder.path()).try_into().expect("another step asks");
@@ -590,7 +591,7 @@ fn a_step_of_a_person_is_answered_in_a_room_that_is_running() {
 
 fn whoever_takes_the_next_step_walks_over_to_who_gave() {
     let scene = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: researcher, profile: researcher, position: [-400, 0], behaviour: stationary }\n  - { id: reviewer, profile: reviewer, position: [400, 0], behaviour: stationary }\n";
-    // There is time for the way while the model thinks.
+    // There is time for the walk while the model thinks.
     let slow = SCRIPT.replace("latency: 0.2", "latency: 15");
     let setup = Setup::scene(scene).script(&slow).file("workflows/research-pipeline.md", PIPELINE);
     let mut room =
@@ -607,7 +608,7 @@ fn whoever_takes_the_next_step_walks_over_to_who_gave() {
         let world = room.world();
         let place = |id: &str| {
             let roster = world.resource::<Roster>();
-            let entity = roster.key(id).and_then(|key| roster.entity(key)).expect("it is here");
+            let entity = roster.key(id).and_then(|key| roster.entity(key)).expect("it should be here");
             world.get::<Position>(entity).expect("it stands somewhere").0
         };
         place("researcher").distance(place("reviewer"))

@@ -1,4 +1,4 @@
-//! Agents at work in a workspace on disk: they start each other, write files, are stopped, asked about and go on.
+//! Agents at work in a workspace on disk: they start each other, write files, are stopped, ask questions and continue.
 
 use std::fs;
 use std::path::Path;
@@ -43,13 +43,13 @@ pub fn trials() -> Vec<Trial> {
         a_profile_that_nobody_runs_comes_back_with_no_more_than_it_had,
         a_started_agent_has_its_starters_model_and_no_id_that_stands_for_something_else,
         an_agent_with_file_tools_is_nobody_but_itself_on_boards_and_in_inboxes,
-        bad_calls_are_told_in_words_that_help,
+        bad_calls_are_reported_in_words_that_help,
         a_session_is_a_file_that_a_person_can_read,
-        work_goes_on_where_it_was_when_the_room_is_opened_again,
-        a_rate_limit_holds_work_and_lets_it_go_on,
+        work_continues_where_it_was_when_the_room_is_opened_again,
+        a_rate_limit_holds_work_and_lets_it_continue,
         a_cap_of_the_room_stops_all_work_with_its_name_and_number,
         a_run_with_work_replays,
-        a_script_goes_on_where_it_was_however_the_room_ended,
+        a_script_continues_where_it_was_however_the_room_ended,
     ];
     let own = own
         .into_iter()
@@ -102,7 +102,7 @@ impl Studio {
         assert!(problems.is_empty(), "{problems:?}");
     }
 
-    /// Opens the workspace, from scratch or not, and says what a person is told.
+    /// Opens the workspace, from scratch or not. Returns what the person is told.
     pub fn open_with(&mut self, fresh: bool) -> Vec<Problem> {
         let options = OpenOptions {
             folder: self.folder.path().to_owned(),
@@ -133,7 +133,7 @@ impl Studio {
         self.events.extend(events.iter().map(|event| serde_json::to_value(event).unwrap()));
     }
 
-    /// Lets time pass until a condition holds: what is owed by the disk or a program takes real time, too.
+    /// Runs until a condition holds: results from the disk or a program need real time, too.
     pub fn until(&mut self, what: &str, condition: impl Fn(&mut Self) -> bool) {
         let begun = Instant::now();
         let mut ticks = 0;
@@ -147,7 +147,7 @@ impl Studio {
         panic!("{what} did not happen; the log: {:#?}", self.log());
     }
 
-    /// What happened to work, in short.
+    /// The events of work, in short.
     pub fn log(&self) -> Vec<String> {
         let kinds =
             ["activation", "spawn", "signal", "tool_call", "tool_result", "complete", "error", "abort", "warning"];
@@ -236,7 +236,7 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
     let changed: Vec<&str> =
         studio.all("file_change").iter().map(|event| event["data"]["path"].as_str().unwrap()).collect();
     assert_eq!(changed.iter().filter(|path| path.starts_with("artifacts/")).count(), 5);
-    // Every record of work leads back to the task.
+    // Every record of work can be traced back to the task.
     for event in studio.all("signal") {
         let mut event = event.clone();
         for _ in 0..40 {
@@ -248,7 +248,7 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
         }
         assert_eq!(event["data"]["by"], "user", "a signal that comes from nowhere");
     }
-    // What a model calls is begun in the tick in which its reply comes.
+    // A model's tool call begins in the tick in which its reply arrives.
     let reply = studio.all("model_call")[0]["tick"].clone();
     assert_eq!(studio.all("tool_call")[0]["tick"], reply);
     assert!(studio.all("tool_call").iter().all(|call| call["data"]["gate"] == "allow"), "every decision is told");
@@ -392,7 +392,7 @@ fn a_profile_that_nobody_runs_comes_back_with_no_more_than_it_had() {
     studio.task("lead", "Delete it.");
     studio.idle();
     assert!(!studio.exists("agents/jos\u{e9}.md"));
-    // Longer than a renamed file is waited for.
+    // Longer than the room waits for a renamed file.
     for _ in 0..200 {
         studio.tick();
     }
@@ -499,7 +499,7 @@ fn an_agent_with_file_tools_is_nobody_but_itself_on_boards_and_in_inboxes() {
     );
 }
 
-fn bad_calls_are_told_in_words_that_help() {
+fn bad_calls_are_reported_in_words_that_help() {
     let script = "latency: 0.1\nagents:\n  lead:\n    - tools:\n        - { name: vfs_raed, arguments: { path: a } }\n        - { name: vfs_write, arguments: { path: artifacts/a.md } }\n        - { name: vfs_read, arguments: \"{oops\" }\n        - { name: vfs_read, arguments: { path: artifact/plan.md } }\n        - { name: vfs_edit, arguments: { path: artifacts/plan.md, old: nowhere, new: x } }\n        - { name: signal_parent, arguments: { message: hello } }\n    - text: Done.\n";
     let mut studio = Studio::new(script, &[("artifacts/plan.md", "one\ntwo\n")]);
     studio.task("lead", "Try.");
@@ -535,7 +535,7 @@ fn a_session_is_a_file_that_a_person_can_read() {
     }
 }
 
-fn work_goes_on_where_it_was_when_the_room_is_opened_again() {
+fn work_continues_where_it_was_when_the_room_is_opened_again() {
     let mut studio = Studio::new(&six_agents(), &[]);
     studio.task("lead", "Write five things.");
     studio.until("somebody had written", |studio| studio.exists("artifacts/ada.md"));
@@ -551,7 +551,7 @@ fn work_goes_on_where_it_was_when_the_room_is_opened_again() {
     assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 5));
 }
 
-fn a_rate_limit_holds_work_and_lets_it_go_on() {
+fn a_rate_limit_holds_work_and_lets_it_continue() {
     let script = "latency: 0.1\nagents:\n  lead:\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - text: Done.\n";
     let mut studio = Studio::new(script, &[]);
     studio.task("lead", "Ask.");
@@ -581,8 +581,8 @@ fn a_cap_of_the_room_stops_all_work_with_its_name_and_number() {
     assert!(told.starts_with("work stays stopped: ") && told.contains("calls_per_run"), "{told}");
 }
 
-/// Each step does another thing each time it is done, so that one that is done twice or left out shows for good.
-fn a_script_goes_on_where_it_was_however_the_room_ended() {
+/// Each step has a different effect each time it is done, so that a repeated or omitted step shows for good.
+fn a_script_continues_where_it_was_however_the_room_ended() {
     let edit = |n: u32| {
         let (old, new) = (format!("<{n}>"), format!("<{n}><{}>", n + 1));
         "    - tools: [ { name: vfs_edit, arguments: { path: artifacts/n.md, ARGUMENTS } } ]\n"
@@ -601,7 +601,8 @@ fn a_script_goes_on_where_it_was_however_the_room_ended() {
         if steps % 2 == 0 {
             studio.close();
         } else {
-            // As sudden as it can be within one process: nothing is said, and nothing is saved beyond what was.
+            // As sudden as possible within one process: nothing is announced, and nothing is saved beyond what was
+            // saved already.
             drop(studio.room.take());
         }
         studio.open();
@@ -610,7 +611,7 @@ fn a_script_goes_on_where_it_was_however_the_room_ended() {
     let counted: String = (0..=12).map(|n| format!("<{n}>")).collect();
     assert_eq!(fs::read_to_string(studio.folder.path().join("artifacts/n.md")).unwrap(), counted);
     studio.close();
-    // All was done: the same script begins anew.
+    // All was done: the same script starts over.
     fs::write(studio.folder.path().join("artifacts/n.md"), "<0>").unwrap();
     studio.open();
     studio.events.clear();

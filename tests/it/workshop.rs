@@ -1,4 +1,4 @@
-//! A whole workshop in memory, for cases of three lines: no disk but a script, no network, no real time.
+//! A whole workshop in memory, for cases of three lines: no disk except for scripts, no network, no real time.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 use serde_json::Value;
 
-/// No reply may take longer than this in real time.
+/// The real time limit for a reply.
 const REPLY_AT_MOST: Duration = Duration::from_secs(30);
 
-/// A room under test, and everything that was logged in it so far.
+/// A room under test, and everything that it has logged.
 pub struct Workshop {
     pub app: App,
     pub start: RoomStart,
@@ -27,7 +27,7 @@ pub struct Workshop {
     events: Vec<Value>,
 }
 
-/// What a room under test starts from.
+/// The start of a room under test.
 #[derive(Default)]
 pub struct Setup {
     files: BTreeMap<String, String>,
@@ -54,18 +54,18 @@ impl Setup {
         self
     }
 
-    /// Adds an agent file with nothing but a name and this text.
+    /// Adds an agent file with only a name and this text.
     pub fn profile(self, id: &str, instructions: &str) -> Self {
         self.file(&format!("agents/{id}.md"), instructions)
     }
 
-    /// Answers come from this script instead of the offline brain.
+    /// Uses this script instead of the offline brain.
     pub fn script(mut self, yaml: &str) -> Self {
         self.script = Some(yaml.to_owned());
         self
     }
 
-    /// Answers come from this provider.
+    /// Uses this provider.
     pub fn provider(mut self, provider: &str) -> Self {
         self.provider = Some(provider.to_owned());
         self
@@ -90,7 +90,7 @@ impl Setup {
     }
 }
 
-/// The same script stands in the same file, because the path is part of what two rooms have in common.
+/// The same script has the same path, because the path is part of the start that two rooms share.
 pub fn script_file(yaml: &str) -> PathBuf {
     let folder = std::env::temp_dir().join("agent-workshop-tests");
     std::fs::create_dir_all(&folder).unwrap();
@@ -123,8 +123,8 @@ impl Workshop {
         Self::with(app::resume(start.clone(), run.into(), next_seq).unwrap(), start)
     }
 
-    /// At full speed, where simulated time stands still for whatever takes real time: a program outside is never too
-    /// slow for a limit in simulated seconds.
+    /// At full speed, where simulated time stops during real waits: an external program is never too slow for a limit
+    /// in simulated seconds.
     fn with(mut app: App, start: RoomStart) -> Self {
         app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;
         Self { app, start, inputs: Vec::new(), events: Vec::new() }
@@ -134,7 +134,7 @@ impl Workshop {
         self.app.world_mut()
     }
 
-    /// Runs one tick, waiting in real time for replies that are owed.
+    /// Runs one tick, waiting in real time for outstanding replies.
     pub fn tick(&mut self) {
         let world = self.app.world_mut();
         let began = Instant::now();
@@ -148,14 +148,14 @@ impl Workshop {
         self.inputs.extend(world.resource_mut::<InputJournal>().take_recorded());
     }
 
-    /// Lets so many simulated seconds pass.
+    /// Runs for this many simulated seconds.
     pub fn advance(&mut self, secs: f64) {
         for _ in 0..(secs * TICKS_PER_SEC as f64).round() as u64 {
             self.tick();
         }
     }
 
-    /// Lets time pass until something of this type is logged that satisfies the condition; fails after `secs`.
+    /// Runs until an event of this type that satisfies the condition is logged; fails after `secs`.
     pub fn until(&mut self, secs: f64, kind: &str, condition: impl Fn(&Value) -> bool) -> Value {
         let seen = self.events.len();
         for _ in 0..(secs * TICKS_PER_SEC as f64) as u64 {
@@ -174,7 +174,7 @@ impl Workshop {
         self.push(change);
     }
 
-    /// Something comes through the door.
+    /// Puts something into the room's inbox.
     pub fn push<T: agent_workshop::schedule::Input>(&mut self, input: T) {
         self.world().resource_mut::<InputQueue<T>>().push(input);
     }
@@ -189,7 +189,7 @@ impl Workshop {
         &self.events
     }
 
-    /// The record of this number.
+    /// The record with this number.
     pub fn record(&self, seq: &Value) -> Option<&Value> {
         self.events.iter().find(|event| event["seq"] == *seq)
     }
@@ -207,7 +207,7 @@ impl Workshop {
         saved::save_world(self.world()).unwrap()
     }
 
-    /// Lives all of this again from what came in from outside alone; fails where another world or story comes of it.
+    /// Replays all of this from the recorded inputs alone; fails if the world or the log differ.
     pub fn replayed(&mut self) -> Self {
         let ticks = self.now();
         let mut again = Self::begin(self.start.clone(), Seq(1));
@@ -220,7 +220,7 @@ impl Workshop {
         again
     }
 
-    /// Says which floor differs, where two rooms do.
+    /// Reports the layer in which two rooms differ, if they do.
     pub fn assert_same_world(&mut self, other: &mut Self) {
         let (mine, theirs) = (saved::section_hashes(self.world()), saved::section_hashes(other.world()));
         if mine != theirs {
@@ -232,7 +232,7 @@ impl Workshop {
     }
 }
 
-/// Says where two values differ, path by path.
+/// Reports where two values differ, path by path.
 fn tell_difference(path: &str, one: &Value, other: &Value, told: &mut String) {
     match (one, other) {
         (Value::Object(ones), Value::Object(others)) => {

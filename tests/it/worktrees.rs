@@ -1,5 +1,5 @@
-//! Agents with `workspace: git`: they work in a copy of their own, a person is asked once about all of it, and what was
-//! allowed comes into the workspace.
+//! Agents with `workspace: git`: they work in a copy of their own, a person is asked once about all changes, and
+//! allowed changes are merged into the workspace.
 
 use std::fs;
 use std::path::Path;
@@ -59,7 +59,7 @@ const RUN: [&str; 5] = ["--speed", "max", "--provider", "scripted:script.yaml", 
 
 fn room(script: &str, tools: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    // Safe: everything that changes the workspace is asked about, and nothing that stays in a copy.
+    // In safe mode every change of the workspace is asked about, but no change of a copy.
     let agent = |name: &str| {
         format!("---\nname: {name}\nsafety_mode: safe\nworkspace: git\nbehaviour: stationary\n{tools}---\nYou work.\n")
     };
@@ -82,7 +82,7 @@ fn text(room: &TempDir, path: &str) -> Option<String> {
     fs::read_to_string(room.path().join(path)).ok()
 }
 
-/// Gives an agent its task; the exit code.
+/// Gives an agent its task. Returns the exit code.
 fn give(room: &TempDir, agent: &str, more: &[&str]) -> (Option<i32>, String) {
     let ended = output(room.path(), &[&["run", "--agent", agent, "--task", "Do it"], &RUN[..], more].concat());
     (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())

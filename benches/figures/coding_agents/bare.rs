@@ -1,4 +1,4 @@
-//! A client of the protocol that does nothing but ask: what the agent takes without the workshop.
+//! A minimal client of the coding agents' protocol: it measures what the agent itself takes, without the workshop.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// The agent, and a client that does nothing but ask it.
+/// A running agent and a client that does nothing but prompt it.
 pub struct Bare {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -15,7 +15,7 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// Starts it.
+    /// Starts the agent.
     pub fn start(script: &Path, folder: &Path) -> Self {
         let mut command = Command::new("python3");
         command.arg(script).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -33,7 +33,7 @@ impl Bare {
     }
 
     fn next(&mut self) -> Value {
-        let line = self.lines.next().expect("it answers").expect("in text");
+        let line = self.lines.next().expect("it answers").expect("it should be UTF-8 text");
         serde_json::from_str(&line).expect("in JSON")
     }
 
@@ -47,7 +47,7 @@ impl Bare {
         }
     }
 
-    /// How long it takes until the first chunk of the answer to a prompt in a new session is there.
+    /// Measures the time from a prompt in a new session until the first chunk of its answer.
     pub fn first_chunk(&mut self, folder: &Path) -> Duration {
         let begun = Instant::now();
         let opened = self.ask("session/new", json!({ "cwd": folder, "mcpServers": [] }));
@@ -63,7 +63,7 @@ impl Bare {
 
 impl Drop for Bare {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The agent may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

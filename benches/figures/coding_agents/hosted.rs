@@ -1,4 +1,5 @@
-//! A room on disk whose agents are all one coding agent, each in a process of its own, driven as a room without a window is.
+//! A room on disk whose agents are all the same coding agent, each in its own process, driven like a room without a
+//! window.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,10 +19,10 @@ use bevy::ecs::prelude::*;
 
 use super::{AGENTS, PATIENCE};
 
-/// The script of the agent.
+/// The agent's script.
 const AGENT: &str = include_str!("agent.py");
 
-/// A workspace with the agent in it, allowed, and the folder of the person who allowed it.
+/// A workspace that contains the agent and allows it, and the folder with that permission.
 pub struct Place {
     _workspace: tempfile::TempDir,
     config: tempfile::TempDir,
@@ -32,11 +33,11 @@ pub struct Place {
 }
 
 impl Place {
-    /// One of so many agents, each started with these arguments.
+    /// Creates one with this many agents, each started with these arguments.
     pub fn new(agents: usize, arguments: &str) -> Self {
         let folder = || tempfile::tempdir().expect("a temporary folder can be made");
         let (workspace, config) = (folder(), folder());
-        let folder = workspace.path().canonicalize().expect("it is there");
+        let folder = workspace.path().canonicalize().expect("it should exist");
         starter::init(&folder).expect("the starter kit can be written");
         let script = folder.join("agent.py");
         let line = format!("python3 {} {arguments}", script.display());
@@ -70,23 +71,23 @@ impl Place {
         Environment::new([], Some(self.config.path().to_owned())).in_workspace(&self.folder)
     }
 
-    /// Where the person keeps what they allowed.
+    /// The folder that holds what the person has allowed.
     pub fn config(&self) -> &Path {
         self.config.path()
     }
 }
 
-/// The room.
+/// A running room.
 pub struct Hosted {
     room: Room,
-    /// What was said at the ends of tasks.
+    /// What the agents said at the end of their tasks.
     pub said: Vec<String>,
-    /// Where it is.
+    /// The workspace of the room.
     pub place: Place,
 }
 
 impl Hosted {
-    /// Opens one with so many agents.
+    /// Opens a room with this many agents.
     pub fn open(agents: usize, speed: Speed) -> Self {
         let place = Place::new(agents, "");
         let options =
@@ -104,7 +105,7 @@ impl Hosted {
         self.room.app.world_mut()
     }
 
-    /// Gives a task.
+    /// Gives an agent a task.
     pub fn task(&mut self, agent: usize, text: &str) {
         let task = TaskCommand { agent: format!("a{agent}").into(), text: text.into() };
         self.world().resource_mut::<InputQueue<TaskCommand>>().push(task);
@@ -115,13 +116,13 @@ impl Hosted {
         self.said.extend(events.iter().filter_map(|event| event.read::<Complete>()).map(|done| done.text));
     }
 
-    /// Runs the next tick if it may, else waits a little.
+    /// Runs the next tick if one may run; otherwise waits a little.
     pub fn step(&mut self) {
         self.room.driver.step(self.room.app.world_mut());
         self.hear();
     }
 
-    /// Lives until something holds.
+    /// Runs the room until a condition holds.
     pub fn until(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
         let until = Instant::now() + PATIENCE;
         while !holds(self) {
@@ -130,7 +131,7 @@ impl Hosted {
         }
     }
 
-    /// Lives for one frame, as the window does, and tells what is being said then.
+    /// Runs the room for one frame, as the window does, and returns what is being said at the end of it.
     pub fn frame(&mut self, length: Duration) -> String {
         let begun = Instant::now();
         while self.room.driver.try_step(self.room.app.world_mut()) == Step::Ticked {}
@@ -144,12 +145,12 @@ impl Hosted {
         self.room.app.world().resource::<RequestQueue>().in_flight() > 0
     }
 
-    /// What is being said.
+    /// What is being said now.
     pub fn live(&self) -> String {
         self.room.app.world().resource::<LiveText>().iter().map(|(_, text)| text).collect()
     }
 
-    /// How long it takes until the first chunk of the answer to a task is there, from the tick in which it is asked.
+    /// Measures the time from the tick that sends a task until the first chunk of its answer.
     pub fn first_chunk(&mut self) -> Duration {
         let (done, mut begun) = (self.said.len(), Instant::now());
         self.task(0, "do:1 0 0");

@@ -1,4 +1,5 @@
-//! Hostile calls of tools: wrong types, wrong names, huge texts, other people's files, other agents' rights.
+//! Hostile tool calls: wrong types, wrong names, huge texts, files outside of the agent's rights, and other agents'
+//! rights.
 
 use serde_json::{Value, json};
 
@@ -7,9 +8,9 @@ use super::paths;
 use super::plan::{Case, Plan, Report};
 use super::siege::{Reach, Siege, Try};
 
-/// Calls in the full loop, about.
+/// Calls in the full loop, approximately.
 const CALLS: u64 = 4_800;
-/// Calls in one case, without those of agents that it starts.
+/// Calls in one case, without those of the agents that it starts.
 const CALLS_PER_CASE: u64 = 60;
 /// Calls of each agent that is started.
 const CALLS_OF_A_CHILD: usize = 8;
@@ -38,7 +39,7 @@ fn try_case(case: &mut Case) {
     Siege::lay(case, REACH).tries(own, of_children);
 }
 
-/// A call that nobody should carry out as it says.
+/// A call that must not be carried out as it says.
 fn hostile_call(chance: &mut Chance, number: usize, may_spawn: bool) -> Try {
     let tool = *chance.one_of(&TOOLS);
     let path = paths::anywhere(chance);
@@ -52,7 +53,7 @@ fn hostile_call(chance: &mut Chance, number: usize, may_spawn: bool) -> Try {
     }
 }
 
-/// The arguments of a call as they should be, at this path.
+/// The arguments of a valid call for this path.
 pub fn plain(tool: &str, path: &str, number: usize) -> Value {
     match tool {
         "vfs_write" => json!({ "path": path, "content": format!("taken over {number}\n") }),
@@ -79,7 +80,7 @@ fn spawn(chance: &mut Chance, number: usize) -> Value {
     json!({ "filename": filename, "content": profile(chance), "task": format!("job-{number}") })
 }
 
-/// An agent file that wants more than its writer has.
+/// An agent file that asks for more rights than its writer has.
 fn profile(chance: &mut Chance) -> String {
     let keys = [
         "reads: [\"**\"]",
@@ -164,7 +165,7 @@ fn nested(depth: usize) -> Value {
     (0..depth).fold(json!("x"), |inner, _| json!({ "path": inner }))
 }
 
-/// Something else in the place of one of the values.
+/// Replaces one of the values with something else.
 fn with_odd_value(chance: &mut Chance, mut arguments: Value) -> Value {
     let odd = match chance.below(12) {
         0 => Value::Null,

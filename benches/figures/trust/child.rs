@@ -1,4 +1,4 @@
-//! The built program as a child process: bounded in time, with what it prints and the most memory that it had.
+//! The built program as a child process with a time limit, its output and its peak memory.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -8,18 +8,18 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A process that is not over after this hangs.
+/// A process that runs longer than this has hung.
 pub const TIME_AT_MOST: Duration = Duration::from_secs(60);
-/// How often a process is looked at.
+/// The pause between two checks of a process.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// Of what a process prints so much is kept.
+/// How much of a process's output is kept.
 const PRINTED_BYTES_AT_MOST: usize = 64 << 20;
-/// The key that must not be seen but where it belongs.
+/// An API key that may appear only where it belongs.
 pub const KEY: &str = "sk-canary-0123456789abcdefghij";
-/// The variables that hold keys.
+/// The environment variables that hold keys.
 const KEY_VARIABLES: [&str; 3] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
 
-/// The program under trial: `WORKSHOP_TRUST_BINARY`, else the one that was built with this.
+/// The program to test: `WORKSHOP_TRUST_BINARY`, or the one built together with this benchmark.
 fn binary() -> std::ffi::OsString {
     std::env::var_os("WORKSHOP_TRUST_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_workshop").into())
 }
@@ -32,7 +32,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The program with these arguments, in this folder, as a person with this home and every key set.
+    /// The program with these arguments in this folder, for a person with this home folder and with every key set.
     pub fn new(folder: &Path, home: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(binary());
         command.current_dir(folder).args(arguments).stdin(Stdio::null());
@@ -48,19 +48,19 @@ impl Launch {
         Self { command, told: format!("`workshop {}`", arguments.join(" ")), limit: TIME_AT_MOST }
     }
 
-    /// With this variable in its environment.
+    /// Adds this environment variable.
     pub fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
 
-    /// It must end within this.
+    /// Sets the time limit.
     pub fn within(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Starts it.
+    /// Starts the process.
     pub fn start(mut self) -> Running {
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().expect("the program can be started");
@@ -71,7 +71,7 @@ impl Launch {
     }
 }
 
-/// What a process prints, read on a thread so that it never waits for its reader.
+/// The output of a process, read on a thread so that the process never waits for its reader.
 struct Printed {
     text: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
@@ -86,7 +86,7 @@ impl Printed {
             while let Ok(count) = pipe.read(&mut block)
                 && count > 0
             {
-                let mut kept = kept.lock().expect("nobody panics with it");
+                let mut kept = kept.lock().expect("no thread panics while holding it");
                 let room = PRINTED_BYTES_AT_MOST.saturating_sub(kept.len());
                 kept.extend_from_slice(&block[..count.min(room)]);
             }
@@ -97,11 +97,11 @@ impl Printed {
     fn whole(self) -> Vec<u8> {
         // The reader ends with the last process that holds the pipe.
         let _ = self.reader.join();
-        std::mem::take(&mut *self.text.lock().expect("nobody panics with it"))
+        std::mem::take(&mut *self.text.lock().expect("no thread panics while holding it"))
     }
 }
 
-/// A process that runs.
+/// A running process.
 pub struct Running {
     child: Child,
     command: String,
@@ -113,10 +113,10 @@ pub struct Running {
 }
 
 impl Running {
-    /// Looks whether it is over, and how much memory it had.
+    /// Checks whether it has ended, and how much memory it uses.
     pub fn is_over(&mut self) -> bool {
         let about = |what: &str| PathBuf::from(format!("/proc/{}/{what}", self.child.id()));
-        // For a moment after it was started a process still has the memory of the one that started it.
+        // For a moment after its start, a process still has the memory of the process that started it.
         let own = std::fs::read_link("/proc/self/exe").ok();
         let has_begun = std::fs::read_link(about("exe")).is_ok_and(|program| Some(program) != own);
         let status =
@@ -127,7 +127,7 @@ impl Running {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Waits until it is over or a time has passed; whether it is over.
+    /// Waits until it has ended or the time is over. Returns whether it has ended.
     pub fn is_over_within(&mut self, time: Duration) -> bool {
         let until = Instant::now() + time;
         loop {
@@ -146,14 +146,14 @@ impl Running {
         self.ended(false, true)
     }
 
-    /// Asks it to end, as Ctrl-C does, and waits until it has.
+    /// Asks it to end, like Ctrl-C, and waits until it has.
     pub fn interrupt(mut self) -> Ended {
         let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
         self.limit = self.began.elapsed() + TIME_AT_MOST;
         self.wait()
     }
 
-    /// Waits until it is over, at most as long as it may take.
+    /// Waits until it has ended, up to its time limit.
     pub fn wait(mut self) -> Ended {
         let left = self.limit.saturating_sub(self.began.elapsed());
         let is_over = self.is_over_within(left);
@@ -178,9 +178,9 @@ impl Running {
     }
 }
 
-/// A process that is over.
+/// A process that has ended.
 pub struct Ended {
-    /// What was started, in words.
+    /// The command, as text.
     pub command: String,
     /// How it ended.
     pub status: ExitStatus,
@@ -190,9 +190,9 @@ pub struct Ended {
     pub errors: Vec<u8>,
     /// How long it ran.
     pub took: Duration,
-    /// The most resident memory that it had.
+    /// Its peak resident memory.
     pub peak_kib: u64,
-    /// Whether it had to be stopped.
+    /// Whether it had to be killed at its time limit.
     pub timed_out: bool,
     killed: bool,
 }
@@ -208,7 +208,7 @@ impl Ended {
         String::from_utf8_lossy(&self.errors).into_owned()
     }
 
-    /// The end of what it said on standard error.
+    /// The end of its standard error.
     pub fn last_words(&self) -> String {
         let errors = self.errors();
         let lines: Vec<&str> = errors.lines().rev().take(3).collect();
@@ -216,7 +216,7 @@ impl Ended {
         words.chars().take(500).collect()
     }
 
-    /// The words of a panic, or the signal that it died of without being killed.
+    /// The message of a panic, or the signal that ended it if it was not killed by the test.
     pub fn panic(&self) -> Option<String> {
         let errors = self.errors();
         if let Some(at) = errors.find("panicked at") {

@@ -1,4 +1,4 @@
-//! What is really there, found without the product: the files, the rows of its database, what lies outside.
+//! The actual state, determined without the product: files, database rows, and what lies outside the workspace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,12 +10,12 @@ use flate2::read::DeflateDecoder;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
-/// What stands at a path, without following links.
+/// What is at a path; links are not followed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Thing {
     /// A file with this length and hash.
     File(u64, u64),
-    /// A link to there.
+    /// A link with this target.
     Link(PathBuf),
     /// A folder.
     Folder,
@@ -23,19 +23,19 @@ pub enum Thing {
     Other,
 }
 
-/// Everything below a folder.
+/// Everything below a folder, by path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree(pub BTreeMap<String, Thing>);
 
 impl Tree {
-    /// What there is now, but for what lies in or at these paths.
+    /// The present state, except for these paths and what is below them.
     pub fn of(folder: &Path, without: &[&str]) -> Self {
         let mut things = BTreeMap::new();
         collect(folder, folder, without, &mut things);
         Self(things)
     }
 
-    /// What is different there now, in words.
+    /// The differences from the earlier state, in words.
     pub fn changes(&self, now: &Self) -> Vec<String> {
         let paths: BTreeSet<&String> = self.0.keys().chain(now.0.keys()).collect();
         let differs = |path: &&String| self.0.get(*path) != now.0.get(*path);
@@ -71,7 +71,7 @@ fn collect(root: &Path, folder: &Path, without: &[&str], things: &mut BTreeMap<S
     }
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with all of its content.
 pub fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("folders can be made");
     for entry in fs::read_dir(from).expect("it can be read").flatten() {
@@ -84,7 +84,7 @@ pub fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Whether a file below this folder holds these bytes; `None` if it does not, else where.
+/// The first file below this folder that contains these bytes, if any.
 pub fn found_in_files(folder: &Path, bytes: &[u8]) -> Option<String> {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, kind) = (entry.path(), entry.file_type().ok()?);
@@ -101,19 +101,19 @@ pub fn found_in_files(folder: &Path, bytes: &[u8]) -> Option<String> {
     None
 }
 
-/// Whether these bytes stand in those.
+/// Whether `content` contains these bytes.
 pub fn contains(content: &[u8], bytes: &[u8]) -> bool {
     bytes.is_empty() || content.windows(bytes.len()).any(|window| window == bytes)
 }
 
-/// The database of a workspace as it lies on disk, read from a copy so that nothing of it is touched.
+/// The database of a workspace, read from a copy so that the original is not touched.
 pub struct Records {
     connection: Connection,
     _copy: tempfile::TempDir,
 }
 
 impl Records {
-    /// What a workspace has; `None` where there is no database that can be opened.
+    /// Opens the database of a workspace; `None` if there is none that can be opened.
     pub fn of(workspace: &Path) -> Option<Self> {
         let copy = tempfile::tempdir().ok()?;
         for name in ["workshop.db", "workshop.db-wal"] {
@@ -127,7 +127,7 @@ impl Records {
         Some(Self { connection, _copy: copy })
     }
 
-    /// What SQLite says of the file: nothing if it is sound.
+    /// SQLite's integrity check: nothing if the file is sound.
     pub fn damage(&self) -> Option<String> {
         let said = self.connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
         match said {
@@ -174,9 +174,9 @@ impl Records {
 pub struct Event {
     /// Its type.
     pub kind: String,
-    /// Of whom.
+    /// Its agent, if it has one.
     pub agent: Option<String>,
-    /// The rest.
+    /// Its data.
     pub data: Value,
 }
 
@@ -190,20 +190,20 @@ impl Event {
     }
 }
 
-/// Where a workspace keeps texts: the file itself, versions, and what could not be saved.
+/// Every place where a workspace keeps texts: files, versions, and texts that could not be saved.
 pub struct Kept {
     versions: Vec<(String, Vec<u8>)>,
     workspace: PathBuf,
 }
 
 impl Kept {
-    /// What it keeps now.
+    /// Reads everything that it keeps now.
     pub fn of(workspace: &Path) -> Self {
         let versions = Records::of(workspace).map(|records| records.versions()).unwrap_or_default();
         Self { versions, workspace: workspace.to_owned() }
     }
 
-    /// Whether a text of a person's is somewhere where it can be had again.
+    /// Whether a person's text can still be recovered from anywhere.
     pub fn holds(&self, path: &str, text: &[u8]) -> bool {
         let in_file = fs::read(self.workspace.join(path)).is_ok_and(|content| contains(&content, text));
         in_file || self.is_version(text) || self.is_unsaved(text)

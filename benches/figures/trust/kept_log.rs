@@ -1,11 +1,11 @@
-//! The log of a workspace that is killed and opened again: what it kept or printed once must stay as it was.
+//! The log of a workspace that is killed and opened again: whatever was stored or printed once must not change.
 
 use std::collections::BTreeMap;
 
 use super::evidence::{Event, Records};
 use super::plan::{Case, Fault};
 
-/// What was there and what was printed so far.
+/// What has been stored and printed so far.
 #[derive(Default)]
 pub struct KeptLog {
     printed: BTreeMap<u64, Event>,
@@ -23,7 +23,7 @@ impl KeptLog {
         self.kept.values().filter(move |event| event.kind == kind)
     }
 
-    /// Holds what was printed and what was there before against what is there now.
+    /// Compares what was printed and stored before with what is stored now.
     pub fn compare(&mut self, case: &mut Case, printed: &str, was_killed: bool) {
         let workspace = case.workspace();
         let records = Records::of(&workspace);

@@ -1,5 +1,5 @@
-//! Kills at any moment: a room at work is killed and opened again until the work is over. Every step of the work
-//! adds a line to a file, so that a step that is done twice or never shows in that file.
+//! Kills at any moment: a working room is killed and opened again until the work is done. Every step of the work adds a
+//! line to a file, so that the file shows steps that were done twice or never.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use super::kept_log::KeptLog;
 use super::models::{Model, Question, Reply};
 use super::plan::{Case, Fault, Plan, Report};
 
-/// Kills in the full loop, about.
+/// Kills in the full loop, approximately.
 const KILLS: u64 = 320;
 /// Kills in one case.
 const KILLS_PER_CASE: u64 = 5;
-/// Steps of the work of each agent.
+/// Steps of work of each agent.
 const STEPS: usize = 16;
-/// The work of one agent: its log, and whom it starts.
+/// The work of one agent: its log, and the agent that it starts.
 const WORKERS: [(&str, Option<&str>); 2] = [("lead", Some("ada")), ("ada", None)];
-/// How long an answer takes over the wire.
+/// The duration of an answer over the network.
 const LATENCY: Duration = Duration::from_millis(100);
 
 const SCENE: &str = "name: Kills\nseed: 3\nelements:\n  - { id: pins, kind: pinboard, label: Pins, position: [0, 0], \
@@ -29,7 +29,7 @@ pub fn run(plan: &Plan) -> Report {
     plan.sweep("kills", KILLS / KILLS_PER_CASE, try_case)
 }
 
-/// The call that an agent makes in a step: each adds a line of its own above the last one.
+/// The tool call that an agent makes in a step: each adds its own line above the last one.
 fn call(agent: &str, step: usize) -> (String, serde_json::Value) {
     if step == 0 {
         let arguments = json!({ "path": format!("artifacts/{agent}.md"), "content": "the end\n" });
@@ -46,7 +46,7 @@ fn spawn(child: &str) -> (String, serde_json::Value) {
     ("spawn_agent".to_owned(), arguments)
 }
 
-/// Everything that an agent does, in order, two calls at a time now and then.
+/// Everything that an agent does, in order; sometimes two calls at a time.
 fn work(agent: &str) -> Vec<Vec<(String, serde_json::Value)>> {
     let mut turns: Vec<Vec<_>> = Vec::new();
     for step in 0..=STEPS {
@@ -94,11 +94,11 @@ fn script() -> String {
         turns.push(json!({ "text": "All is done.", "when": { "kind": "task" } }));
         agents.insert(agent.to_owned(), turns.into());
     }
-    // JSON is YAML.
+    // JSON is valid YAML.
     json!({ "latency": 2.0, "agents": agents, "default": ["Understood."] }).to_string()
 }
 
-/// A workspace that is killed, what was printed of it, and what a person saved in it.
+/// A workspace that is killed, what was printed about it, and what a person saved in it.
 struct Trial<'c> {
     case: &'c mut Case,
     model: Option<Model>,
@@ -106,8 +106,7 @@ struct Trial<'c> {
     saved: Vec<(&'static str, String)>,
 }
 
-/// Nobody waits ten simulated minutes for the changes of a board to collect: a room that is over ends at once, however
-/// slow the machine is.
+/// Without a delay for collecting the changes of a board: a finished room ends at once, however slow the machine is.
 const SETTINGS: &str =
     "budget: { cost_per_run_usd: 100000 }\nkernel: { strikes_at_most: 50 }\nattention: { collect_secs: 5 }\n";
 
@@ -129,7 +128,7 @@ fn try_case(case: &mut Case) {
 }
 
 impl Trial<'_> {
-    /// Whether the task is in the log already: what was not acknowledged is given again.
+    /// Whether the task is in the log already: an unacknowledged task is given again.
     fn is_given(&self) -> bool {
         self.log.has("activation")
     }
@@ -146,8 +145,8 @@ impl Trial<'_> {
                 self.case.launch(&arguments).env("OPENAI_BASE_URL", &model.server.url)
             }
             None => {
-                // Simulated time goes as fast as the machine; a kill must be able to fall into it.
-                let at = arguments.iter().position(|word| *word == "max").expect("it is there");
+                // Simulated time passes as fast as the machine allows, but a kill must be able to hit it.
+                let at = arguments.iter().position(|word| *word == "max").expect("it should exist");
                 arguments[at] = "16";
                 arguments.push("scripted:script.yaml");
                 self.case.launch(&arguments)

@@ -13,41 +13,41 @@ use super::child::KEY;
 use super::wires::{Call, Wire};
 use crate::hostile_server::status;
 
-/// The longest that a server goes on: by then everybody has had enough of it.
+/// How long a server continues at most: by then every client must have given up.
 const LONGEST: Duration = Duration::from_secs(20);
-/// A body that nobody needs to read to its end.
+/// A body that is too long to be read to its end.
 const HUGE_BYTES: usize = 200 << 20;
 
-/// Whoever asks, and how it is to be answered.
+/// A request to be answered wrongly.
 pub struct Guest<'a> {
     /// The connection.
     pub stream: &'a mut TcpStream,
-    /// How many asked before.
+    /// The number of earlier requests.
     pub asked: usize,
-    /// In which words.
+    /// The wire format.
     pub wire: Wire,
-    /// Another server.
+    /// The address of another server.
     pub elsewhere: &'a str,
 }
 
 /// A way to misbehave.
 pub struct Misbehaviour {
-    /// In words.
+    /// A description.
     pub name: &'static str,
-    /// What may come of it.
+    /// The permitted outcomes.
     pub comes_to: ComesTo,
-    /// How it is done.
+    /// The implementation.
     pub behave: fn(&mut Guest<'_>),
 }
 
-/// What may come of a misbehaviour.
+/// The permitted outcomes of a misbehaviour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ComesTo {
     /// The work fails.
     Failure,
-    /// Some reading of it is an answer, so that the work may go on.
+    /// Part of it is a valid answer, so the work may continue.
     Answer,
-    /// The work waits as the server asks, and says so.
+    /// The work waits as the server asks, and reports that.
     Waiting,
 }
 
@@ -187,7 +187,7 @@ impl Guest<'_> {
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
-        // Whoever has had enough hangs up.
+        // Until the client has hung up.
         let _ = self.stream.write_all(bytes);
     }
 
@@ -227,9 +227,9 @@ impl Guest<'_> {
             let mut packed = GzEncoder::new(Vec::new(), Compression::best());
             let block = [b' '; 1 << 16];
             for _ in 0..HUGE_BYTES * 2 / block.len() {
-                packed.write_all(&block).expect("memory takes everything");
+                packed.write_all(&block).expect("writing to memory cannot fail");
             }
-            packed.finish().expect("memory takes everything")
+            packed.finish().expect("writing to memory cannot fail")
         });
         let kind = self.wire.content_type();
         self.say(format!("HTTP/1.1 {line}\r\ncontent-type: {kind}\r\ncontent-encoding: gzip\r\n"));
@@ -242,7 +242,7 @@ impl Guest<'_> {
         self.bytes(&status(line, &to, ""));
     }
 
-    /// Places below nothing and beyond everything, as far as the wire has places.
+    /// Indices below zero and beyond any bound, in wire formats that have indices.
     fn odd_places(&mut self) {
         let wire = self.wire;
         let places = [json!(-1), json!(30_000_000), json!(u64::MAX), json!("one"), Value::Null];

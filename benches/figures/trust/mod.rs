@@ -1,10 +1,10 @@
-//! What the product must stand: kills, spoiled files, hostile calls, hostile servers, odd paths and races, judged by
-//! what is really there afterwards and not by what the product says.
+//! Stress tests of the product: kills, corrupted files, hostile tool calls and servers, odd paths, and races. They
+//! judge the product by the actual state afterwards, not by what it reports.
 //!
-//! `cargo bench --bench figures -- trust [LOOP…] [CASE…]` runs them against the built program and prints a table.
-//! `WORKSHOP_TRUST_SEED` chooses other cases, `WORKSHOP_TRUST_SCALE` fewer or more of them (1 is all),
-//! `WORKSHOP_TRUST_THREADS` how many at once, `WORKSHOP_TRUST_BINARY` the program, and `WORKSHOP_TRUST_KEEP` a folder
-//! for what a finding leaves behind. The integration tests run a few cases of each.
+//! `cargo bench --bench figures -- trust [LOOP…] [CASE…]` runs them with the built program and prints a table.
+//! `WORKSHOP_TRUST_SEED` chooses other cases, `WORKSHOP_TRUST_SCALE` their number (1 is all of them),
+//! `WORKSHOP_TRUST_THREADS` how many run in parallel, `WORKSHOP_TRUST_BINARY` the program, and `WORKSHOP_TRUST_KEEP` a
+//! folder in which the workspaces of findings are kept. The integration tests run a few cases of each loop.
 
 mod calls;
 mod chance;
@@ -27,7 +27,7 @@ mod wires;
 
 use plan::{Fault, PEAK_KIB_AT_MOST, Plan, Report};
 
-/// A loop: its name, and how it is run.
+/// A loop: its name and its function.
 pub type Loop = (&'static str, fn(&Plan) -> Report);
 
 /// Every loop.
@@ -42,8 +42,8 @@ pub const LOOPS: [Loop; 8] = [
     ("races", races::run),
 ];
 
-/// Runs the loops of these names, all of them without one; numbers among the words choose cases. Prints the table;
-/// false where something was found.
+/// Runs the loops of these names, or all of them; numbers among the words choose cases. Prints the table and returns
+/// false if anything was found.
 #[allow(dead_code, reason = "the figures use it, the integration tests run loops one by one")]
 pub fn run(words: &[String]) -> Result<bool, String> {
     let (numbers, names): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.parse::<u64>().is_ok());
@@ -68,7 +68,7 @@ pub fn run(words: &[String]) -> Result<bool, String> {
     Ok(is_clean)
 }
 
-/// A line of the table.
+/// A row of the table.
 fn line(report: &Report) -> String {
     let faults: Vec<String> = Fault::ALL.iter().map(|fault| report.faults(*fault).to_string()).collect();
     format!(

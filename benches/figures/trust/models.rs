@@ -1,5 +1,5 @@
-//! Models for the room that are asked over a real wire and answer from what they are asked alone, so that a process
-//! that was killed and asks again is answered as it would have been.
+//! Models for the room that answer over a real connection and only from the request itself, so that a process that was
+//! killed and asks again gets the answer that it would have got before.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use super::plan::Fault;
 use super::wires::{Call, Wire, body_of};
 use crate::hostile_server::Server;
 
-/// What was asked, in OpenAI's words.
+/// A request in OpenAI's format.
 pub struct Question {
     /// The whole request body.
     pub body: Value,
@@ -24,7 +24,7 @@ impl Question {
         self.body["messages"].as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// Whether it is about work: then there are tools.
+    /// Whether it is about work: such requests offer tools.
     pub fn is_work(&self) -> bool {
         self.body["tools"].as_array().is_some_and(|tools| !tools.is_empty())
     }
@@ -35,33 +35,33 @@ impl Question {
         results.map(|message| message["content"].as_str().unwrap_or_default()).collect()
     }
 
-    /// How many calls of a job were answered, by the number of the newest: a long session leaves out the oldest results.
+    /// How many calls of a job were answered, by the number of the newest: long sessions leave out the oldest results.
     pub fn answered(&self, job: &str) -> usize {
         let ids = self.messages().iter().filter_map(|message| message["tool_call_id"].as_str());
         let numbers = ids.filter_map(|id| id.strip_prefix(job)?.strip_prefix('-')?.parse::<usize>().ok());
         numbers.max().map_or(0, |newest| newest + 1)
     }
 
-    /// The first of these words that stands in the standing or the user's words of the question.
+    /// The first of these words that occurs in the system prompt or the user's messages.
     pub fn word(&self, prefix: &str) -> Option<String> {
         let said = self.messages().iter().filter(|message| message["role"] != "tool" && message["role"] != "assistant");
         let texts = said.map(|message| message["content"].as_str().unwrap_or_default());
         texts.rev().find_map(|text| word_in(text, prefix))
     }
 
-    /// The same, where it stood first: what was said later does not count.
+    /// The one of these words that occurs first; later ones do not count.
     pub fn first_word(&self, prefix: &str) -> Option<String> {
         let said = self.messages().iter().filter(|message| message["role"] == "user");
         said.map(|message| message["content"].as_str().unwrap_or_default()).find_map(|text| word_in(text, prefix))
     }
 
-    /// How often somebody told this, other than the model itself.
+    /// How often this was said by anyone but the model itself.
     pub fn said(&self, text: &str) -> usize {
         let said = self.messages().iter().filter(|message| message["role"] == "user");
         said.map(|message| message["content"].as_str().unwrap_or_default().matches(text).count()).sum()
     }
 
-    /// Calls without exactly one result, in the history that it brings.
+    /// Calls in the history that do not have exactly one result.
     pub fn unpaired_calls(&self) -> Vec<(Fault, String)> {
         let ids = self.messages().iter().flat_map(|message| message["tool_calls"].as_array().into_iter().flatten());
         let results: Vec<&Value> = self.messages().iter().map(|message| &message["tool_call_id"]).collect();
@@ -73,26 +73,26 @@ impl Question {
     }
 }
 
-/// The first word of a text that begins so.
+/// The first word of a text that begins with this prefix.
 fn word_in(text: &str, prefix: &str) -> Option<String> {
     let at = text.find(prefix)?;
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
     Some(text[at..].chars().take_while(|c| is_word(*c)).collect())
 }
 
-/// What a model says: its words, and the tools that it calls.
+/// The answer of a model: its words, and the tools that it calls.
 pub type Reply = (String, Vec<Call>);
 
-/// A server with a model behind it that speaks OpenAI's wire.
+/// A server with a model behind it, in OpenAI's wire format.
 pub struct Model {
     /// The server.
     pub server: Server,
-    /// What must not be in a question, and was.
+    /// Forbidden texts that were found in requests.
     seen: Arc<Mutex<Vec<(Fault, String)>>>,
 }
 
 impl Model {
-    /// Begins to answer; `forbidden` are texts that no question may hold.
+    /// Starts the server; `forbidden` are texts that no request may contain.
     pub fn start(
         forbidden: Vec<String>,
         latency: Duration,
@@ -103,7 +103,7 @@ impl Model {
         let server = Server::start(move |stream, request, _| {
             let question = Question { body: body_of(request) };
             {
-                let mut told = told.lock().expect("nobody panics with it");
+                let mut told = told.lock().expect("no thread panics while holding it");
                 let leaked = forbidden.iter().filter(|text| request.contains(*text));
                 told.extend(leaked.map(|text| (Fault::Escaped, text.clone())));
                 if question.body.to_string().contains(KEY) {
@@ -117,22 +117,22 @@ impl Model {
             }
             let (text, calls) = reply(&question);
             std::thread::sleep(latency);
-            // A process that was killed does not hear the answer.
+            // A process that was killed does not read the answer.
             let _ = stream.write_all(&Wire::OpenAi.answer(&text, &calls));
         });
         Self { server, seen }
     }
 
-    /// What was seen in questions that must not be there.
+    /// Everything found in requests that must not be there.
     pub fn seen(&self) -> Vec<(Fault, String)> {
-        let mut seen = self.seen.lock().expect("nobody panics with it").clone();
+        let mut seen = self.seen.lock().expect("no thread panics while holding it").clone();
         seen.sort();
         seen.dedup();
         seen
     }
 }
 
-/// Whether a request came to its end: a process that is killed may have sent nothing yet, or a part.
+/// Whether a request is complete: a process that is killed may have sent only a part of it, or nothing.
 fn is_whole(request: &str) -> bool {
     let Some((head, body)) = request.split_once("\r\n\r\n") else { return false };
     let mut fields = head.lines().filter_map(|line| line.split_once(':'));

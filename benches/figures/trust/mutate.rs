@@ -1,4 +1,4 @@
-//! Ways to spoil a file: bytes, lines and values of it, or what stands in its place.
+//! Ways to corrupt a file: its bytes, lines and values, or what is in its place.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::chance::Chance;
 
-/// No spoiled file is longer, in bytes.
+/// No corrupted file is longer, in bytes.
 const BYTES_AT_MOST: usize = 3 << 20;
 
-/// The bytes of a file, spoiled once or a few times.
+/// The bytes of a file, corrupted in one or a few places.
 pub fn spoiled(chance: &mut Chance, mut bytes: Vec<u8>, is_text: bool) -> Vec<u8> {
     for _ in 0..chance.between(1, 3) {
         bytes = if is_text && chance.percent(65) {
@@ -60,7 +60,7 @@ fn bytes_spoiled(chance: &mut Chance, mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Values that are rarely meant.
+/// Values that are rarely intended.
 const VALUES: [&str; 34] = [
     "-1",
     "0",
@@ -97,7 +97,7 @@ const VALUES: [&str; 34] = [
     "`",
     "\t",
 ];
-/// Lines that are rarely meant.
+/// Lines that are rarely intended.
 const LINES: [&str; 16] = [
     "---",
     "...",
@@ -166,7 +166,7 @@ fn with_typo(chance: &mut Chance, line: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// A few lines that would be many.
+/// A few lines that would expand to many.
 fn aliases(chance: &mut Chance) -> String {
     let mut many = |name: &str| vec![format!("*{name}"); chance.between(2, 12)].join(", ");
     let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
@@ -177,7 +177,7 @@ fn aliases(chance: &mut Chance) -> String {
     lines.join("\n")
 }
 
-/// Puts something else in the place of a file; says what.
+/// Replaces a file with something else. Returns a description.
 pub fn replaced(chance: &mut Chance, path: &Path, outside: &Path) -> &'static str {
     let removed = fs::remove_file(path);
     if removed.is_err() {

@@ -1,4 +1,5 @@
-//! Spoiled files of every kind: the room opens or says why not, in bounded time, and leaves them as they are.
+//! Corrupted files of every kind: the room opens or reports why it does not, in bounded time, and leaves the files
+//! unchanged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,11 +16,11 @@ use super::evidence::{Kept, Thing, Tree, copy_folder};
 use super::mutate;
 use super::plan::{Case, Fault, Plan, Report};
 
-/// Spoiled files in the full loop, about; each case spoils up to three.
+/// Corrupted files in the full loop, approximately; each case corrupts up to three.
 const FILES: u64 = 5_200;
-/// No command may take longer over a spoiled workspace.
+/// The time limit of a command with a corrupted workspace.
 const TIME_AT_MOST: Duration = Duration::from_secs(30);
-/// What the program itself writes, and may write anew.
+/// Files that the program writes itself and may write again.
 const OWN: [&str; 2] = [".workshop", "sessions"];
 
 /// Runs the loop.
@@ -27,7 +28,7 @@ pub fn run(plan: &Plan) -> Report {
     plan.sweep("mutations", FILES / 2, try_case)
 }
 
-/// What a case spoils.
+/// The kinds of files that a case corrupts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Scene,
@@ -42,7 +43,7 @@ enum Kind {
 const KINDS: [Kind; 7] =
     [Kind::Scene, Kind::Board, Kind::Agent, Kind::Settings, Kind::Session, Kind::Script, Kind::Database];
 
-/// A workspace with a bit of everything in it, made once by the program itself.
+/// A workspace with a bit of everything, made once by the program itself.
 fn sound_workspace() -> &'static Path {
     static SOUND: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = SOUND.get_or_init(|| {
@@ -68,7 +69,7 @@ fn sound_workspace() -> &'static Path {
             ("script.yaml", &script()),
         ] {
             let path = workspace.join(path);
-            fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("folders can be made");
+            fs::create_dir_all(path.parent().expect("it should be in the workspace")).expect("folders can be made");
             fs::write(path, text).expect("files can be written");
         }
         let task = ["--agent", "researcher", "--task", "Write."];
@@ -80,13 +81,13 @@ fn sound_workspace() -> &'static Path {
     PATH.get_or_init(|| folder.path().join("workspace"))
 }
 
-/// Agents that do a little work and never touch an element: what a person wrote then stays as it is.
+/// Agents that do a little work and never touch an element: a person's texts must then stay unchanged.
 fn script() -> String {
     let write = json!({ "name": "vfs_write", "arguments": { "path": "artifacts/a.md", "content": "# A\n" } });
     let edit = json!({ "name": "vfs_edit", "arguments": { "path": "artifacts/a.md", "old": "A", "new": "B" } });
     let work = json!([{ "tools": [write, edit], "when": { "kind": "task" } }]);
     let script = json!({ "latency": 0.1, "agents": { "researcher": work }, "default": [{ "text": "Understood." }] });
-    // JSON is YAML; a key a line, so that a line is a thing to spoil.
+    // JSON is valid YAML; one key per line, so that a line is something to corrupt.
     serde_json::to_string_pretty(&script).expect("it is JSON") + "\n"
 }
 
@@ -135,14 +136,14 @@ fn try_case(case: &mut Case) {
     }
 }
 
-/// A file of a person's, with its text.
+/// A file written by a person, with its text.
 fn file(workspace: &Path, path: &str, thing: &Thing) -> Option<(String, Vec<u8>)> {
     let is_own = path.starts_with("artifacts/");
     let text = matches!(thing, Thing::File(..)).then(|| fs::read(workspace.join(path)).ok()).flatten();
     text.filter(|_| !is_own).map(|text| (path.to_owned(), text))
 }
 
-/// Whether a board that the room gave its ids has every word that a person wrote.
+/// Whether a board to which the room has added ids still has every word that a person wrote.
 fn has_its_words(workspace: &Path, path: &str, text: &[u8]) -> bool {
     let words = |bytes: &[u8]| -> BTreeSet<String> {
         let text = String::from_utf8_lossy(bytes).into_owned();
@@ -152,16 +153,16 @@ fn has_its_words(workspace: &Path, path: &str, text: &[u8]) -> bool {
     path.starts_with("boards/") && words(text).is_subset(&words(&now))
 }
 
-/// A link, a pipe or a folder that is something else now.
+/// A link, pipe or folder that has become something else.
 fn is_odd_change(before: &Tree, change: &str) -> bool {
     let path = change.split(" was ").next().unwrap_or_default();
     change.ends_with("was changed") && !matches!(before.0.get(path), Some(Thing::File(..)))
 }
 
-/// Spoils one file of a kind; says which and how.
+/// Corrupts one file of a kind. Returns which one and how.
 fn spoil(case: &mut Case, kind: Kind) -> String {
     let Some(path) = file_of(case, kind) else { return "nothing".to_owned() };
-    let shown = path.strip_prefix(case.workspace()).expect("it lies there").display().to_string();
+    let shown = path.strip_prefix(case.workspace()).expect("it should exist").display().to_string();
     let outside = case.folder().join("outside");
     if kind == Kind::Database && case.chance.percent(40) {
         return format!("{shown}: {}", spoil_rows(&mut case.chance, &path));
@@ -169,7 +170,7 @@ fn spoil(case: &mut Case, kind: Kind) -> String {
     if case.chance.percent(8) {
         return format!("{shown} is {}", mutate::replaced(&mut case.chance, &path, &outside));
     }
-    // What an earlier turn put in its place is neither read nor written through.
+    // Something put in its place by an earlier step is neither read nor written through.
     let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
     let Some(bytes) = is_file.then(|| fs::read(&path).ok()).flatten() else { return format!("{shown} as before") };
     let spoiled = mutate::spoiled(&mut case.chance, bytes, kind != Kind::Database);
@@ -197,7 +198,7 @@ fn file_of(case: &mut Case, kind: Kind) -> Option<PathBuf> {
     if paths.is_empty() { None } else { Some(case.chance.one_of(&paths).clone()) }
 }
 
-/// Spoils what stands in the database in ways that SQLite does not see.
+/// Corrupts the database in ways that SQLite does not notice.
 fn spoil_rows(chance: &mut Chance, path: &Path) -> String {
     let number = *chance.one_of(&["9223372036854775807", "-5", "50000000", "0"]);
     let choices = [

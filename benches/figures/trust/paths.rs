@@ -1,16 +1,17 @@
-//! Spellings of paths: whatever the file service takes for a file is that file for the gate too.
+//! Spellings of paths: whatever path the file service resolves to a file, the permission check must resolve to the same
+//! file.
 
 use super::calls::plain;
 use super::chance::Chance;
 use super::plan::{Case, Plan, Report};
 use super::siege::{Reach, Siege, Try};
 
-/// Spellings in the full loop, about.
+/// Spellings in the full loop, approximately.
 const SPELLINGS: u64 = 2_400;
 /// Spellings in one case.
 const SPELLINGS_PER_CASE: u64 = 60;
 
-/// Wide rights, and a policy that takes some of them away: what it denies is spelled in both forms.
+/// Wide rights with a policy that takes some of them away; what it denies is spelled in both Unicode forms.
 const REACH: Reach = Reach {
     front_matter: "reads: [\"artifacts/**\", \"agents/worker.md\", \"open/**\"]\nwrites: [\"**\"]\nsafety_mode: auto\n",
     settings: "gate:\n  deny: [\"private/**\", \"notes/**\", \"boards/**\", \"agents/**\", \"workflows/**\", \
@@ -21,7 +22,7 @@ const REACH: Reach = Reach {
     may_make_files: true,
 };
 
-/// What is aimed at.
+/// The files that the calls try to reach.
 const TARGETS: [&str; 26] = [
     "artifacts/café/plan.md",
     "artifacts/café-two/plan.md",
@@ -69,7 +70,7 @@ fn try_case(case: &mut Case) {
     Siege::lay(case, REACH).tries(calls, Vec::new());
 }
 
-/// A spelling of a path that is none of the agent's business.
+/// A spelling of a path that the agent may not use.
 pub fn anywhere(chance: &mut Chance) -> String {
     let mut path = (*chance.one_of(&TARGETS)).to_owned();
     for _ in 0..chance.between(0, 3) {
@@ -78,7 +79,7 @@ pub fn anywhere(chance: &mut Chance) -> String {
     path
 }
 
-/// The same path, or what something may take for the same, in another spelling.
+/// The same path, or one that might be taken for it, in another spelling.
 fn respelled(chance: &mut Chance, path: String) -> String {
     let at = chance.below(path.chars().count().max(1));
     let byte = path.char_indices().nth(at).map_or(0, |(byte, _)| byte);

@@ -1,4 +1,4 @@
-//! How often a loop is run and with which seed, its cases spread over threads, and what it found.
+//! How often a loop runs and with which seed, the distribution of its cases over threads, and its findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,25 +10,25 @@ use std::time::{Duration, Instant};
 use super::chance::Chance;
 use super::child::{Ended, Launch, Running};
 
-/// No process of the product may ever have more resident memory than this.
+/// The limit of resident memory for every process of the product.
 pub const PEAK_KIB_AT_MOST: u64 = 300 * 1024;
 
-/// What may go wrong.
+/// A kind of fault.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Fault {
-    /// Something that a person wrote, or that was acknowledged, is nowhere.
+    /// Something that a person wrote, or that was acknowledged, is lost.
     Lost,
     /// Something was done or recorded twice.
     Doubled,
-    /// Something outside was read, changed or told, or a right was exceeded.
+    /// Something outside was read, changed or revealed, or a right was exceeded.
     Escaped,
     /// The process ended in a panic or by a signal of its own.
     Panicked,
-    /// It did not end in the time that it has.
+    /// It did not end within its time limit.
     Hung,
-    /// It took more memory than it may.
+    /// It used more memory than allowed.
     Memory,
-    /// It failed without a word on what failed and what to do.
+    /// It failed without saying what failed and what to do.
     Silent,
 }
 
@@ -37,7 +37,7 @@ impl Fault {
     pub const ALL: [Self; 7] =
         [Self::Lost, Self::Doubled, Self::Escaped, Self::Panicked, Self::Hung, Self::Memory, Self::Silent];
 
-    /// Its word.
+    /// Its name in the table.
     pub fn word(self) -> &'static str {
         match self {
             Self::Lost => "lost",
@@ -51,25 +51,25 @@ impl Fault {
     }
 }
 
-/// How a loop is run.
+/// How a loop runs.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// All chance comes from it.
+    /// The seed of all randomness.
     pub seed: u64,
-    /// 1 for the full counts.
+    /// The share of the full counts; 1 is all.
     pub scale: f64,
-    /// Cases that run at the same time.
+    /// Cases that run in parallel.
     pub threads: usize,
-    /// Only these cases, where there are any.
+    /// Only these cases; all of them if empty.
     pub only: Vec<u64>,
-    /// Where the folders of cases with findings are kept.
+    /// The folder in which the workspaces of findings are kept.
     pub keep: Option<PathBuf>,
-    /// Findings are also said when they are found.
+    /// Whether findings are printed as soon as they are found.
     pub tells: bool,
 }
 
 impl Plan {
-    /// As the environment says: `WORKSHOP_TRUST_SEED`, `_SCALE`, `_THREADS` and `_KEEP`.
+    /// From the environment: `WORKSHOP_TRUST_SEED`, `_SCALE`, `_THREADS` and `_KEEP`.
     pub fn of_environment(only: Vec<u64>) -> Result<Self, String> {
         Ok(Self {
             seed: variable("WORKSHOP_TRUST_SEED")?.unwrap_or(1),
@@ -81,7 +81,7 @@ impl Plan {
         })
     }
 
-    /// Just these cases of seed 1, one after another.
+    /// Only these cases with seed 1, one after another.
     #[allow(dead_code, reason = "the quick cases of the integration tests use it")]
     pub fn quick(cases: impl IntoIterator<Item = u64>) -> Self {
         Self {
@@ -94,7 +94,7 @@ impl Plan {
         }
     }
 
-    /// Runs a loop's cases, from 0 up to a count that is scaled; each stops for itself.
+    /// Runs the cases of a loop, from 0 up to a scaled count; each is independent.
     pub fn sweep(&self, name: &'static str, cases: u64, try_case: impl Fn(&mut Case) + Sync) -> Report {
         let count = (cases as f64 * self.scale).ceil().max(1.0) as u64;
         let numbers: Vec<u64> = if self.only.is_empty() { (0..count).collect() } else { self.only.clone() };
@@ -127,33 +127,33 @@ fn variable<T: std::str::FromStr>(name: &str) -> Result<Option<T>, String> {
     text.parse().map(Some).map_err(|_| format!("{name} is {text:?}, which is no number"))
 }
 
-/// Something that must not be.
+/// A violation.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Of which kind.
+    /// Its kind.
     pub fault: Fault,
-    /// In which case.
+    /// Its case.
     pub case: u64,
-    /// What was seen.
+    /// What was observed.
     pub what: String,
 }
 
-/// What a loop came to.
+/// The result of a loop.
 #[derive(Debug)]
 pub struct Report {
-    /// Of which loop.
+    /// The name of the loop.
     pub name: &'static str,
-    /// With which seed.
+    /// The seed.
     pub seed: u64,
-    /// What was done, counted.
+    /// Counts of what was done.
     pub counts: BTreeMap<&'static str, u64>,
-    /// What must not be.
+    /// The findings.
     pub findings: Vec<Finding>,
-    /// The most resident memory of any child process.
+    /// The peak resident memory of any child process.
     pub peak_kib: u64,
-    /// The longest that a child process ran.
+    /// The longest run of any child process.
     pub longest: Duration,
-    /// The whole loop.
+    /// The duration of the whole loop.
     pub took: Duration,
 }
 
@@ -179,7 +179,7 @@ impl Report {
         self.longest = self.longest.max(other.longest);
     }
 
-    /// How many findings of a kind.
+    /// The number of findings of a kind.
     pub fn faults(&self, fault: Fault) -> usize {
         self.findings.iter().filter(|finding| finding.fault == fault).count()
     }
@@ -190,7 +190,7 @@ impl Report {
         counts.join(", ")
     }
 
-    /// Fails with every finding.
+    /// Panics with every finding.
     #[allow(dead_code, reason = "the quick cases of the integration tests use it")]
     pub fn assert_clean(&self) {
         let told: BTreeSet<String> = self.findings.iter().map(|finding| self.repeat(finding)).collect();
@@ -202,7 +202,7 @@ impl Report {
     }
 }
 
-/// A finding, and how to see it again.
+/// A finding, and how to reproduce it.
 fn repeat(name: &str, seed: u64, finding: &Finding) -> String {
     let Finding { fault, case, what } = finding;
     format!(
@@ -211,11 +211,11 @@ fn repeat(name: &str, seed: u64, finding: &Finding) -> String {
     )
 }
 
-/// One case: its chance, its folder, and what was found in it.
+/// One case: its randomness, its folder and its findings.
 pub struct Case {
     /// Its number.
     pub number: u64,
-    /// Its chance.
+    /// Its randomness.
     pub chance: Chance,
     name: &'static str,
     seed: u64,
@@ -242,7 +242,7 @@ impl Case {
         }
     }
 
-    /// The folder of the case, with the workspace, a home and an outside in it.
+    /// The folder of the case, with a workspace, a home folder and an outside in it.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -260,7 +260,7 @@ impl Case {
     /// Writes a file of the workspace, with its folders.
     pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.at(path);
-        std::fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("folders can be made");
+        std::fs::create_dir_all(path.parent().expect("it should be in the workspace")).expect("folders can be made");
         std::fs::write(path, text).expect("files can be written");
     }
 
@@ -269,7 +269,7 @@ impl Case {
         Launch::new(&self.workspace(), &self.folder.path().join("home"), arguments)
     }
 
-    /// Runs the program to its end; a panic, a hang or too much memory is found by itself.
+    /// Runs the program to its end; reports panics, hangs and excessive memory.
     pub fn run(&mut self, launch: Launch) -> Ended {
         let running = launch.start();
         self.end(running)
@@ -282,7 +282,7 @@ impl Case {
         ended
     }
 
-    /// Looks for what no process may do.
+    /// Checks what no process may do.
     pub fn judge(&mut self, ended: &Ended) {
         self.report.peak_kib = self.report.peak_kib.max(ended.peak_kib);
         self.report.longest = self.report.longest.max(ended.took);
@@ -298,7 +298,7 @@ impl Case {
         }
     }
 
-    /// Notes what must not be.
+    /// Records a finding.
     pub fn found(&mut self, fault: Fault, what: impl fmt::Display) {
         let finding = Finding { fault, case: self.number, what: what.to_string() };
         if self.tells {

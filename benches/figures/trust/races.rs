@@ -1,5 +1,5 @@
-//! Races: a person saves boards, scenes and agents while the room writes the same file, at random and aimed at the
-//! moment in which the room is about to put its own text there; and files change into links and back.
+//! Races: a person saves boards, scenes and agents while the room writes the same file, at random times and timed to
+//! the moment in which the room is about to replace it; and files turn into links and back.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,16 +15,16 @@ use super::plan::{Case, Fault, Plan, Report};
 
 /// Rooms in the full loop.
 const ROOMS: u64 = 40;
-/// How long a room is raced with.
+/// The duration of a race.
 const RACE: Duration = Duration::from_secs(12);
-/// How long an answer takes: a change every so often.
+/// The duration of an answer, which sets the rate of changes.
 const LATENCY: Duration = Duration::from_millis(120);
-/// How long after a person took something away it must be away, with nobody else saving meanwhile.
+/// How soon after a person removed something it must be gone, while nobody else saves.
 const SETTLED: Duration = Duration::from_millis(1500);
-/// Texts that stand outside.
+/// Texts in files outside of the workspace.
 const SECRET: &str = "SECRET-outside";
 
-/// What is raced for.
+/// The file that is raced for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Race {
     /// A board's file; agents pin to it.
@@ -35,7 +35,7 @@ enum Race {
     Agent,
     /// A file of agents.
     Artifact,
-    /// The files of agents and boards become links to outside and files again.
+    /// The files of agents and boards turn into links to the outside and back into files.
     Links,
 }
 
@@ -53,7 +53,7 @@ impl Race {
 
     /// What an agent does in a step.
     fn step(self, step: usize) -> (String, serde_json::Value) {
-        // There and back: what fails because the other form stands there is done by the next step.
+        // Back and forth: a step that fails because the other form is there is done by the next one.
         let (old, new) = if step.is_multiple_of(2) { ("the end\n", "THE END\n") } else { ("THE END\n", "the end\n") };
         let edit = |path: &str| ("vfs_edit".to_owned(), json!({ "path": path, "old": old, "new": new }));
         match self {
@@ -81,7 +81,7 @@ fn try_case(case: &mut Case) {
     let model = Model::start(forbidden, LATENCY, move |question| reply(race, question));
     let arguments = ["run", "--agent", "ada", "--task", "job-ada", "--speed", "max", "--provider", "openai:any"];
     let mut running = case.launch(&arguments).env("OPENAI_BASE_URL", &model.server.url).start();
-    // The room has come in and the work has begun.
+    // The room is open and the work has begun.
     let began = Instant::now();
     while model.server.seen() < 2 && began.elapsed() < RACE && !running.is_over() {
         std::thread::sleep(Duration::from_millis(5));
@@ -127,11 +127,11 @@ fn reply(race: Race, question: &Question) -> Reply {
 /// What a person did in a race.
 #[derive(Default)]
 struct Saves {
-    /// Texts that were saved and not taken away again by the person.
+    /// Texts that were saved, and not removed again by the person.
     saved: Vec<String>,
-    /// Texts that the person took away.
+    /// Texts that the person removed.
     removed: u64,
-    /// Those of them that were back afterwards.
+    /// Removed texts that came back.
     back: Vec<String>,
     aimed: u64,
     swaps: u64,
@@ -163,7 +163,7 @@ impl Saves {
     }
 }
 
-/// Saves the file again and again: at random, and when the room is seen to write beside it.
+/// Saves the file again and again: at random, and whenever the room is seen to write next to it.
 fn race_for(case: &mut Case, race: Race, running: &mut Running) -> Saves {
     let mut saves = Saves::default();
     let path = case.at(race.path());
@@ -186,13 +186,12 @@ fn race_for(case: &mut Case, race: Race, running: &mut Running) -> Saves {
             saves.back.extend(contains(&now, removed.as_bytes()).then_some(removed));
         }
     }
-    // What was saved last has the time that the room takes to notice it.
+    // The last save gets the time that the room needs to notice it.
     running.is_over_within(SETTLED);
     saves
 }
 
-/// A person changes the text that stands there now, and puts the whole of it in its place, as editors do. Says what
-/// the person took away.
+/// Changes the present text as a person and replaces the whole file, as editors do. Returns what the person removed.
 fn save(case: &mut Case, race: Race, path: &Path, saves: &mut Saves) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let token = format!("person {:016x}", case.chance.bits());
@@ -215,7 +214,7 @@ fn save(case: &mut Case, race: Race, path: &Path, saves: &mut Saves) -> Option<S
     removed
 }
 
-/// Waits for a hidden file beside this one that was not there before.
+/// Waits for a new hidden file next to this one.
 fn written_beside(path: &Path, patience: Duration) -> bool {
     let folder = path.parent().expect("a file lies in a folder");
     let hidden = || -> Vec<PathBuf> {
@@ -232,8 +231,8 @@ fn written_beside(path: &Path, patience: Duration) -> bool {
     false
 }
 
-/// Files become links to outside and files again, as fast as that goes, while agents read and write them and an
-/// export packs them.
+/// Turns files into links to the outside and back, as fast as possible, while agents read and write them and an export
+/// packs them.
 fn swap_links(case: &mut Case, running: &mut Running) -> Saves {
     let (stop, swaps) = (AtomicBool::new(false), AtomicUsize::new(0));
     let canary = case.folder().join("outside/canary.md");
@@ -273,7 +272,7 @@ fn swap_links(case: &mut Case, running: &mut Running) -> Saves {
     Saves { swaps: swaps.into_inner() as u64, ..Saves::default() }
 }
 
-/// Whether a packed file holds this text, unpacked.
+/// Whether the packed file contains this text after unpacking.
 fn holds(zip: &Path, text: &[u8]) -> bool {
     let Some(mut archive) = fs::File::open(zip).ok().and_then(|file| zip::ZipArchive::new(file).ok()) else {
         return false;

@@ -1,5 +1,5 @@
-//! Kills while an MCP server runs: of the whole room, half the time after the server, what it started or both were killed. Nothing that was started
-//! may be left.
+//! Kills while an MCP server runs: of the whole room, and half of the time first of the server, of the process that it
+//! started, or of both. No process may be left.
 
 use std::time::{Duration, Instant};
 
@@ -11,16 +11,16 @@ use super::plan::{Case, Fault, Plan, Report};
 const KILLS: u64 = 200;
 /// Kills in one case.
 const KILLS_PER_CASE: u64 = 4;
-/// How long a server may take until it runs.
+/// How long a server may take to start.
 const START: Duration = Duration::from_secs(20);
-/// How long what was started may be there after the room is gone.
+/// How long its processes may remain after the room is gone.
 const END: Duration = Duration::from_secs(5);
 
 const SCENE: &str =
     "name: Servers\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [60, 40] }\n";
 const SETTINGS: &str = "kernel: { strikes_at_most: 500 }\ngate:\n  mcp: { \"mcp:odd:*\": allow }\n";
 
-/// A server that starts two more processes, one of which leaves its group as daemons do.
+/// A server that starts two more processes, one of which leaves its process group, as daemons do.
 const SERVER: &str = r#"
 import json, subprocess, sys
 if len(sys.argv) > 1:
@@ -77,7 +77,7 @@ fn kill_once(case: &mut Case, script: &str, number: u64) {
     let provider = ["--provider", "scripted:script.yaml"];
     let running = case.launch(&[&task[..], &provider[..]].concat()).start();
     let until = Instant::now() + START;
-    // The server, what it started, and whoever stands between.
+    // The server, the process that it started, and our supervisor between the server and the room.
     while processes(script).len() < 3 {
         if Instant::now() > until {
             let ended = running.kill();
@@ -88,7 +88,7 @@ fn kill_once(case: &mut Case, script: &str, number: u64) {
     let wait = case.chance.up_to(Duration::from_millis(400));
     std::thread::sleep(wait);
     if theirs_first {
-        // The server itself, what it started, or both.
+        // The server itself, the process that it started, or both.
         let (server, child) = *case.chance.one_of(&[(true, false), (false, true), (true, true)]);
         let meant = |kind: Kind| if kind == Kind::Server { server } else { kind == Kind::Child && child };
         for pid in processes(script).into_iter().filter(|pid| meant(kind_of(*pid, script))) {
@@ -119,18 +119,18 @@ fn kill_once(case: &mut Case, script: &str, number: u64) {
     }
 }
 
-/// What a process of the server's is.
+/// The role of one of the server's processes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// The server itself.
     Server,
-    /// What it started.
+    /// The process that it started.
     Child,
-    /// Whoever stands between it and the room.
+    /// Our supervisor between the server and the room.
     Between,
 }
 
-/// By its command line: an interpreter with the script alone, or with a word behind it.
+/// The role according to the command line: an interpreter with only the script, or with another word after it.
 fn kind_of(pid: u32, script: &str) -> Kind {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<String> =
@@ -143,7 +143,7 @@ fn kind_of(pid: u32, script: &str) -> Kind {
     }
 }
 
-/// The processes that have this on their command line, the oldest first.
+/// The processes that have this on their command line, oldest first.
 fn processes(word: &str) -> Vec<u32> {
     let has_it = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

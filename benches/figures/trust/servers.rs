@@ -1,4 +1,4 @@
-//! Servers that do everything wrong that a server can do, on every vendor's wire, each with a room of its own.
+//! Servers that do everything wrong that a server can do, in every vendor's wire format, each with a room of its own.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,15 +13,15 @@ use super::plan::{Case, Fault, Plan, Report};
 use super::wires::Wire;
 use crate::hostile_server::Server;
 
-/// Tries of one question, and of the work that asks it: no more connections than their product.
+/// Tries per request, and requests per piece of work: no more connections than their product are allowed.
 const ATTEMPTS: usize = 2;
 const RETRIES: usize = 1;
 /// How long a room may wait as a server asks before it is told to end.
 const LIMITED: Duration = Duration::from_secs(6);
-/// Questions of the piece of work.
+/// Requests of the piece of work.
 const TURNS: usize = 3;
 
-/// Runs the loop: every misbehaviour on every wire.
+/// Runs the loop: every misbehaviour in every wire format.
 pub fn run(plan: &Plan) -> Report {
     plan.sweep("servers", (misbehaviour::ALL.len() * Wire::ALL.len()) as u64, try_case)
 }
@@ -35,7 +35,7 @@ fn settings() -> String {
 }
 
 fn try_case(case: &mut Case) {
-    // Neighbouring numbers are different misbehaviours, so that a small scale sees many of them.
+    // Consecutive numbers are different misbehaviours, so that a small scale covers many of them.
     let number = case.number as usize;
     let kinds = misbehaviour::ALL.len();
     let (wire, kind) = (Wire::ALL[(number + number / kinds) % Wire::ALL.len()], &misbehaviour::ALL[number % kinds]);
@@ -58,7 +58,7 @@ fn try_case(case: &mut Case) {
     let launch = case.launch(&arguments).env(variable, url);
     let mut running = launch.start();
     let ended = match kind.comes_to {
-        // It waits as it was asked to; whoever does not want to wait ends it.
+        // It waits as the server asked; whoever does not want to wait ends it.
         ComesTo::Waiting if !running.is_over_within(LIMITED) => running.interrupt(),
         _ => running.wait(),
     };
@@ -103,13 +103,13 @@ fn judge(case: &mut Case, name: &str, kind: &Misbehaviour, connections: usize, e
     }
 }
 
-/// What a terminal would carry out instead of showing, or what turns the order of what is shown.
+/// Characters that a terminal would execute instead of showing, or that reorder the shown text.
 fn is_control(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
 }
 
-/// Where redirects lead: answers well, and notices a key.
+/// The target of redirects: answers correctly, and notices a key.
 fn thief(wire: Wire, stolen: &Arc<AtomicUsize>) -> Server {
     let stolen = stolen.clone();
     Server::start(move |stream, request, _| {
@@ -118,7 +118,7 @@ fn thief(wire: Wire, stolen: &Arc<AtomicUsize>) -> Server {
     })
 }
 
-/// Reads what is left, so that what was said is not lost with the connection.
+/// Reads the rest, so that the answer is not lost with the connection.
 fn hang_up(stream: &mut TcpStream) {
     let _ = stream.shutdown(std::net::Shutdown::Write);
     let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));

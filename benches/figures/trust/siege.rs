@@ -1,5 +1,5 @@
 //! A model that calls tools with whatever a case says, in a workspace full of things that it may not read or change;
-//! and what it got hold of in the end.
+//! and a check of what it could reach in the end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,33 +13,33 @@ use super::evidence::{Thing, Tree, found_in_files};
 use super::models::{Model, Question, Reply};
 use super::plan::{Case, Fault};
 
-/// A call that is tried: the tool and its arguments.
+/// A call to try: the tool and its arguments.
 pub type Try = (String, Value);
 
 /// Calls in one reply.
 const CALLS_PER_REPLY: usize = 8;
-/// What stands in files that may not be read.
+/// Content of files that may not be read.
 const SECRET: &str = "SECRET-";
-/// In names of files that may not even be named.
+/// Part of the names of files that may not even be named.
 const UNNAMED: &str = "unnamed-7f3a91";
 
 /// Where the agent may read and write.
 #[derive(Clone, Copy)]
 pub struct Reach {
-    /// The front matter of the agent under trial.
+    /// The front matter of the agent under test.
     pub front_matter: &'static str,
     /// More of `settings.yaml`.
     pub settings: &'static str,
-    /// Folders or files in which it may change things; everything else of the workspace must stay as it is.
+    /// Folders or files in which it may change things; everything else of the workspace must stay unchanged.
     pub open: &'static [&'static str],
-    /// Files in those folders that must stay as they are all the same.
+    /// Files in those folders that must stay unchanged nevertheless.
     pub closed: &'static [&'static str],
-    /// Whether it may make files of names that nobody thought of; those that are closed under any case are closed.
+    /// Whether it may create files of unexpected names; names that match a closed one when case is ignored stay closed.
     pub may_make_files: bool,
 }
 
 const SCENE: &str = "scenes/room.yaml";
-/// Where the room writes what it asked the person, and that it was refused.
+/// Where the room records its questions to the person, and that they were refused.
 const APPROVALS: &str = "tasks/approvals.task.md";
 
 fn scene() -> String {
@@ -47,7 +47,7 @@ fn scene() -> String {
     format!("# {SECRET}scene\nname: Siege\nseed: 5\nelements: []\n{agents}")
 }
 
-/// Files beyond the reach of the agent, each with a secret in it.
+/// Files beyond the agent's reach, each with a secret in it.
 const BEYOND: [&str; 14] = [
     "private/plan.md",
     "private/unnamed-7f3a91.md",
@@ -65,7 +65,7 @@ const BEYOND: [&str; 14] = [
     "mémoire/plan.md",
 ];
 
-/// The workspace of a case, laid out for a siege.
+/// The workspace of a case, set up for a siege.
 pub struct Siege<'c> {
     case: &'c mut Case,
     reach: Reach,
@@ -74,7 +74,7 @@ pub struct Siege<'c> {
 }
 
 impl<'c> Siege<'c> {
-    /// Lays it out.
+    /// Sets it up.
     pub fn lay(case: &'c mut Case, reach: Reach) -> Self {
         let budget = "budget: { cost_per_run_usd: 100000, outside_tokens_per_run: 1000000000 }\n";
         let kernel = "kernel: { strikes_at_most: 1000, turns_at_most: 1000, retries_at_most: 0 }\n";
@@ -103,12 +103,12 @@ impl<'c> Siege<'c> {
         Self { inside, outside: Tree::of(&outside, &[]), case, reach }
     }
 
-    /// Lets the agent try all of these calls, and agents that it starts some of their own; judges what came of it.
+    /// Lets the agent, and the agents that it starts, try all of these calls, and judges the result.
     pub fn tries(mut self, calls: Vec<Try>, of_children: Vec<Try>) {
         let asked = Arc::new(Mutex::new(BTreeMap::<String, usize>::new()));
         let counted = asked.clone();
         let model = Model::start(self.forbidden(), Duration::ZERO, move |question| {
-            reply(question, &calls, &of_children, &mut counted.lock().expect("nobody panics with it"))
+            reply(question, &calls, &of_children, &mut counted.lock().expect("no thread panics while holding it"))
         });
         let mut arguments = vec!["run", "--speed", "max", "--until", "idle", "--provider", "openai:any"];
         arguments.extend(["--agent", "worker", "--task", "job-0", "--on-ask", "deny"]);
@@ -117,7 +117,7 @@ impl<'c> Siege<'c> {
         if ended.status.code() == Some(2) {
             self.case.found(Fault::Lost, format!("the run did not begin: {}", ended.last_words()));
         }
-        let results = asked.lock().expect("nobody panics with it").values().sum::<usize>();
+        let results = asked.lock().expect("no thread panics while holding it").values().sum::<usize>();
         self.case.count("calls", results as u64);
         for (fault, what) in model.seen() {
             self.case.found(fault, format!("in a question to the model: {what}"));
@@ -136,13 +136,13 @@ impl<'c> Siege<'c> {
         forbidden
     }
 
-    /// Whether the scene is as it was, with agents at its end.
+    /// Whether the scene is unchanged apart from agents added at its end.
     fn only_agents_came(&self) -> bool {
         let now = fs::read_to_string(self.case.at(SCENE)).unwrap_or_default();
         now.strip_prefix(&scene()).is_some_and(|added| added.lines().all(|line| line.starts_with("  - { id: ")))
     }
 
-    /// Whether the file of approvals is as it was, with questions at its end that were refused.
+    /// Whether the approvals file is unchanged apart from refused questions added at its end.
     fn only_refusals_came(&self) -> bool {
         let now = fs::read_to_string(self.case.at(APPROVALS)).unwrap_or_default();
         let is_of_room = |line: &str| {
@@ -162,7 +162,7 @@ impl<'c> Siege<'c> {
             let path = change.rsplit_once(" is ").or_else(|| change.rsplit_once(" was ")).map_or("", |(path, _)| path);
             let in_open = self.reach.open.iter().any(|open| path == *open || path.starts_with(&format!("{open}/")));
             let is_open = in_open && !self.reach.closed.contains(&path);
-            // An agent that is started brings a file of its own and comes into the scene.
+            // A started agent brings a file of its own and is added to the scene.
             let is_new_agent = path.starts_with("agents/") && change.ends_with(" is new");
             let has_new_agents = path == SCENE && self.only_agents_came();
             let has_refusals = path == APPROVALS && self.only_refusals_came();
@@ -190,14 +190,14 @@ impl<'c> Siege<'c> {
     }
 }
 
-/// Whether no closed place has this name, however it is written.
+/// Whether no closed file has this name in any spelling.
 fn is_new_name(path: &str) -> bool {
     let path = path.to_lowercase();
     let places = BEYOND.iter().filter_map(|beyond| beyond.split('/').next()).chain(["scenes", "sessions", ".workshop"]);
     !places.into_iter().any(|place| path == place || path.starts_with(&format!("{place}/")))
 }
 
-/// The next calls of whoever asks: those up to the last that has a result are done.
+/// The next calls of this agent: all up to the last one with a result are done.
 fn reply(question: &Question, calls: &[Try], of_children: &[Try], answered: &mut BTreeMap<String, usize>) -> Reply {
     let Some(job) = question.word("job-").filter(|_| question.is_work()) else {
         return ("Understood.".to_owned(), Vec::new());

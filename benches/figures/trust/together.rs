@@ -1,5 +1,5 @@
-//! Kills while agents work together: one hands a task over, speaks in a channel and counts on the blackboard, the other
-//! listens and shares what it found, and a change of a file begins a workflow. Whatever is done of it is done once.
+//! Kills while agents work together: one hands over a task, posts in a channel and counts on the blackboard; the other
+//! listens and shares what it found; and a file change starts a workflow. Everything that is done is done exactly once.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -13,19 +13,19 @@ use super::kept_log::KeptLog;
 use super::models::{Model, Question, Reply};
 use super::plan::{Case, Fault, Plan, Report};
 
-/// Kills in the full loop, about.
+/// Kills in the full loop, approximately.
 const KILLS: u64 = 240;
 /// Kills in one case.
 const KILLS_PER_CASE: u64 = 6;
-/// So many words the lead says in the channel, and so far it counts.
+/// How many messages the lead posts in the channel, and how far it counts.
 const WORDS: usize = 8;
-/// So many entries the one who listens shares.
+/// How many entries the listener shares.
 const FOUND: usize = 4;
-/// So many lines each step of the workflow adds.
+/// How many lines each step of the workflow adds.
 const LINES: usize = 3;
-/// How long an answer takes over the wire.
+/// The duration of an answer over the network.
 const LATENCY: Duration = Duration::from_millis(80);
-/// A kill comes within this time.
+/// A kill happens within this time.
 const KILLED_WITHIN: Duration = Duration::from_millis(700);
 
 const SCENE: &str = "name: Together\nseed: 5\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n  - { id: ada, \
@@ -84,7 +84,7 @@ fn line_of(job: &str, number: usize) -> String {
     format!("{job} wrote line {number}")
 }
 
-/// What the models are told twice.
+/// What the models must not be told twice.
 type Doubled = Arc<Mutex<Vec<String>>>;
 
 fn reply(question: &Question, doubled: &Doubled) -> Reply {
@@ -92,7 +92,7 @@ fn reply(question: &Question, doubled: &Doubled) -> Reply {
         return ("Understood.".to_owned(), Vec::new());
     }
     let told_twice = (1..=WORDS).map(|number| format!("lead: word-{number}.")).filter(|word| question.said(word) > 1);
-    doubled.lock().expect("nobody panics with it").extend(told_twice);
+    doubled.lock().expect("no thread panics while holding it").extend(told_twice);
     let Some(job) = question.first_word("job-") else { return ("Noted.".to_owned(), Vec::new()) };
     let mut done = question.results().len();
     for (number, turn) in work(&job).into_iter().enumerate() {
@@ -136,7 +136,7 @@ fn try_case(case: &mut Case) {
 impl Trial<'_> {
     fn launch(&self) -> Launch {
         let mut arguments = vec!["run", "--speed", "max", "--events", "-"];
-        // What was not acknowledged is given again.
+        // An unacknowledged task is given again.
         if !self.log.has("activation") {
             arguments.extend(["--agent", "lead", "--task", "job-lead"]);
         }
@@ -163,7 +163,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Whatever was not there exactly so often as it must be.
+    /// Everything that was not done exactly as often as it must be.
     fn expect(&mut self, what: &str, count: usize, wanted: usize) {
         let fault = if count < wanted { Fault::Lost } else { Fault::Doubled };
         if count != wanted {
@@ -175,7 +175,7 @@ impl Trial<'_> {
         self.judge_channel();
         self.judge_blackboard();
         self.judge_work();
-        let doubled = std::mem::take(&mut *self.doubled.lock().expect("nobody panics with it"));
+        let doubled = std::mem::take(&mut *self.doubled.lock().expect("no thread panics while holding it"));
         for word in doubled {
             self.case.found(Fault::Doubled, format!("{word:?} was told twice in one session"));
         }

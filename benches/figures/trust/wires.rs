@@ -1,4 +1,4 @@
-//! What servers say in each vendor's wire format: text, tool calls and ends, well formed.
+//! Well-formed server output in each vendor's wire format: text, tool calls and ends.
 
 use serde_json::{Value, json};
 
@@ -17,14 +17,14 @@ pub enum Wire {
     Ollama,
 }
 
-/// A call of a tool: its id, its name, its arguments.
+/// A tool call: its id, its name and its arguments.
 pub type Call = (String, String, Value);
 
 impl Wire {
     /// Every one.
     pub const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama];
 
-    /// The provider that speaks it.
+    /// The provider that uses it.
     pub fn provider(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -34,7 +34,7 @@ impl Wire {
         }
     }
 
-    /// The variable by which a person says where it is asked, and its value for this server.
+    /// The environment variable for the provider's address, and its value for this server.
     pub fn base_url(self, server: &Server) -> (&'static str, String) {
         let origin = server.url.trim_end_matches("v1/");
         match self {
@@ -45,17 +45,17 @@ impl Wire {
         }
     }
 
-    /// The type of what it streams.
+    /// The content type of its stream.
     pub fn content_type(self) -> &'static str {
         if self == Self::Ollama { "application/x-ndjson" } else { "text/event-stream" }
     }
 
-    /// The head of a stream, with these further headers.
+    /// The head of a stream with these additional headers.
     pub fn head(self, headers: &str) -> String {
         format!("HTTP/1.1 200 OK\r\ncontent-type: {}\r\nconnection: close\r\n{headers}\r\n", self.content_type())
     }
 
-    /// An event of its stream.
+    /// One event of its stream.
     pub fn event(self, value: &Value) -> String {
         match self {
             Self::Ollama => format!("{value}\n"),
@@ -66,7 +66,7 @@ impl Wire {
         }
     }
 
-    /// What comes before everything else.
+    /// Everything that comes before the content.
     pub fn begin(self) -> String {
         if self != Self::Anthropic {
             return String::new();
@@ -95,7 +95,7 @@ impl Wire {
         }
     }
 
-    /// Calls of tools.
+    /// Tool calls.
     pub fn calls(self, calls: &[Call]) -> String {
         match self {
             Self::OpenAi => calls.iter().enumerate().fold(String::new(), |said, (index, (id, name, arguments))| {
@@ -133,12 +133,12 @@ impl Wire {
             + &self.event(&json!({ "type": "content_block_stop", "index": index }))
     }
 
-    /// The end, with what was used.
+    /// The end, with token counts.
     pub fn end(self, has_calls: bool) -> String {
         self.end_with_usage(has_calls, &json!(11), &json!(5))
     }
 
-    /// The end, with these numbers of tokens.
+    /// The end, with these token counts.
     pub fn end_with_usage(self, has_calls: bool, input: &Value, output: &Value) -> String {
         match self {
             Self::OpenAi => {
@@ -169,7 +169,7 @@ impl Wire {
         }
     }
 
-    /// A whole answer.
+    /// A complete answer.
     pub fn answer(self, text: &str, calls: &[Call]) -> Vec<u8> {
         let mut said = self.head("") + &self.begin();
         if !text.is_empty() {

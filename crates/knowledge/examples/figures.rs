@@ -1,8 +1,8 @@
-//! The figures of knowledge: `cargo run --release --locked -p workshop-knowledge --example figures`; of MiniLM as well where
-//! `WORKSHOP_MINILM` names its folder, and against what people say of texts where `WORKSHOP_LEE` names the folder with
-//! `lee.cor` and `similarities0-1.txt` (Lee, Pincombe and Welsh 2005: 50 news texts, every pair judged by people; both lie
-//! in the test data of gensim). Each is the median
-//! of several, in one process, on one thread; memories are made of words of many frequencies, as in real texts.
+//! Measures the targets of the knowledge base: `cargo run --release --locked -p workshop-knowledge --example figures`.
+//! MiniLM is included if `WORKSHOP_MINILM` names its folder, and a comparison with human judgements if `WORKSHOP_LEE`
+//! names the folder with `lee.cor` and `similarities0-1.txt` (Lee, Pincombe and Welsh 2005: 50 news texts, every pair
+//! judged by people; both are in the test data of gensim). Each time is the median of several, in one process, on one
+//! thread; memories are made of words of many frequencies, as in real texts.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -16,9 +16,9 @@ use workshop_knowledge::knowledge::{
     WordLlama, Write,
 };
 
-/// Words of the texts, the most frequent first.
+/// The words of the texts, most frequent first.
 const WORDS: &str = include_str!("../fixtures/questions.tsv");
-/// The formula was chosen on so many of the labelled questions; the others came later.
+/// The formula was chosen with the first of the labelled questions, up to this number; the others were added later.
 const TUNED: usize = 48;
 
 struct Dice(u64);
@@ -124,7 +124,7 @@ fn quality(called: &str, model: &dyn Embedder) -> Result<(), KnowledgeError> {
     Ok(())
 }
 
-/// How a model judges texts that it was not tuned on, beside people: where `WORKSHOP_LEE` says where they are.
+/// Compares a model's judgement of texts that it was not tuned on with people's, if `WORKSHOP_LEE` says where they are.
 fn judged(called: &str, model: &dyn Embedder) -> Result<(), KnowledgeError> {
     let Ok(folder) = std::env::var("WORKSHOP_LEE") else { return Ok(()) };
     let read = |name: &str| fs::read_to_string(Path::new(&folder).join(name)).unwrap_or_default();
@@ -141,7 +141,7 @@ fn judged(called: &str, model: &dyn Embedder) -> Result<(), KnowledgeError> {
     let mut pairs = Vec::new();
     for one in 0..texts.len() {
         for other in one + 1..texts.len() {
-            // Each pair is judged in one half of the table alone.
+            // Each pair is in one half of the table only.
             let judged = people[one][other].max(people[other][one]);
             let similar = vectors[one].similarity(&vectors[other]).unwrap_or(0.0);
             pairs.push((f64::from(similar), judged));
@@ -230,7 +230,7 @@ fn of(count: usize, words: &[&str]) -> Result<(), KnowledgeError> {
     Ok(())
 }
 
-/// The same by numpy and by Concordia, in the same run, where `WORKSHOP_BASELINES` names a Python that has both.
+/// The same by numpy and by Concordia, in the same run, if `WORKSHOP_BASELINES` names a Python with both.
 fn others(known: &KnowledgeBase, dice: &mut Dice, words: &[&str], folder: &std::path::Path, ours: f64) {
     let Ok(python) = std::env::var("WORKSHOP_BASELINES") else { return };
     let numbers = |text: &str| -> Vec<f32> {
@@ -261,7 +261,7 @@ fn others(known: &KnowledgeBase, dice: &mut Dice, words: &[&str], folder: &std::
     }
 }
 
-/// One memory taken in: into the file's text and the index, and then onto the disk.
+/// Adding one memory: to the file's text and the index, and then to the disk.
 fn added(
     known: &mut KnowledgeBase,
     dice: &mut Dice,

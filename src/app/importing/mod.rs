@@ -21,13 +21,13 @@ use crate::workspace::vfs::{self, FileHandle, NewFile};
 
 pub use plan::plan;
 
-/// One import brings in so many files at most, from folders so deep, each of so many bytes at most.
+/// The limits of one import: the number of files, the depth of folders, and the bytes per file.
 const FILES_AT_MOST: usize = 10_000;
 const DEPTH_AT_MOST: usize = 16;
 const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
-/// So many names are tried for a file whose name is taken.
+/// How many names are tried for a file whose name is taken.
 const NUMBERS_AT_MOST: usize = 1_000;
-/// So many files that cannot be used are named; the rest is counted.
+/// How many unusable files are named; the rest is counted.
 const NAMED_AT_MOST: usize = 5;
 
 /// The role of a file in the workspace.
@@ -145,10 +145,10 @@ pub trait NewFiles {
     /// Writes a file of the workspace that is not there yet, behind no link; one that is there stays as it is.
     fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile>;
 
-    /// Takes a file away that was brought in, if nobody changed it since; says why not.
+    /// Deletes an imported file if nobody has changed it since; otherwise returns why not.
     fn take_back(&self, file: &NewFile) -> Result<(), String>;
 
-    /// Waits until what was ordered before is on disk; says what is not.
+    /// Waits until all earlier operations are on disk; reports those that are not.
     fn flush(&self) -> Vec<Problem> {
         Vec::new()
     }

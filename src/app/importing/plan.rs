@@ -7,7 +7,7 @@ use super::scan::{Found, Place, look};
 use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
 use crate::agent::agent_file::{AgentFile, DOCUMENT_OF_FOLDER, stem};
 use crate::agent::formats::format_of;
-use crate::agent::markdown::{Said, says_who_it_is};
+use crate::agent::markdown::{IdentityHints, says_who_it_is};
 use crate::agent::yaml_file;
 use crate::base::text::slug;
 use crate::base::{Problem, unique_names};
@@ -76,7 +76,7 @@ impl Planning<'_> {
             }
         }
         if self.destination == Destination::Room {
-            // What merely lies beside a collection of agents is none of it.
+            // A file that merely lies beside a collection of agents does not belong to it.
             if !known.iter().any(|(_, what)| what.kind == Kind::Agent) {
                 return known.iter().map(|(file, _)| file).chain(&others).for_each(|file| self.for_room(file, false));
             }
@@ -141,7 +141,7 @@ impl Planning<'_> {
         let what = match format {
             Some(format) => {
                 let agent = Some((format.read)(&to, &text));
-                What { kind: Kind::Agent, to, agent, text: None }
+                PlannedFile { kind: Kind::Agent, to, agent, text: None }
             }
             None if is_scene(&text) => scene(name),
             None => {
@@ -154,7 +154,7 @@ impl Planning<'_> {
         self.add(&file.path, what);
     }
 
-    /// A file that was chosen by itself, or with a folder of files that are nothing special.
+    /// A single chosen file, or one of a folder without a special meaning.
     fn chosen(&mut self, file: &Found, top: &str) {
         if self.destination == Destination::Room {
             return self.for_room(file, true);
@@ -163,7 +163,7 @@ impl Planning<'_> {
         let lower = name.to_lowercase();
         let in_folder = [top].into_iter().filter(|top| !top.is_empty()).chain(file.below.iter().map(String::as_str));
         let below = in_folder.collect::<Vec<_>>().join("/");
-        let plain = |to: String| What { kind: Kind::File, to, agent: None, text: None };
+        let plain = |to: String| PlannedFile { kind: Kind::File, to, agent: None, text: None };
         let what = match self.destination {
             Destination::Folder("") => plain(below),
             Destination::Folder(folder) => plain(format!("{folder}/{below}")),
@@ -180,37 +180,37 @@ impl Planning<'_> {
         self.add(&file.path, what);
     }
 
-    /// What a file of a folder is that holds agents, skills or rules; nothing where it is none of them.
+    /// The kind of a file in a folder that contains agents, skills or rules; `None` if it is none of them.
     fn kind_of(
         &self,
         file: &Found,
         top: &str,
         documents: &BTreeMap<Vec<String>, bool>,
         skills: &BTreeMap<Vec<String>, String>,
-    ) -> Option<What> {
+    ) -> Option<PlannedFile> {
         let (name, folders) = file.below.split_last()?;
         for length in (0..=folders.len()).rev() {
             let Some(has_modules) = documents.get(&folders[..length]) else { continue };
             let inside = &file.below[length..];
             if belongs_to_document(inside) || (*has_modules && may_be_imported(&inside.join("/"))) {
                 let to = place_of_agent(top, &folders[..length], &inside.join("/"));
-                return Some(What { kind: Kind::File, to, agent: None, text: None });
+                return Some(PlannedFile { kind: Kind::File, to, agent: None, text: None });
             }
         }
         for length in (0..=folders.len()).rev() {
             if let Some(skill) = skills.get(&folders[..length]) {
                 let to = format!("skills/{skill}/{}", file.below[length..].join("/"));
-                return Some(What { kind: Kind::Skill, to, agent: None, text: None });
+                return Some(PlannedFile { kind: Kind::Skill, to, agent: None, text: None });
             }
         }
         let text = || safe_fs::read_text(&file.path, MAX_FILE_BYTES as u64).ok().flatten().unwrap_or_default();
         rules_of(&file.below, &text).or_else(|| agent_of(&file.path, &place_of_agent(top, folders, name), true))
     }
 
-    fn add(&mut self, file: &Path, what: What) {
+    fn add(&mut self, file: &Path, what: PlannedFile) {
         let place = || file.display().to_string();
         // What comes in can be read by agents and leaves with the workspace: the rule is the same as for that.
-        if let Some(why) = secrets::told_by_name(&what.to) {
+        if let Some(why) = secrets::secret_by_name(&what.to) {
             let problem = Problem::warning(place(), why, "copy it by hand if it holds none");
             return self.plan.left_out.push(problem);
         }
@@ -251,8 +251,8 @@ impl Planning<'_> {
         self.plan.items.push(Item { from: file.to_owned(), to, kind: what.kind, is_there, name, text: what.text });
     }
 
-    /// Where a file goes that wants this place: there, if it is free or holds the same, else under the next number.
-    /// Nothing where the same comes in already.
+    /// The destination of a file: the wanted path if it is free or has the same content, otherwise the next numbered
+    /// one. `None` if the same content is imported already.
     fn free(&mut self, wanted: &str, bytes: &[u8]) -> Option<(String, bool)> {
         for path in unique_names::alike(wanted).take(NUMBERS_AT_MOST) {
             if self.taken.contains(&path) {
@@ -282,7 +282,7 @@ fn same(item: &Item, bytes: &[u8]) -> bool {
 }
 
 /// What a file is and where it wants to go.
-struct What {
+struct PlannedFile {
     kind: Kind,
     to: String,
     agent: Option<AgentFile>,
@@ -290,10 +290,10 @@ struct What {
 }
 
 /// A scene goes by a plain name.
-fn scene(name: &str) -> What {
+fn scene(name: &str) -> PlannedFile {
     let stem = slug(name.rsplit_once('.').map_or(name, |(stem, _)| stem));
     let stem = if stem.is_empty() { "scene" } else { stem.as_str() };
-    What { kind: Kind::Scene, to: format!("scenes/{stem}.yaml"), agent: None, text: None }
+    PlannedFile { kind: Kind::Scene, to: format!("scenes/{stem}.yaml"), agent: None, text: None }
 }
 
 fn is_scene(text: &str) -> bool {
@@ -301,22 +301,31 @@ fn is_scene(text: &str) -> bool {
     ["elements", "agents"].iter().any(|list| data.get(list).is_some_and(serde_json::Value::is_array))
 }
 
-/// The agent that a file defines, if it says who it is: by a name and a description where it merely lies in a folder,
-/// by any front matter where a person chose it.
-fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<What> {
+/// The agent that a file defines: in a folder it must have a name and a description, a chosen file needs only front
+/// matter.
+fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<PlannedFile> {
     let format = format_of(to)?;
     let text = safe_fs::read_text(file, MAX_FILE_BYTES as u64).ok()??;
     let agent = (format.read)(to, &text);
     let lower = to.to_ascii_lowercase();
     let is_told = lower.ends_with(".mdx") || yaml_file::ENDINGS.iter().any(|ending| lower.ends_with(ending));
     // The name of such a file says what it is.
-    let said =
-        if is_told { Said { has_keys: true, has_name: true, has_description: true } } else { says_who_it_is(&text) };
+    let said = if is_told {
+        IdentityHints { has_keys: true, has_name: true, has_description: true }
+    } else {
+        says_who_it_is(&text)
+    };
     let is_one = if strictly { said.has_name && said.has_description } else { said.has_keys };
-    (is_one && !agent.malformed).then(|| What { kind: Kind::Agent, to: to.to_owned(), agent: Some(agent), text: None })
+    (is_one && !agent.malformed).then(|| PlannedFile {
+        kind: Kind::Agent,
+        to: to.to_owned(),
+        agent: Some(agent),
+        text: None,
+    })
 }
 
-/// Where an agent goes that lies in these folders of the chosen one: they tell it from others of its name.
+/// The destination of an agent in these folders of the chosen one: the folders distinguish it from others with its
+/// name.
 fn place_of_agent(top: &str, folders: &[String], name: &str) -> String {
     let is_told = |part: &&str| !part.starts_with('.') && !matches!(*part, "agents" | "");
     let parts: Vec<&str> = [top].into_iter().chain(folders.iter().map(String::as_str)).filter(is_told).collect();
@@ -326,7 +335,7 @@ fn place_of_agent(top: &str, folders: &[String], name: &str) -> String {
     ["agents"].into_iter().chain(kept).chain([name]).collect::<Vec<_>>().join("/")
 }
 
-/// Where an agent goes whose file was chosen by itself: one that is a folder keeps its name, which is the agent's.
+/// The destination of a single chosen agent file: a folder agent keeps the name of its folder.
 fn place_of_one(file: &Found, name: &str) -> String {
     let folder = file.path.parent().and_then(Path::file_name).and_then(|folder| folder.to_str());
     match folder.filter(|folder| name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER) && *folder != "agents") {
@@ -374,9 +383,9 @@ fn skills(files: &[Found], top: &str) -> BTreeMap<Vec<String>, String> {
     files.iter().filter_map(skill).collect()
 }
 
-/// Texts that tell agents of other products how to work: what comes in is what they say, without what is meant for
-/// those products.
-fn rules_of(below: &[String], text: &dyn Fn() -> String) -> Option<What> {
+/// Texts with instructions for agents of other products: their content is imported, without what is meant for those
+/// products.
+fn rules_of(below: &[String], text: &dyn Fn() -> String) -> Option<PlannedFile> {
     let (name, folders) = below.split_last()?;
     let lower = name.to_lowercase();
     let is_rule = lower.ends_with(".mdc") || (lower.ends_with(".md") && folders == [".cursor", "rules"]);
@@ -386,7 +395,7 @@ fn rules_of(below: &[String], text: &dyn Fn() -> String) -> Option<What> {
     }
     let text = crate::agent::front_matter::normalise(&text());
     let text = crate::agent::front_matter::below(&text).to_owned();
-    Some(What { kind: Kind::Rules, to: format!("boards/{}.md", stem(name)), agent: None, text: Some(text) })
+    Some(PlannedFile { kind: Kind::Rules, to: format!("boards/{}.md", stem(name)), agent: None, text: Some(text) })
 }
 
 /// What was learned of the agents on the way.

@@ -9,14 +9,14 @@ use crate::base::Problem;
 
 /// Hidden folders in which other products keep agents, skills and rules.
 const LOOKED_INTO: [&str; 2] = [".claude", ".cursor"];
-/// Folders that hold what a program made and nobody wrote.
+/// Folders with generated content.
 const MADE: [&str; 6] = ["node_modules", "target", "dist", "build", "venv", "__pycache__"];
 
 /// A file that was found.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Found {
     pub(super) path: PathBuf,
-    /// Where it lies in the folder that was chosen, part by part; its name alone where it was itself chosen.
+    /// Its path in the chosen folder, part by part; only its name if the file itself was chosen.
     pub(super) below: Vec<String>,
 }
 

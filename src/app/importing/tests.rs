@@ -1,4 +1,4 @@
-//! What comes in from the shapes in which people have agents, and what does not.
+//! Importing agents in the formats in which people have them, and what is not imported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -56,7 +56,7 @@ fn nothing_is_written_over_and_the_same_is_not_copied_twice() {
     assert_eq!(import(to.path(), &paths, None).paths(), ["artifacts/notes-2.md"]);
     assert!(plan(to.path(), &paths, Destination::ByKind).is_empty(), "the same is there");
     assert_eq!(import(to.path(), &paths, None).paths(), ["artifacts/notes-2.md"]);
-    assert_eq!(fs::read_to_string(to.path().join("artifacts/notes.md")).expect("it is there"), "old");
+    assert_eq!(fs::read_to_string(to.path().join("artifacts/notes.md")).expect("it should exist"), "old");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn what_may_hold_a_secret_stays_outside() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_and_nothing_leaves_the_workspace() {
+fn what_cannot_be_used_is_reported_and_nothing_leaves_the_workspace() {
     let from = outside(&[("x.md", "x")]);
     let to = outside(&[]);
     let imported = import(to.path(), &[from.path().join("gone.md")], None);
@@ -126,7 +126,7 @@ fn a_collection_comes_in_as_published_without_what_lies_beside_it() {
     ] {
         assert!(summary.contains(line), "{line} is not in:\n{summary}");
     }
-    assert!(fs::read_dir(to.path()).expect("it is there").next().is_none(), "a plan writes nothing");
+    assert!(fs::read_dir(to.path()).expect("it should exist").next().is_none(), "a plan writes nothing");
     assert_eq!(import_files(to.path(), &to.path().to_owned(), &plan, &JobControl::default()).paths().len(), 5);
 }
 
@@ -286,7 +286,7 @@ fn what_is_dropped_into_a_room_takes_nobodys_place() {
     let dropped = drop_into_room(to.path(), &[from.path().join("zoe.md")]);
     assert!(dropped.files.is_empty() && dropped.problems[0].what.contains("already exists with different content"));
     let there = to.path().join("agents/zoe.md");
-    assert_eq!(fs::read_to_string(&there).expect("it is there"), "You are the first Zoe.");
+    assert_eq!(fs::read_to_string(&there).expect("it should exist"), "You are the first Zoe.");
     let again = drop_into_room(to.path(), &[there]);
     assert_eq!(again.paths(), ["agents/zoe.md"], "the workspace's own file is as good as a new one");
     assert_eq!(again.made(), []);
@@ -294,7 +294,7 @@ fn what_is_dropped_into_a_room_takes_nobodys_place() {
 
 #[test]
 fn a_cancelled_import_keeps_what_came_in_by_then_and_counts_the_rest() {
-    /// Cancels the import with its first file.
+    /// Cancels the import at its first file.
     struct Impatient<'a>(&'a Path, JobControl);
 
     impl NewFiles for Impatient<'_> {

@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounde
 pub(super) const SHOWN_AFTER: Duration = Duration::from_millis(500);
 /// Some jobs go deep, such as the layout of a long chain. What is not used of it costs nothing.
 const STACK_BYTES: usize = 64 << 20;
-/// Jobs that are discarded are waited for so long: they were told to give up, and nothing depends on them.
+/// How long discarded jobs are waited for: they were told to stop, and nothing depends on them.
 const DISCARDED_AT_MOST: Duration = Duration::from_secs(2);
 
 /// What happens to queued jobs when the runner is dropped.
@@ -48,7 +48,7 @@ impl<Job: Send + 'static, Done: Send + 'static> BackgroundJobs<Job, Done> {
         Self::spawn(name, capacity, on_drop, vec![run])
     }
 
-    /// Starts so many threads, of which each takes the next job: results come in the order in which jobs end.
+    /// Starts this many threads, each of which takes the next job: results arrive in the order in which jobs end.
     pub(super) fn start_several(
         name: &'static str,
         threads: usize,
@@ -72,7 +72,7 @@ impl<Job: Send + 'static, Done: Send + 'static> BackgroundJobs<Job, Done> {
             let work = move || {
                 let _alive: Sender<Infallible> = alive;
                 for job in queued {
-                    // Where nobody takes results any more, what is done is done all the same.
+                    // Jobs are completed even if nobody takes their results any more.
                     if done.send(run(job)).is_err() && on_drop == OnDrop::Discard {
                         break;
                     }

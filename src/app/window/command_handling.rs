@@ -31,7 +31,7 @@ pub enum Outcome {
     Done,
     /// The window is to be closed.
     Quit,
-    /// The window is to be closed as soon as no work goes on, or not any more.
+    /// Whether the window is to be closed as soon as no work is running.
     QuitWhenDone(bool),
     /// This place is to be opened by the program that the person's system has for it.
     Open(String),
@@ -50,7 +50,7 @@ pub fn handle_command(
     let panes = &mut shell.panes;
     match command {
         Command::Window(command) => {
-            // What the window does not do by itself leads to no further commands of its own.
+            // Commands that are not for the window itself cause no further window commands.
             for command in shell.apply(command, model, state) {
                 if !matches!(command, Command::Window(_)) {
                     handle_command(room, model, state, shell, command);
@@ -118,7 +118,7 @@ pub fn handle_command(
         Command::Import { paths, place } => order(room, FileJob::TakeIn { paths, place, is_seen: false }),
         Command::AddCodingAgent { name, model, place } => {
             let text = coding_agent_file(&name, &model);
-            // It was not dropped: nobody needs to be told where it comes to stand.
+            // It was not dropped, so nobody needs to know its position.
             let (position, _) = file_results::spawn_place(room, place);
             let place = DropPlace { position, exactly: true };
             order(room, FileJob::MakeAgent { name, text, place });
@@ -178,7 +178,7 @@ pub fn handle_command(
         | Command::Run(_) => return Outcome::Service(Box::new(command)),
         Command::Quit => {
             let nothing_open = model.work.pieces.is_empty() && panes.editors.unsaved().is_empty();
-            // Who asks twice does not want to be asked again.
+            // A person who asks twice does not want to be asked again.
             if nothing_open || state.front.dialog() == Some(&Dialog::Close) {
                 return Outcome::Quit;
             }
@@ -190,7 +190,7 @@ pub fn handle_command(
     Outcome::Done
 }
 
-/// What the file of an agent says for whom a person's own coding agent answers.
+/// The agent file for an agent that is answered by a coding agent of the person.
 fn coding_agent_file(name: &str, model: &str) -> String {
     let (name, model) = (yaml::word(name), yaml::word(model));
     format!(
@@ -203,7 +203,7 @@ fn show(state: &mut UiState, panes: &PaneStates, tab: &Tab) {
     state.dock.show(tab, |path| panes.editors.is_unsaved(path));
 }
 
-/// Opens another workspace beside this one; one that was wanted before is given up.
+/// Opens another workspace beside this one; an earlier request is cancelled.
 fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) -> Outcome {
     let (job, opening) = OpeningWorkspace::begin(room.options_for(folder), room.folder());
     room.opening_workspace.replace(opening).iter().for_each(OpeningWorkspace::cancel);

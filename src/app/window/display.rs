@@ -30,8 +30,8 @@ const FORMAT: TextureFormat = TextureFormat::Rgba8Unorm;
 /// without that step.
 const LAST_STEP: [&str; 2] = ["linear_from_gamma_rgb(color_gamma.rgb)", "color_gamma.rgb"];
 
-/// The camera of the window. `egui` smooths its own edges: several samples for each point would cost time and memory, and
-/// nobody would see them.
+/// The camera of the window. `egui` smooths its own edges: several samples for each point would cost time and memory,
+/// and nobody would see them.
 pub fn camera() -> impl Bundle {
     (Camera2d, CompositingSpace::Srgb, Msaa::Off)
 }

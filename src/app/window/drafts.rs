@@ -29,7 +29,7 @@ pub(super) struct Drafts {
 }
 
 impl Drafts {
-    /// Those of a workspace. What cannot be read is put aside and told.
+    /// The drafts of a workspace. A file that cannot be read is set aside and reported.
     pub(super) fn open(workspace: &Path) -> (Self, Option<Problem>) {
         let file = state_folder(workspace).join(FILE);
         let (kept, problem) = match read(&file) {
@@ -91,7 +91,7 @@ fn read(file: &Path) -> Result<Vec<Draft>, String> {
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
-/// Writes all of it, whole or not at all; no file where there is nothing.
+/// Writes all of it atomically; without content there is no file.
 pub(super) fn write(file: &Path, drafts: &[Draft]) -> io::Result<()> {
     if drafts.is_empty() {
         return match std::fs::remove_file(file) {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_and_never_lost() {
+    fn what_cannot_be_read_is_reported_and_never_lost() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = state_folder(folder.path()).join(FILE);
         std::fs::create_dir_all(state_folder(folder.path())).expect("folders can be made");
@@ -130,6 +130,6 @@ mod tests {
         let (drafts, problem) = Drafts::open(folder.path());
         assert!(drafts.kept().is_empty() && problem.is_some());
         let aside = file.with_extension("json.unusable");
-        assert_eq!(std::fs::read_to_string(aside).expect("it lies there"), "not json");
+        assert_eq!(std::fs::read_to_string(aside).expect("it should exist"), "not json");
     }
 }

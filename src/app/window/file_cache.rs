@@ -23,9 +23,9 @@ use crate::workspace::vfs::{ChangeFeed, FileHistory, FileInfo};
 const REQUESTS_AT_MOST: usize = 64;
 /// Records of earlier runs that are at hand from the start.
 const EARLIER: usize = 20_000;
-/// What nobody wanted for so long is forgotten, in seconds.
+/// How long unused content is kept, in seconds.
 const FORGOTTEN_SECS: f64 = 30.0;
-/// What could not be read is tried again after so long, in seconds.
+/// When a failed read is retried, in seconds.
 const RETRY_SECS: f64 = 3.0;
 
 /// Something to read.
@@ -68,9 +68,9 @@ pub(super) struct FileCache {
     failed: BTreeSet<Want>,
     /// Prompts that were not written yet when they were read.
     unwritten: BTreeSet<Seq>,
-    /// The paths of session files, by activation; none where there is no file yet.
+    /// The paths of session files, by activation; `None` if there is no file yet.
     session_paths: BTreeMap<Id, Option<String>>,
-    /// The file service tells here what changed.
+    /// The file service reports changes here.
     feed: ChangeFeed,
     /// How far the log was when it was last looked at.
     log: LogState,
@@ -86,8 +86,8 @@ pub(super) struct LogState {
 }
 
 impl FileCache {
-    /// Starts the thread for this workspace, whose file service tells of changes by `feed`; `first` is the first record
-    /// of the open run.
+    /// Starts the thread for this workspace, whose file service reports changes through `feed`; `first` is the first
+    /// record of the open run.
     pub(super) fn start(workspace: PathBuf, feed: ChangeFeed, first: Seq) -> io::Result<Self> {
         let mut sources = Sources::new(workspace);
         let read = move |request: Request| {
@@ -116,7 +116,7 @@ impl FileCache {
         !self.under_way.is_empty()
     }
 
-    /// Waits until everything that was asked for has come, at most so long.
+    /// Waits until everything that was requested has arrived, up to this long.
     pub(super) fn wait(&mut self, at_most: Duration) {
         let until = Instant::now() + at_most;
         while self.waiting.len() < self.under_way.len() {
@@ -130,8 +130,8 @@ impl FileCache {
         self.request(Request::Run(run.clone()));
     }
 
-    /// Once a frame: puts what was read where panes look for it, and asks for what they want. A run that was asked
-    /// for comes back.
+    /// Once per frame: puts loaded content where panes look for it, and requests what they need. Returns a run that was
+    /// requested.
     pub(super) fn update(
         &mut self,
         texts: &mut FileTexts,
@@ -142,7 +142,7 @@ impl FileCache {
         let run = self.receive(texts, book, now_secs);
         self.note_changed_files(texts);
         self.note_log(LogState { shown: (book.generation(), book.count()), is_written: is_log_written });
-        // Who can be asked is no file; whoever looks after providers looks at that.
+        // The list of providers is not a file; it is updated by the code that looks after providers.
         for want in texts
             .take_wants()
             .into_iter()
@@ -190,7 +190,7 @@ impl FileCache {
             }
             match loaded {
                 Loaded::Files(files) => {
-                    // A list that says the same is the same list to whoever compares.
+                    // An equal list stays the same allocation, so that comparisons are cheap.
                     let is_same = matches!((&texts.files, &files), (Some(Ok(old)), Ok(new)) if old == new);
                     if !is_same {
                         texts.files = Some(files);
@@ -227,7 +227,7 @@ impl FileCache {
         run
     }
 
-    /// What the file service tells has changed is to be read again; the list of files is brought up to date at once.
+    /// Content that the file service reports as changed is read again; the list of files is updated at once.
     fn note_changed_files(&mut self, texts: &mut FileTexts) {
         let changed = self.feed.take();
         if changed.is_incomplete {
@@ -271,7 +271,7 @@ impl FileCache {
         }
     }
 
-    /// Prompts that were not written yet are looked for again when the log went on.
+    /// Prompts that were not stored yet are looked up again when the log has grown.
     fn note_log(&mut self, log: LogState) {
         if std::mem::replace(&mut self.log, log) != log {
             self.stale.extend(self.unwritten.iter().copied().map(Want::Prompt));
@@ -410,7 +410,7 @@ impl Sources {
         Ok(rows.into())
     }
 
-    /// The files with their history; opened anew while there is none.
+    /// The files with their history; opened again while there is none.
     fn history(&mut self) -> Read<&FileHistory> {
         let opened = match self.history.take().filter(FileHistory::has_versions) {
             Some(history) => history,
@@ -497,7 +497,7 @@ mod tests {
             }
         }
 
-        /// Frames go by in which these are wanted, until nothing is being read; what stands in them then.
+        /// Runs frames in which these are wanted until nothing is being read. Returns their content.
         fn texts(&mut self, paths: &[&str]) -> Vec<String> {
             loop {
                 for path in paths {

@@ -11,11 +11,11 @@ use crate::app::importing::NewFiles;
 use crate::base::{JobControl, Problem};
 use crate::ui::state::jobs::RunningJob;
 
-/// Jobs that are under way at most.
+/// The maximum number of unfinished jobs.
 const WAITING_AT_MOST: usize = 8;
 
 /// A job that was ordered and has not come back.
-struct UnderWay {
+struct QueuedJob {
     job: FileJob,
     control: JobControl,
     since: Instant,
@@ -25,7 +25,7 @@ struct UnderWay {
 pub struct FileJobs {
     jobs: BackgroundJobs<(FileJob, JobControl), FileJobDone>,
     /// Oldest first.
-    under_way: Vec<UnderWay>,
+    under_way: Vec<QueuedJob>,
 }
 
 impl FileJobs {
@@ -46,7 +46,7 @@ impl FileJobs {
             let what = format!("{} file operations are already running", self.under_way.len());
             return Err(Problem::warning("files", what, "try again in a moment"));
         }
-        self.under_way.push(UnderWay { job, control, since: Instant::now() });
+        self.under_way.push(QueuedJob { job, control, since: Instant::now() });
         Ok(())
     }
 
@@ -66,7 +66,7 @@ impl FileJobs {
     /// What takes long enough to be shown.
     pub fn shown(&self) -> impl Iterator<Item = RunningJob> {
         let shown = self.under_way.iter().filter(|under_way| under_way.since.elapsed() >= SHOWN_AFTER);
-        shown.map(|UnderWay { job, control, .. }| RunningJob { name: job.label(), control: Some(control.clone()) })
+        shown.map(|QueuedJob { job, control, .. }| RunningJob { name: job.label(), control: Some(control.clone()) })
     }
 
     /// Waits until everything has come back, for tests.
@@ -118,7 +118,7 @@ mod tests {
         jobs.order(scene("new")).expect("there is room");
         let finished = jobs.wait();
         assert!(matches!(&finished[..], [FileJobDone::Failed(problem)] if problem.what.contains("with that name")));
-        assert_eq!(fs::read_to_string(folder.path().join("scenes/new.yaml")).expect("it is there"), "mine");
+        assert_eq!(fs::read_to_string(folder.path().join("scenes/new.yaml")).expect("it should exist"), "mine");
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_told() {
+    fn what_cannot_be_written_is_reported() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         fs::write(folder.path().join("scenes"), "a file where a folder should be").expect("files can be written");
         let mut jobs =

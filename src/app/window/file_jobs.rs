@@ -27,7 +27,7 @@ pub enum FileJob {
         name: String,
         /// What its file says.
         text: String,
-        /// Where in the room it comes to stand.
+        /// Where in the room it is placed.
         place: DropPlace,
     },
     /// Writes a scene, unless one of that name is there.
@@ -134,14 +134,14 @@ pub enum FileJobDone {
     Imported(Imported),
     /// What an import brought was taken away.
     TakenBack {
-        /// So many files were to be.
+        /// How many files were to be changed.
         count: usize,
         /// Why some were not, a sentence each.
         kept: Vec<String>,
     },
     /// It was written again.
     PutBack {
-        /// So many files were to be.
+        /// How many files were to be changed.
         count: usize,
         /// Why some were not, a sentence each.
         kept: Vec<String>,
@@ -170,7 +170,7 @@ pub enum FileJobDone {
     },
     /// It could not be done.
     Failed(Problem),
-    /// It was cancelled before anything came of it.
+    /// It was cancelled before it had any effect.
     Cancelled {
         /// What was being done.
         label: String,

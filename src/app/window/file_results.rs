@@ -19,9 +19,9 @@ use crate::ui::shell::dialogs::LONGEST_STEM_BYTES;
 use crate::ui::state::{Dialog, DropPlace, Place};
 use crate::workspace::starter;
 
-/// So many agents of one drop come into the room.
+/// The maximum number of agents that one drop adds to the room.
 const AGENTS_AT_MOST: usize = 200;
-/// So many files that an undoing leaves alone are named; the rest is counted.
+/// How many files that an undo leaves alone are named; the rest is counted.
 const NAMED_AT_MOST: usize = 3;
 
 /// Orders a job with files, or says why it cannot be done now.
@@ -50,7 +50,7 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
         FileJobDone::Cancelled { label } => state.notify(format!("{label} was cancelled"), true),
         FileJobDone::SceneWritten { stem } => {
             let path = format!("scenes/{stem}.yaml");
-            state.tell_of(format!("The scene was saved to {path}"), true, Some(Place::File(path.clone(), None)));
+            state.notify_at(format!("The scene was saved to {path}"), true, Some(Place::File(path.clone(), None)));
             open_soon(room, state, Some(stem), false);
         }
         FileJobDone::ImportFound(question) => state.front.ask(Dialog::Import(question)),
@@ -73,20 +73,20 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
         }
         FileJobDone::Imported(imported) => {
             room.history.note(Step { files: imported.made(), ..Step::default() });
-            tell_not_reached(state, &imported);
+            report_not_reached(state, &imported);
             match imported.paths().as_slice() {
                 [] => {}
                 [path] => {
                     let place = Place::File((*path).to_owned(), None);
-                    state.tell_of(format!("{path} was imported"), true, Some(place));
+                    state.notify_at(format!("{path} was imported"), true, Some(place));
                 }
                 paths => state.notify(format!("{} files were imported", paths.len()), true),
             }
             room.notices.extend(imported.problems);
         }
-        FileJobDone::TakenBack { count, kept } => tell_reversal(state, "was removed", "were removed", count, &kept),
+        FileJobDone::TakenBack { count, kept } => report_reversal(state, "was removed", "were removed", count, &kept),
         FileJobDone::PutBack { count, kept, acts } => {
-            tell_reversal(state, "was restored", "were restored", count, &kept);
+            report_reversal(state, "was restored", "were restored", count, &kept);
             do_again(room, state, acts);
         }
         FileJobDone::Exported { file, what, left_out } => {
@@ -102,7 +102,7 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
 }
 
 /// Says how much a cancelled import left out.
-fn tell_not_reached(state: &mut UiState, imported: &Imported) {
+fn report_not_reached(state: &mut UiState, imported: &Imported) {
     match imported.not_reached {
         0 => {}
         1 => state.notify("The import was cancelled: 1 file was not imported", false),
@@ -110,8 +110,8 @@ fn tell_not_reached(state: &mut UiState, imported: &Imported) {
     }
 }
 
-/// Says what became of the files of an import that was undone or done again.
-fn tell_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept: &[String]) {
+/// Reports what happened to the files of an import that was undone or redone.
+fn report_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept: &[String]) {
     match count - kept.len() {
         0 => {}
         1 => state.notify(format!("1 imported file {one}"), true),
@@ -128,7 +128,7 @@ fn tell_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept:
 /// Puts an agent of each agent file into the room. A scene that came alone is opened.
 fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Imported, place: DropPlace) {
     let made = imported.made();
-    tell_not_reached(state, &imported);
+    report_not_reached(state, &imported);
     let Imported { files, mut problems, .. } = imported;
     let (agents, scenes): (Vec<_>, Vec<_>) =
         files.into_iter().filter(|file| matches!(file.kind, Kind::Agent | Kind::Scene)).partition(is_agent);
@@ -142,7 +142,7 @@ fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Impor
         match profile_of(room, file) {
             Ok(profile) => {
                 let index = acts.len();
-                // Upward, so that nobody of a crowd stands among the elements either.
+                // Upwards, so that no agent of a large group is placed among the elements.
                 let beside = Vec2::new((index % 6) as f32 * 70.0, (index / 6) as f32 * 80.0);
                 let position = tenths(first + beside);
                 let add = AgentCommand::Add { id: None, profile, position, behaviour: None, exactly: true };

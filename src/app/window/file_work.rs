@@ -15,9 +15,9 @@ use crate::workspace::archive::{self, ArchiveError};
 use crate::workspace::undo;
 use crate::workspace::vfs::{FileHistory, FileServiceError, NewFile};
 
-/// So many of an agent's pieces of work are shown, the newest first.
+/// How many of an agent's pieces of work are shown, newest first.
 const POINTS_AT_MOST: usize = 100;
-/// Of what an archive leaves out so much is named; the rest is counted.
+/// How many of the files that an archive leaves out are named; the rest is counted.
 const NAMED_AT_MOST: usize = 10;
 
 /// Does a job. Takes as long as it takes.
@@ -113,7 +113,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
     }
 }
 
-/// The pieces of work in which an agent changed files, and what undoing from one on comes to.
+/// The pieces of work in which an agent changed files, and the result of undoing from one of them on.
 fn looked_back(workspace: &Path, agent: &Id, since_ms: Option<u64>) -> Result<UndoQuestion, FileServiceError> {
     let pasts = undo::AgentHistories::read(workspace, &state_folder(workspace))?;
     let points = pasts.points(agent).into_iter().take(POINTS_AT_MOST).collect();
@@ -153,7 +153,7 @@ fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Res
     kept
 }
 
-/// Takes a file away that came in, as long as it can be put back.
+/// Deletes an imported file, as long as it can be restored.
 fn take_back(files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
     if file.version.is_none() {
         return Err(format!("'{}' was kept: it has no version to restore it from.", file.path));

@@ -30,15 +30,15 @@ use crate::view::theme::Theme;
 
 /// Between two frames while something moves.
 const LIVELY: Duration = Duration::from_millis(16);
-/// Between two frames while nothing does: often enough for the clock and for what comes from outside.
+/// The interval between two frames while nothing happens: short enough for the clock and for external input.
 const QUIET: Duration = Duration::from_millis(200);
-/// The same while time stands still: only what comes from outside can change anything.
+/// The same while the room is paused: only input from outside can change anything.
 const STILL: Duration = Duration::from_secs(1);
-/// Between two frames while something that was asked for is under way.
+/// The interval between two frames while something that was requested is in progress.
 const BUSY: Duration = Duration::from_millis(100);
 /// Between two frames at least while the person works in another window.
 const UNFOCUSED: Duration = Duration::from_millis(33);
-/// Who touched mouse or keys so many seconds ago is still looking.
+/// A person who used mouse or keyboard within this many seconds is still looking.
 const LOOKS_SECS: f64 = 4.0;
 
 /// What the window keeps between frames.
@@ -50,7 +50,7 @@ pub struct Screen {
     text: ShownText,
     dropped: Vec<std::path::PathBuf>,
     wants_to_quit: bool,
-    /// It is to be closed as soon as no work goes on.
+    /// It is to be closed as soon as no work is running.
     quits_when_done: bool,
     close_requested: bool,
     pixels_per_point: f32,
@@ -104,7 +104,7 @@ impl Screen {
 
     /// Draws one frame of the window, and does what the person asked for in it.
     pub fn frame(&mut self, context: &Context, room: &mut OpenRoom, mut input: RawInput) -> FullOutput {
-        // `bevy_egui` tells in every frame which modifiers are held; `egui` takes any event for a reason to go on.
+        // `bevy_egui` reports the held modifiers in every frame, and `egui` takes any event as a reason to repaint.
         let held = &mut self.modifiers;
         input.events.retain(|event| match event {
             Event::ModifiersChanged(now) => std::mem::replace(held, *now) != *now,
@@ -210,7 +210,7 @@ impl Screen {
         }
     }
 
-    /// What was dropped from the desktop is taken in where it was dropped.
+    /// Files that were dropped from the desktop are imported at the drop position.
     fn drops(&mut self, context: &Context) -> Vec<Command> {
         if self.dropped.is_empty() {
             return Vec::new();
@@ -239,7 +239,7 @@ pub(super) fn take_close_request(mut requests: MessageReader<WindowCloseRequeste
     screen.close_requested |= requests.read().count() > 0;
 }
 
-/// Files that are dropped from the desktop are taken in where they were dropped.
+/// Imports files that are dropped from the desktop at the drop position.
 pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut screen: NonSendMut<Screen>) {
     for drop in drops.read() {
         match drop {
@@ -259,7 +259,7 @@ pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut 
 /// Notes how large the window is, to open it so again.
 pub(super) fn note_size(windows: Query<&Window, With<PrimaryWindow>>, mut screen: NonSendMut<Screen>) {
     let Ok(window) = windows.single() else { return };
-    // A window that fills the screen is no choice of a size.
+    // A maximized window says nothing about the preferred size.
     if window.mode == WindowMode::Windowed {
         screen.services.size = Some((window.width().round() as u32, window.height().round() as u32));
     }
@@ -284,7 +284,7 @@ pub(super) fn pace(
     mut settings: ResMut<WinitSettings>,
     mut redraws: ResMut<Messages<RequestRedraw>>,
 ) {
-    // `bevy_egui` asks for the next frame at once where `egui` asks for one after a while, such as for a caret.
+    // `bevy_egui` requests the next frame at once even if `egui` wants one after a while, for instance for a caret.
     redraws.clear();
     let next_frame = if keys.are_waiting() { Duration::ZERO } else { screen.next_frame };
     let seldom = next_frame.max(UNFOCUSED);

@@ -45,7 +45,7 @@ impl WindowError {
     }
 }
 
-/// Whether a frame has been drawn: from then on a panic is a fault of ours and is told in full.
+/// Whether a frame has been drawn: from then on a panic is our own fault and is reported in full.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// Why the graphics driver failed, if it did. Shared by the window's world and the code that shows the window.
@@ -71,13 +71,13 @@ pub(super) fn note_shown() {
     SHOWN.store(true, Ordering::Relaxed);
 }
 
-/// Builds and shows a window. Bevy panics where there is no display or nothing to draw with; that becomes an error.
+/// Creates and shows a window. Bevy panics without a display or a graphics device; that becomes an error.
 pub(super) fn guarded(show: impl FnOnce(&GaveUp) -> AppExit) -> Result<AppExit, WindowError> {
     let gave_up = GaveUp::default();
     let before = Arc::new(std::panic::take_hook());
     let (is_known, usual) = (gave_up.clone(), Arc::clone(&before));
     std::panic::set_hook(Box::new(move |info| {
-        // What is left of a lost device panics as it is taken down; the reason for that is told already.
+        // The rest of a lost device panics during teardown; the reason has been reported already.
         if SHOWN.load(Ordering::Relaxed) && is_known.why().is_none() {
             usual(info);
         }
@@ -118,7 +118,7 @@ fn note_render_error(error: &RenderError, window: &mut World, _: &mut World) -> 
     RenderErrorPolicy::StopRendering
 }
 
-/// A device that is gone says so only when it is asked, and a frame that could not be drawn asks nothing.
+/// A lost device reports that only when it is asked, and a frame that could not be drawn does not ask it.
 fn ask_the_device(device: Res<RenderDevice>) {
     // Whether its queue is empty is of no interest.
     let _ = device.poll(PollType::Poll);
@@ -142,7 +142,7 @@ mod tests {
     use crate::app::room::OpenOptions;
     use crate::workspace::starter;
 
-    /// What comes to an end where the driver gives up in the third frame.
+    /// What happens if the driver fails in the third frame.
     fn driver_gives_up(room: OpenRoom, gave_up: &GaveUp) -> AppExit {
         let mut app = App::new();
         app.insert_non_send(room).insert_non_send(Screen::new(None));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_driver_gives_up_the_room_is_saved_and_the_first_reason_is_told() {
+    fn where_the_driver_gives_up_the_room_is_saved_and_the_first_reason_is_reported() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
         let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };

@@ -13,8 +13,7 @@ const DRAWING: &str = include_str!("../../../assets/desktop/agent-workshop.svg")
 /// Width and height in pixels; systems that want less make it smaller.
 const PIXELS: u32 = 128;
 
-/// Gives the window its icon as soon as it is there. Where a system takes icons from desktop entries alone, that is
-/// nothing.
+/// Sets the icon of the window as soon as it exists. On systems that use only desktop entries, this has no effect.
 pub(super) fn set_icon(
     windows: Query<Entity, With<PrimaryWindow>>,
     mut is_set: Local<bool>,

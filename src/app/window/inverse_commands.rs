@@ -197,7 +197,7 @@ impl<'w> PendingRoom<'w> {
         Ok((RoomAct::Element(command), back))
     }
 
-    /// A board that showed no channel before gets the text back that stood on it.
+    /// A board that showed no channel before gets its previous text back.
     fn text_before_channel(&self, back: &[RoomAct]) -> Option<RoomAct> {
         let [RoomAct::Element(ElementCommand::SetChannel { element, channel: None })] = back else { return None };
         let text = match self.contents.get(element) {
@@ -208,8 +208,8 @@ impl<'w> PendingRoom<'w> {
         Some(RoomAct::Edit(ElementEdit { element: element.clone(), act, by: Author::user(), cause: None }))
     }
 
-    /// An edit is tried on a copy: what leads from the copy back to what is there takes it back, and what got an
-    /// id on the copy gets the same in the room.
+    /// An edit is tried on a copy: the way back from the copy to the present state is its inverse, and ids that were
+    /// assigned on the copy are used in the room.
     fn edit(&mut self, edit: ElementEdit) -> Result<Resolved, String> {
         let world = self.world;
         let before = match self.contents.remove(&edit.element) {
@@ -290,7 +290,7 @@ fn apply(world: &World, content: &mut dyn Content, edit: &ElementEdit) -> Result
         by: &edit.by,
         now_secs: world.resource::<SimClock>().secs(),
         limits: world.resource::<ElementSettings>(),
-        // Only what comes of it is looked at: the room names the message when it is sent.
+        // Only the result is checked: the room names the message when it is sent.
         message: MessageKey::new(0, RunTag::default()),
     };
     content.apply(&edit.act, &context)
@@ -298,7 +298,7 @@ fn apply(world: &World, content: &mut dyn Content, edit: &ElementEdit) -> Result
 
 /// The act with the id that what it adds got.
 fn with_id(act: ElementAct, changes: &[ElementChange]) -> ElementAct {
-    // What it makes room by comes before what it adds.
+    // Removals that make room come before additions.
     let added = changes.last().and_then(ElementChange::item);
     match (act.arguments().get("id"), added) {
         (Some(Value::Null), Some(id)) => act.with("id", json!(id)),
@@ -306,7 +306,7 @@ fn with_id(act: ElementAct, changes: &[ElementChange]) -> ElementAct {
     }
 }
 
-/// A copy stands so far beside what it is a copy of.
+/// The offset of a copy from its original.
 const BESIDE: Vec2 = Vec2::new(90.0, -50.0);
 
 type Acts = Vec<(RoomAct, Option<RoomAct>)>;
@@ -362,8 +362,8 @@ pub fn copies(world: &World, model: &RoomModel, things: &[Thing], at: Option<Vec
                 let mut keys = entry_keys(world, model, id)?;
                 keys.insert("id".to_owned(), json!(format!("{kind}-1")));
                 keys.insert("position".to_owned(), json!([position.x, position.y]));
-                // Two elements in one file would overwrite each other: the copy holds its content itself. Task boards show
-                // their file, however many they are.
+                // Two elements in one file would overwrite each other: the copy holds its content itself. Task boards
+                // show their file, however many they are.
                 let shows_file = crate::element::kinds::kind(&kind).is_some_and(|kind| kind.task_file);
                 if !shows_file && keys.shift_remove("file").is_some() {
                     keys.extend(held(world, model, id)?.to_scene());
@@ -396,7 +396,7 @@ fn agent_entry<'a>(world: &'a World, id: &str) -> Option<&'a AgentEntry> {
     world.resource::<SceneState>().doc.agents.iter().find(|entry| &*entry.id == id)
 }
 
-/// The entry of an element as the scene has it, with what became of the element since it was written.
+/// The entry of an element as in the scene, with what has changed in the element since it was written.
 fn entry_keys(world: &World, model: &RoomModel, id: &str) -> Option<Map<String, Value>> {
     let element = model.element(id)?;
     let scene = world.resource::<SceneState>();
@@ -425,7 +425,7 @@ fn held<'a>(world: &'a World, model: &RoomModel, id: &str) -> Option<&'a dyn Con
     Some(&*world.get::<HeldContent>(entity)?.0)
 }
 
-/// Whether an entry says already what an element holds.
+/// Whether an entry contains the element's content already.
 fn is_written(held: &dyn Content, kind: &str, keys: &Map<String, Value>) -> bool {
     let kind = crate::element::kinds::kind(kind);
     kind.is_some_and(|kind| (kind.from_scene)(keys, "").0.to_scene() == held.to_scene())

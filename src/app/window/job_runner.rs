@@ -77,7 +77,7 @@ impl JobRunner {
         }
     }
 
-    /// Whether something is under way.
+    /// Whether a job is running or waiting.
     pub(super) fn is_busy(&self) -> bool {
         !self.running.is_empty()
     }
@@ -88,7 +88,7 @@ impl JobRunner {
         shown.map(|job| RunningJob { name: job.name.clone(), control: Some(job.control.clone()) })
     }
 
-    /// Gives up whatever is under way. For when the window closes or another workspace is opened.
+    /// Cancels all jobs, for when the window closes or another workspace is opened.
     pub(super) fn close(&mut self) {
         self.running.drain(..).for_each(|job| job.control.cancel());
         self.runner = None;

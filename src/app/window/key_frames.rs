@@ -1,6 +1,6 @@
-//! Keys, frame by frame. `bevy_egui` takes the modifiers that are held at the end of a frame for those of every key in it:
-//! of Ctrl and a key that are pressed and let go within one frame it would see the key alone. So a frame gets keys only
-//! as far as the modifiers stay what they are; what is pressed after that comes with the next one.
+//! Keys, frame by frame. `bevy_egui` takes the modifiers that are held at the end of a frame for those of every key in
+//! it: of Ctrl and a key that are pressed and let go within one frame it would see the key alone. So a frame gets keys
+//! only as far as the modifiers stay what they are; what is pressed after that comes with the next one.
 
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ pub(super) fn share_keys_out(
         return;
     }
     keys.extend(seen.read(&messages).cloned());
-    // Who works in another window by now holds nothing here.
+    // A person who works in another window holds no keys here.
     let count = if is_focus_lost { keys.len() } else { keys_of_one_frame(keys.iter()) };
     messages.clear();
     messages.write_batch(keys.drain(..count));
@@ -70,7 +70,7 @@ mod tests {
         seen: MessageCursor<KeyboardInput>,
     }
 
-    /// Hears keys as `bevy_egui` does.
+    /// Reads keys as `bevy_egui` does.
     fn hear(messages: Res<Messages<KeyboardInput>>, held: Res<ModifierKeysState>, mut heard: ResMut<Heard>) {
         let Heard { keys, seen } = &mut *heard;
         for key in seen.read(&messages).filter(|key| key.state.is_pressed()) {

@@ -91,7 +91,7 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveU
     let plugins = DefaultPlugins.set(WindowPlugin {
         primary_window: Some(window),
         exit_condition: ExitCondition::OnPrimaryClosed,
-        // While work goes on, the person is asked first.
+        // While work is running, the person is asked first.
         close_when_requested: false,
         ..WindowPlugin::default()
     });

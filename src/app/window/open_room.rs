@@ -26,7 +26,7 @@ use crate::view::model::RoomModel;
 use crate::view::recent_events::Recent;
 use crate::workspace::vfs::{FileBridge, UserCommandResults};
 
-/// A frame gives so much of its time to ticks, so that the picture stays smooth however fast time passes.
+/// The time that a frame spends on ticks at most, so that the picture stays smooth at any speed.
 const TICKS_AT_MOST: Duration = Duration::from_millis(9);
 
 /// An open room with everything that the screen needs.
@@ -88,7 +88,7 @@ impl OpenRoom {
         Self::of(room, notices, options)
     }
 
-    /// A room that was opened like this, and what is to be told about that.
+    /// A room that was opened like this, and the messages about it.
     fn of(mut room: Room, notices: Vec<Problem>, options: OpenOptions) -> Result<Self, OpenError> {
         room.app.world_mut().insert_resource(EventTap::default());
         put_down_everyone(room.app.world_mut());
@@ -122,7 +122,7 @@ impl OpenRoom {
         OpenOptions { folder, scene: None, fresh: false, ..self.options.clone() }
     }
 
-    /// Closes this workspace and goes on in one that was opened. Where that does not work, this one stays open.
+    /// Closes this workspace and continues with another one that was opened. If that fails, this one stays open.
     pub(super) fn move_to(&mut self, opened: OpenedWorkspace) -> Result<(), OpenError> {
         let OpenedWorkspace { room, problems, options } = opened;
         let other = Self::of(room.arrive(), problems, options)?;
@@ -153,7 +153,7 @@ impl OpenRoom {
         }
     }
 
-    /// How fast time passes, and whether it stands still.
+    /// The speed of the room, and whether it is paused.
     fn time(&mut self) -> (Speed, bool) {
         self.world().map_or((Speed::Times(1), false), |world| {
             let clock = world.resource::<SimClock>();
@@ -165,7 +165,7 @@ impl OpenRoom {
     fn go_on_in(&mut self, mut other: Self, (speed, paused): (Speed, bool)) {
         other.notices.splice(0..0, std::mem::take(&mut self.notices));
         other.options.fresh = false;
-        // Real time goes on, whatever is opened.
+        // Real time passes, whatever is opened.
         other.began = self.began;
         *self = other;
         if let Some(world) = self.world() {
@@ -186,7 +186,7 @@ impl OpenRoom {
         }
     }
 
-    /// What is under way that is shown. Opening is shown at once: nothing can be drawn once it has begun.
+    /// The jobs that are shown. Opening is shown at once, because nothing can be drawn once it has begun.
     pub(super) fn running(&self) -> impl Iterator<Item = RunningJob> {
         let opening = self.opening.as_ref().map(|opening| RunningJob { name: opening.label(), control: None });
         opening.into_iter().chain(self.file_jobs.shown())
@@ -223,7 +223,7 @@ impl OpenRoom {
         let was_quiet = !self.is_astir;
         while began.elapsed() < TICKS_AT_MOST && room.driver.try_step(world) == Step::Ticked {
             if was_quiet && begins_to_stir(world) {
-                // Frames were far apart; whoever sets out now is not to appear halfway there.
+                // Frames were far apart; an agent that starts to walk now must not appear halfway there.
                 room.driver.forget_the_rest();
                 break;
             }
@@ -244,7 +244,7 @@ impl OpenRoom {
         store.is_none_or(Store::has_written_all)
     }
 
-    /// Tells what went wrong with writing the history; that nothing can be recorded only for as long as it is so.
+    /// Reports problems with writing the history; that nothing can be recorded only while it is so.
     fn look_after_history(&mut self) {
         let store = self.room.as_ref().and_then(|room| room.app.world().get_resource::<Store>());
         let Some((told, trouble)) = store.map(|store| (store.take_problems(), store.trouble())) else { return };
@@ -300,7 +300,7 @@ impl OpenRoom {
     }
 }
 
-/// Whoever was in a hand when the room was last closed stands on the floor again.
+/// Agents that were being dragged when the room was last closed are put back on the floor.
 fn put_down_everyone(world: &mut World) {
     let mut agents = world.query::<(&crate::agent::Agent, &AgentState)>();
     let held = agents.iter(world).filter(|(_, state)| state.0.state() == State::Dragged);
@@ -318,7 +318,7 @@ impl Drop for OpenRoom {
     }
 }
 
-/// Whether something has happened or somebody is on the way, after a time in which nothing was.
+/// Whether something has happened or an agent is walking, after a time without events.
 fn begins_to_stir(world: &mut World) -> bool {
     world.resource::<EventTap>().has_events() || world.query::<&Walk>().iter(world).any(|walk| walk.course.moves())
 }

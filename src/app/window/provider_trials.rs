@@ -7,7 +7,7 @@ use super::open_room::OpenRoom;
 use super::settings_commands::named;
 use crate::base::{JobControl, text};
 use crate::gateway::ProviderTrial;
-use crate::gateway::provider_trial::Tried;
+use crate::gateway::provider_trial::TrialResult;
 use crate::ui::UiState;
 use crate::ui::commands::job::{Job, WINDOW};
 use crate::ui::state::file_texts::Want;
@@ -19,7 +19,7 @@ use crate::ui::widgets::text_format::sentence;
 /// A running provider test.
 pub(super) struct RunningTrial {
     control: JobControl,
-    done: Receiver<Tried>,
+    done: Receiver<TrialResult>,
 }
 
 impl RunningTrial {
@@ -28,8 +28,8 @@ impl RunningTrial {
         self.control.cancel();
     }
 
-    /// What became of it, once it is over: nothing where it was stopped before it was begun.
-    pub(super) fn poll(&self) -> Option<Option<Tried>> {
+    /// Its result, once it has ended; `None` if it was stopped before it began.
+    pub(super) fn poll(&self) -> Option<Option<TrialResult>> {
         match self.done.try_recv() {
             Ok(tried) => Some(Some(tried)),
             Err(TryRecvError::Disconnected) => Some(None),
@@ -38,7 +38,7 @@ impl RunningTrial {
     }
 }
 
-/// A job that asks a provider something small, to see whether it answers, where that may be asked.
+/// A job that sends a short request to a provider, if that is permitted, to see whether it answers.
 pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Option<(Job, RunningTrial)> {
     let world = room.world()?;
     match ProviderTrial::of(world, spec) {
@@ -60,14 +60,14 @@ pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Opt
             let outcome = TrialOutcome { good: false, text: text.clone(), remedy: sentence(&problem.remedy) };
             state.providers.trial =
                 Some(TrialView { of: spec.to_owned(), since_secs: state.time.now_secs, outcome: Some(outcome) });
-            state.tell_of(format!("{text} {}", sentence(&problem.remedy)), false, place_of(&problem));
+            state.notify_at(format!("{text} {}", sentence(&problem.remedy)), false, place_of(&problem));
             None
         }
     }
 }
 
-/// Books what a trial used, and says how it went.
-pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &Tried) {
+/// Books the usage of a test, and reports its result.
+pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &TrialResult) {
     if let Some(world) = room.world() {
         tried.book(world);
     }
@@ -75,16 +75,16 @@ pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &Tried) {
     let outcome = outcome_of(tried);
     let is_watched = state.texts.is_wanted(&Want::Providers);
     if !is_watched {
-        // Whoever asked looks elsewhere by now.
-        state.tell_of(format!("{} {}", outcome.text, outcome.remedy).trim(), outcome.good, None);
+        // The person has switched to something else by now.
+        state.notify_at(format!("{} {}", outcome.text, outcome.remedy).trim(), outcome.good, None);
     }
     let since_secs = state.providers.trial.as_ref().map_or(state.time.now_secs, |trial| trial.since_secs);
     let of = named(&tried.choice.provider, &tried.choice.model);
     state.providers.trial = Some(TrialView { of, since_secs, outcome: Some(outcome) });
 }
 
-/// What came of a trial, in words.
-fn outcome_of(tried: &Tried) -> TrialOutcome {
+/// The result of a test, in words.
+fn outcome_of(tried: &TrialResult) -> TrialOutcome {
     let who = named(&tried.choice.provider, &tried.choice.model);
     let took = match tried.duration.as_millis() {
         millis @ 0..10_000 => format!("{millis} ms"),

@@ -28,7 +28,7 @@ impl Renames {
         }
     }
 
-    /// The order of the newest of which it is not known yet how it went.
+    /// The newest operation whose result is unknown.
     #[cfg(test)]
     pub(super) fn last_order(&self) -> Option<Id> {
         self.0.last().map(|rename| rename.order.clone())

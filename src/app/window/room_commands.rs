@@ -19,8 +19,8 @@ use crate::ui::widgets::text_format::sentence;
 use crate::view::pick::Thing;
 use crate::workspace::{SettingsEdit, SettingsSection};
 
-/// Does acts that belong together, notes in `step` what takes them back, and says what could not be done. What they bring
-/// into the room is selected.
+/// Performs related acts, records in `step` what undoes them, and reports what could not be done. What they add to the
+/// room is selected.
 pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<RoomAct>)>, mut step: Step) {
     let mut done = Vec::new();
     let Some(world) = room.world() else { return };
@@ -53,8 +53,7 @@ pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomA
     push_all(room, done);
 }
 
-/// What the settings say once a person has allowed something for good, and what they say before. The answer itself
-/// cannot be taken back.
+/// The settings after a person has allowed something permanently, and those before. The answer itself cannot be undone.
 fn permission(world: &World, act: &RoomAct) -> Option<(SettingsEdit, SettingsEdit)> {
     let RoomAct::Work(command @ KernelCommand::Decide { allow: true, scope: AllowScope::Always, .. }) = act else {
         return None;
@@ -68,7 +67,7 @@ fn permission(world: &World, act: &RoomAct) -> Option<(SettingsEdit, SettingsEdi
     Some((edit, undone))
 }
 
-/// What changes nothing that could be taken back here: files have versions, and what was said was said.
+/// Acts without anything to undo here: files have versions, and messages cannot be unsaid.
 fn passes_by(act: &RoomAct) -> bool {
     if let RoomAct::Workflow(command) = act {
         return !matches!(command, WorkflowCommand::Edit { .. });

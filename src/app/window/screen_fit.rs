@@ -6,9 +6,9 @@ use bevy::window::{
     Monitor, MonitorSelection, OnMonitor, PrimaryMonitor, PrimaryWindow, Window, WindowMode, WindowPosition,
 };
 
-/// What the frame of a window and the bars of a desktop take of a screen, in points: no system says how much it is.
+/// The assumed size of a window's frame and a desktop's bars, in points: no system reports it.
 const BARS: Vec2 = Vec2::new(16.0, 80.0);
-/// After so many frames a window is taken to be on the main screen, where no system says which it is on.
+/// After this many frames a window is assumed to be on the main screen if the system does not say which one it is on.
 const PATIENCE_FRAMES: u32 = 10;
 
 /// Makes a window that has just opened smaller where its screen is, and puts it into the middle then. A person may make
@@ -28,7 +28,7 @@ pub(super) fn fit_to_screen(
     let is_guessed = *frames > PATIENCE_FRAMES;
     let guessed = || monitors.iter().find(|(_, is_primary)| *is_primary).or_else(|| monitors.single().ok());
     let Some((monitor, _)) = told.or_else(|| is_guessed.then(guessed).flatten()) else {
-        // Where there is no word of any screen, the window stays as it is.
+        // Without information on any screen, the window stays as it is.
         *is_done = is_guessed;
         return;
     };
@@ -66,8 +66,8 @@ mod tests {
         }
     }
 
-    /// How large a window of the usual size is after some frames beside these screens; on the first of them, if that
-    /// is told.
+    /// The size of a window of the default size after some frames with these screens, on the first of them if that is
+    /// known.
     fn size_beside(screens: &[(u32, u32)], is_told: bool, scale: f32) -> (f32, f32) {
         let mut app = App::new();
         app.add_systems(Update, fit_to_screen);
@@ -117,7 +117,7 @@ mod tests {
         let screen = app.world_mut().spawn(monitor(1_024, 768)).id();
         let window = app.world_mut().spawn((Window::default(), PrimaryWindow, OnMonitor(screen))).id();
         app.update();
-        app.world_mut().get_mut::<Window>(window).expect("it is there").resolution.set(2_000.0, 900.0);
+        app.world_mut().get_mut::<Window>(window).expect("it should exist").resolution.set(2_000.0, 900.0);
         app.update();
         assert_eq!(app.world().get::<Window>(window).expect("it stays").width(), 2_000.0);
     }

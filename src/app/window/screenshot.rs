@@ -29,7 +29,7 @@ use crate::view::theme::Theme;
 /// Panels take a few frames to find their sizes.
 const FRAMES: usize = 8;
 
-/// What panes want to show is waited for so long.
+/// How long the content of panes is waited for.
 const READ_AT_MOST: Duration = Duration::from_secs(5);
 
 /// The options of a screenshot.

@@ -18,7 +18,7 @@ pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mu
     let (provider, wanted) = match parse_spec(spec) {
         Ok(parsed) => parsed,
         Err(problem) => {
-            state.tell_of(format!("{} {}", sentence(&problem.what), sentence(&problem.remedy)), false, None);
+            state.notify_at(format!("{} {}", sentence(&problem.what), sentence(&problem.remedy)), false, None);
             return;
         }
     };
@@ -36,7 +36,7 @@ pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mu
         None => edit.defaults.push("model".to_owned()),
     }
     push(room, edit);
-    tell_setting(model, state, &["gateway.provider", "gateway.model"], format!("{who} now answers."));
+    report_setting(model, state, &["gateway.provider", "gateway.model"], format!("{who} now answers."));
 }
 
 /// Settings and agents decide again who answers.
@@ -55,7 +55,7 @@ pub(super) fn set_settings(room: &mut OpenRoom, model: &RoomModel, state: &mut U
         set.chain(reset).map(|(key, how)| (format!("{}.{key}", edit.section), how)).collect();
     push(room, edit);
     for (setting, how) in told {
-        tell_setting(model, state, &[&setting], format!("{setting} {how}."));
+        report_setting(model, state, &[&setting], format!("{setting} {how}."));
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) fn test_server(room: &mut OpenRoom, key: Id) {
 }
 
 /// Says that a setting was written down, or that the scene has the last word on it.
-fn tell_setting(model: &RoomModel, state: &mut UiState, settings: &[&str], text: String) {
+fn report_setting(model: &RoomModel, state: &mut UiState, settings: &[&str], text: String) {
     let of_scene = |setting: &&&str| {
         let bare = setting.rsplit('.').next().unwrap_or(setting);
         model.settings.of_scene.iter().any(|made| made == **setting || made == bare)
@@ -73,9 +73,9 @@ fn tell_setting(model: &RoomModel, state: &mut UiState, settings: &[&str], text:
     if let Some(setting) = settings.iter().find(|setting| of_scene(setting)) {
         let scene = format!("scenes/{}.yaml", model.scene);
         let text = format!("Saved in settings.yaml, but {scene} sets {setting} itself and overrides it.");
-        state.tell_of(text, false, Some(Place::File(scene, None)));
+        state.notify_at(text, false, Some(Place::File(scene, None)));
     } else {
-        state.tell_of(text, true, Some(Place::File("settings.yaml".to_owned(), None)));
+        state.notify_at(text, true, Some(Place::File("settings.yaml".to_owned(), None)));
     }
 }
 

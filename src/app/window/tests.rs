@@ -1,4 +1,4 @@
-//! What a person does in the window, in a real room with files: performed, saved, taken back, and read again.
+//! What a person does in the window, in a real room with files: carried out, saved, undone, and read again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: ru
                      - { id: cleo-1, profile: ada, position: [900, 900], behaviour: stationary }\n\
                      relationships:\n  - { from: ada-1, to: bram-1, label: mentors }\n  - { from: bram-1, to: cleo-1, label: likes }\n";
 
-/// A room in a folder of its own, that stands still: only what a person does happens.
+/// A paused room in a folder of its own: only what a person does happens.
 struct House {
     folder: tempfile::TempDir,
     room: OpenRoom,
@@ -61,7 +61,7 @@ impl House {
         Self::open(false)
     }
 
-    /// A room that notices what others do to its files, or one that is only told.
+    /// A room that watches its files for external changes, or one that is only told about them.
     fn open(watch: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let files = [
@@ -74,7 +74,7 @@ impl House {
         ];
         for (path, text) in files {
             let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+            fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
             fs::write(path, text).expect("files can be written");
         }
         let options = OpenOptions {
@@ -93,7 +93,7 @@ impl House {
         house
     }
 
-    /// Lets in what waits, and the few ticks that it takes to be told everywhere.
+    /// Processes the inbox and the few ticks until everything is known everywhere.
     fn settle(&mut self) {
         let Some(world) = self.room.world() else { return };
         let mut driver = Driver::default();
@@ -131,7 +131,7 @@ impl House {
         self.act(Command::Act(RoomAct::Edit(edit), None));
     }
 
-    /// Gives a file another path; it goes like this.
+    /// Renames a file, with this result.
     fn rename(&mut self, from: &str, to: &str, outcome: Result<(), String>) {
         let rename = |from: &str, to: &str| FileOperation::Rename { from: from.into(), to: to.into() };
         let order = |operation| RoomAct::File(self.state.file_command(operation));
@@ -139,7 +139,7 @@ impl House {
         self.until_renamed(Command::Act(forth, Some(back)), outcome);
     }
 
-    /// Does what renames a file; nothing follows before it is known how that went.
+    /// Runs a command that renames a file; nothing follows before its result is known.
     fn until_renamed(&mut self, command: Command, outcome: Result<(), String>) {
         let before = self.files();
         self.perform(command);
@@ -150,18 +150,18 @@ impl House {
         continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes);
     }
 
-    /// The files in tabs, the one that is chosen, and those that are not saved.
+    /// The files in tabs, the active one, and the unsaved ones.
     fn files(&self) -> (Vec<String>, Option<String>, Vec<String>) {
         (self.state.dock.files(), self.state.selection.file().map(str::to_owned), self.shell.panes.editors.unsaved())
     }
 
     fn saved(&mut self, path: &str) -> String {
         assert_eq!(save_now(self.room.world().expect("it is open")), []);
-        fs::read_to_string(self.folder.path().join(path)).expect("it is there")
+        fs::read_to_string(self.folder.path().join(path)).expect("it should exist")
     }
 
-    /// The scene as it is saved, without what an undoing may change: order of entries, times, and whether what is
-    /// the default is written.
+    /// The scene as it is saved, without what undo may change: the order of entries, times, and whether defaults are
+    /// written.
     fn scene(&mut self) -> Value {
         let text = self.saved("scenes/test.yaml");
         let known = self.room.world().expect("it is open").resource::<SceneState>().doc.root.clone();
@@ -177,8 +177,7 @@ impl House {
     }
 }
 
-/// Without times and ids of messages: what is done again is done at another time, and mail that is sent again is another
-/// message.
+/// Without times and ids of messages: redoing happens at another time, and mail that is sent again is another message.
 fn timeless(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -201,7 +200,7 @@ fn relate(command: RelationshipCommand) -> Command {
     Command::Act(RoomAct::Relate(command), None)
 }
 
-/// One of the things that a person can do and take back.
+/// One of the things that a person can do and undo.
 #[derive(Clone, Debug)]
 enum Deed {
     Pin(String),
@@ -255,7 +254,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 }
 
 impl Deed {
-    /// The command that does it in the room as it is, if it can be done.
+    /// The command for it in the present room, if it can be done.
     fn command(&self, room: &RoomModel) -> Option<Command> {
         let edit = |element: &str, act| {
             let edit = ElementEdit { element: element.into(), act, by: Author::user(), cause: None };
@@ -364,9 +363,18 @@ fn a_relationship_by_hand_is_saved_beside_what_a_person_wrote_and_shown_when_a_p
     let text = house.saved("scenes/test.yaml");
     assert_eq!(text, format!("{SCENE}  - {{ from: cleo-1, to: ada-1, label: fears }}\n"));
     house.act(relate(RelationshipCommand::Add { relationship: tie("cleo-1", "cleo-1", "x"), at: None }));
-    assert!(house.state.notices.outcomes().last().expect("it is told").text.contains("cannot be related to itself"));
+    assert!(
+        house
+            .state
+            .notices
+            .outcomes()
+            .last()
+            .expect("it should be reported")
+            .text
+            .contains("cannot be related to itself")
+    );
     let edited = text.replace("mentors", "teaches");
-    house.tell_of("scenes/test.yaml", &edited);
+    house.notify_at("scenes/test.yaml", &edited);
     let labels: Vec<String> = house.model().relationships().map(|tie| tie.label).collect();
     assert_eq!(labels, ["teaches", "likes", "fears"]);
     house.act(Command::Delete(vec![Thing::Agent("bram-1".into())]));
@@ -378,7 +386,7 @@ fn a_relationship_by_hand_is_saved_beside_what_a_person_wrote_and_shown_when_a_p
 
 impl House {
     /// Somebody else writes a file of the workspace.
-    fn tell_of(&mut self, path: &str, text: &str) {
+    fn notify_at(&mut self, path: &str, text: &str) {
         fs::write(self.folder.path().join(path), text).expect("files can be written");
         let content = crate::workspace::files::FileContent::Text(text.to_owned());
         let change = crate::workspace::FileChanged::new(path, content);
@@ -387,7 +395,7 @@ impl House {
         self.settle();
     }
 
-    /// Lets frames pass until nothing is under way.
+    /// Runs frames until nothing is under way.
     fn frames(&mut self) {
         let began = Instant::now();
         while (!self.room.file_jobs.is_idle() || self.room.opening.is_some())
@@ -399,7 +407,7 @@ impl House {
         self.settle();
     }
 
-    /// What a frame does about what panes want to see.
+    /// The part of a frame that loads what panes want to show.
     fn read_files(&mut self) {
         let now_secs = self.room.now_secs();
         let OpenRoom { file_cache, recent, .. } = &mut self.room;
@@ -427,9 +435,9 @@ fn what_is_edited_is_in_the_scene_or_the_board_and_edits_of_files_show() {
     house.act(Command::Undo);
     assert_eq!(house.saved("scenes/test.yaml"), SCENE, "to the letter");
     assert_eq!(house.saved("boards/news.md").trim(), "All is well");
-    house.tell_of("boards/news.md", "From outside\n");
+    house.notify_at("boards/news.md", "From outside\n");
     let model = house.model();
-    let news = model.element("news").expect("it is there");
+    let news = model.element("news").expect("it should exist");
     assert_eq!(*news.content, ContentView::Text("From outside".into()));
 }
 
@@ -468,15 +476,15 @@ fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_taken_back_any_more_is_told_and_changes_nothing_else() {
+fn what_cannot_be_undone_any_more_is_reported_and_changes_nothing_else() {
     let mut house = House::new();
     let pin = PinAct::AddPin { id: None, text: "Bake".into() }.into();
     house.edit("ideas", pin);
     let text = house.saved("scenes/test.yaml");
     let line = text.lines().find(|line| line.contains("Bake")).expect("it is pinned up").to_owned();
-    house.tell_of("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
+    house.notify_at("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
     house.act(Command::Undo);
-    let told = &house.state.notices.outcomes().last().expect("it is told").text;
+    let told = &house.state.notices.outcomes().last().expect("it should be reported").text;
     assert!(told.contains("failed") && told.contains("no pin"), "{told}");
 }
 
@@ -501,10 +509,10 @@ fn a_scene_is_made_and_opened_without_a_frame_that_waits_for_it() {
     assert_eq!((house.model().scene.as_str(), running(&house)), ("test", vec![]));
     house.perform(Command::SaveSceneAs("Copy".into()));
     house.frames();
-    assert_eq!(fs::read_to_string(house.folder.path().join("scenes/copy.yaml")).expect("it is there"), SCENE);
+    assert_eq!(fs::read_to_string(house.folder.path().join("scenes/copy.yaml")).expect("it should exist"), SCENE);
 }
 
-/// What a drag comes to when the hand opens.
+/// The command of a drag when the mouse button is released.
 fn place(agent: &Id, position: Vec2) -> Command {
     Command::Acts(vec![(RoomAct::Agent(AgentCommand::Place { agent: agent.clone(), position }), None)])
 }
@@ -727,8 +735,8 @@ fn an_import_is_undone_and_done_again_and_what_was_changed_since_stays() {
     house.frames();
     assert_eq!(there(&house), [true, true, true]);
     let text = |name: &str| fs::read_to_string(house.folder.path().join("artifacts").join(name));
-    assert_eq!(text("plan.md").expect("it is there"), "plan.md");
-    assert_eq!(text("tea.md").expect("it is there"), "mine", "nothing is written over");
+    assert_eq!(text("plan.md").expect("it should exist"), "plan.md");
+    assert_eq!(text("tea.md").expect("it should exist"), "mine", "nothing is written over");
     house.act(Command::Undo);
     house.frames();
     assert_eq!(there(&house), [false, true, true]);
@@ -754,7 +762,7 @@ fn what_a_person_does_to_a_file_is_done_while_the_room_stands_still() {
 #[test]
 fn a_failed_job_is_a_notice() {
     let mut house = House::new();
-    fs::remove_dir_all(house.folder.path().join("scenes")).expect("it is there");
+    fs::remove_dir_all(house.folder.path().join("scenes")).expect("it should exist");
     fs::write(house.folder.path().join("scenes"), "in the way").expect("files can be written");
     house.perform(Command::NewScene("Late".into()));
     house.frames();

@@ -24,7 +24,8 @@ impl Hidden {
     }
 }
 
-/// Between two questions whether the window was minimised: nobody tells, and to ask costs a way to the display.
+/// The interval of checks whether the window is minimised: there is no event for it, and each check is a call to the
+/// display.
 const ASKS_AGAIN: Duration = Duration::from_millis(200);
 
 /// Looks whether the window can be seen.

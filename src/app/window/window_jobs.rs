@@ -101,13 +101,13 @@ pub(super) enum ServerConsent {
 pub(super) enum WindowJobDone {
     /// Which providers are set up.
     Providers(Vec<ProviderStatus>),
-    /// A key was kept in this file, or could not be.
+    /// A key was stored in this file, or could not be.
     Key(&'static str, Result<PathBuf, Problem>),
     /// What the person said of MCP servers, by their keys.
     ServerConsents(BTreeMap<Id, Consent>),
     /// Coding agents that can be chosen.
     CodingAgents(CodingAgents),
-    /// What the person said now is kept in this file, or could not be.
+    /// The person's permission was stored in this file, or could not be.
     Consent(ServerConsent, Result<PathBuf, Problem>),
     /// Fonts that were found.
     Fonts(Found),
@@ -120,20 +120,20 @@ pub(super) enum WindowJobDone {
 /// The thread for window jobs. Dropping it finishes waiting jobs.
 pub(super) type WindowJobs = BackgroundJobs<WindowJob, Option<WindowJobDone>>;
 
-/// Starts the thread; what is to be remembered of the window goes into this file.
+/// Starts the thread; the window's state is stored in this file.
 pub(super) fn start(file: Option<WindowStateFile>) -> io::Result<WindowJobs> {
-    let mut kept = Kept { file, fonts: None };
+    let mut kept = JobContext { file, fonts: None };
     BackgroundJobs::start("window jobs", JOBS_AT_MOST, OnDrop::Finish, move |job| run(&mut kept, job))
 }
 
 /// What is kept from job to job.
-struct Kept {
+struct JobContext {
     file: Option<WindowStateFile>,
     /// Read when a font is first looked for.
     fonts: Option<SystemFonts>,
 }
 
-fn run(kept: &mut Kept, job: WindowJob) -> Option<WindowJobDone> {
+fn run(kept: &mut JobContext, job: WindowJob) -> Option<WindowJobDone> {
     match job {
         WindowJob::Fonts(wanted) => {
             Some(WindowJobDone::Fonts(kept.fonts.get_or_insert_with(SystemFonts::installed).find(&wanted)))

@@ -32,11 +32,11 @@ use crate::view::text::system_fonts::{Found, Wanted};
 
 /// How long nothing must have changed before it is written down, in seconds.
 const SETTLED_SECS: f64 = 1.0;
-/// What goes on changing is written down all the same after so long.
+/// Continuously changing state is written after this many seconds nevertheless.
 const AT_MOST_SECS: f64 = 10.0;
 /// How often providers are looked at while somebody looks at them, in seconds.
 const LOOK_SECS: f64 = 3.0;
-/// So many notices of the window's own are kept.
+/// The maximum number of the window's own notices.
 const NOTICES_KEPT: usize = 200;
 
 /// Running services of the window besides the room.
@@ -101,8 +101,8 @@ impl WindowServices {
         services
     }
 
-    /// Tabs of files that are gone are not opened again, as after a folder of the same path was made anew; what was
-    /// written and not saved keeps its tab.
+    /// Tabs of deleted files are not opened again, for instance after a folder with the same path was created; unsaved
+    /// text keeps its tab.
     fn forget_gone_files(&mut self, workspace: &Path) {
         let drafts = self.drafts.kept();
         let is_kept = |path: &str| workspace.join(path).is_file() || drafts.iter().any(|draft| draft.path == path);
@@ -172,7 +172,7 @@ impl WindowServices {
         let coding_agent = state.texts.wanted_coding_agent();
         serve_panes(room, state, panes);
         for refused in std::mem::take(&mut room.recent.refused) {
-            tell_refused(refused, model, state);
+            report_refused(refused, model, state);
         }
         let surplus = room.notices.len().saturating_sub(NOTICES_KEPT);
         room.notices.drain(..surplus);
@@ -303,7 +303,7 @@ impl WindowServices {
         self.jobs.as_mut()
     }
 
-    /// Looks for fonts of the system beside the frames. Where too much waits, what is missing is boxes.
+    /// Looks for system fonts in the background. If too many jobs are waiting, missing letters stay boxes.
     pub(super) fn find_fonts(&mut self, wanted: Wanted) {
         self.push(WindowJob::Fonts(wanted));
     }
@@ -344,7 +344,7 @@ impl WindowServices {
                 WindowJobDone::Consent(said, kept) => {
                     self.servers_looked_secs = None;
                     self.coding_agents_looked = None;
-                    tell_consent(state, &said, kept);
+                    report_consent(state, &said, kept);
                 }
                 WindowJobDone::NotRemembered(problem) => {
                     if !room.notices.contains(&problem) {
@@ -357,7 +357,7 @@ impl WindowServices {
                         Ok(file) => {
                             let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();
                             let text = format!("A picture was saved: {shown}");
-                            state.tell_of(text, true, Some(Place::File(shown, None)));
+                            state.notify_at(text, true, Some(Place::File(shown, None)));
                         }
                         Err(why) => state.notify(format!("The picture could not be saved: {why}."), false),
                     }
@@ -414,7 +414,7 @@ fn called(name: &str) -> String {
 }
 
 /// Says that what the person said of an MCP server is kept, or why not.
-fn tell_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBuf, Problem>) {
+fn report_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBuf, Problem>) {
     match (kept, said) {
         (Err(problem), _) => {
             state.notify(format!("{} {}", sentence(&problem.what), sentence(&problem.remedy)), false);
@@ -444,8 +444,8 @@ fn serve_panes(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates)
     }
 }
 
-/// Tells what was refused; what a cap forbids is told once for each agent.
-fn tell_refused(refused: Refused, model: &RoomModel, state: &mut UiState) {
+/// Reports what was refused; a refusal by a budget is reported once per agent.
+fn report_refused(refused: Refused, model: &RoomModel, state: &mut UiState) {
     if let Some(cap) = &refused.cap {
         // A cap of the run has a card of its own.
         let once = format!("{cap} {}", refused.agent.as_deref().unwrap_or_default());
@@ -456,7 +456,7 @@ fn tell_refused(refused: Refused, model: &RoomModel, state: &mut UiState) {
     let thing = refused.agent.map(Thing::Agent).or(refused.element.map(Thing::Element));
     let place = refused.cap.map(|cap| Place::Setting(format!("budget.{cap}"))).or(thing.map(Place::Thing));
     let text = format!("{} {}", sentence(&refused.what), sentence(&refused.remedy));
-    state.tell_of(text.trim(), false, place);
+    state.notify_at(text.trim(), false, place);
 }
 
 #[cfg(test)]

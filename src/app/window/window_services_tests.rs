@@ -1,4 +1,5 @@
-//! The services of a window in a real workspace: choosing, trying out, pictures, refusals, and what is written down.
+//! The services of a window in a real workspace: choosing and testing providers, screenshots, refusals, and what is
+//! written to disk.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -80,12 +81,12 @@ impl Fixture {
 
     fn settings(&mut self) -> String {
         self.room.close("to look at the files");
-        fs::read_to_string(self.folder.path().join("settings.yaml")).expect("it is there")
+        fs::read_to_string(self.folder.path().join("settings.yaml")).expect("it should exist")
     }
 }
 
 #[test]
-fn choosing_a_provider_is_a_default_of_the_workspace_and_counts_without_opening_anew() {
+fn choosing_a_provider_is_a_default_of_the_workspace_and_counts_without_opening_again() {
     let mut window = Fixture::new(None);
     let run = window.room.world().map(|world| world.resource::<crate::log::EventLog>().run().clone());
     window.perform(Command::SetProvider("ollama:llama3:8b".into()));
@@ -148,7 +149,7 @@ fn the_offline_brain_is_tried_out_and_counted() {
 }
 
 #[test]
-fn what_the_room_refuses_is_told_with_a_way_to_it() {
+fn what_the_room_refuses_is_reported_with_a_way_to_it() {
     let mut window = Fixture::new(None);
     window.pass();
     let world = window.room.world().expect("it is open");
@@ -238,7 +239,7 @@ fn a_cap_of_each_agent_is_told_once() {
         cap: Some("calls_per_agent_per_run".into()),
     };
     for _ in 0..5 {
-        tell_refused(refused.clone(), &RoomModel::default(), &mut state);
+        report_refused(refused.clone(), &RoomModel::default(), &mut state);
         if let Some(told) = state.notices.outcomes().first().cloned() {
             state.notices.put_outcome_aside(&told);
         }

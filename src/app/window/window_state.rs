@@ -25,7 +25,7 @@ use crate::workspace::{scene_patch, yaml};
 const FOLDER: &str = "workspaces";
 /// The look that a workspace begins with that was never open.
 const PERSON_FILE: &str = "window.yaml";
-/// So many workspaces are offered to be opened again.
+/// How many recent workspaces are offered.
 const WORKSPACES_OFFERED: usize = 12;
 /// No honest file is larger.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -73,7 +73,7 @@ pub struct WindowStateFile {
     path: PathBuf,
     workspace: String,
     text: String,
-    /// What lies there cannot be used; it is put aside before anything is written.
+    /// The file that exists cannot be used; it is set aside before anything is written.
     is_unusable: bool,
 }
 
@@ -115,7 +115,7 @@ impl WindowStateFile {
         self.path.display().to_string()
     }
 
-    /// What stands in the file; none where there is no file.
+    /// The content of the file; `None` if there is no file.
     fn read(&mut self) -> Result<Option<Map<String, Value>>, String> {
         let Some(text) = read_small(&self.path)? else { return Ok(None) };
         let root = match yaml::parse(&text) {
@@ -183,7 +183,7 @@ fn read_small(path: &Path) -> Result<Option<String>, String> {
     read_text(path, MAX_BYTES).map_err(|error| format!("it could not be read: {error}"))
 }
 
-/// The look that the person chose last, in whatever workspace; the usual one where that cannot be told.
+/// The look that the person chose last, in any workspace; the default if that is unknown.
 fn look_of_person(config_folder: &Path) -> Look {
     let text = read_small(&config_folder.join(PERSON_FILE)).ok().flatten().unwrap_or_default();
     let root = yaml::parse(&text).unwrap_or_default();
@@ -230,7 +230,7 @@ fn data_of(remembered: &SavedWindowState, workspace: &str) -> Map<String, Value>
     data
 }
 
-/// What the keys say; those that say nothing sensible are named and count as usual.
+/// The values of the keys; invalid ones are reported and replaced by defaults.
 fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Problem>) -> SavedWindowState {
     let mut odd = Vec::new();
     let window: Option<[u32; 2]> = key(root, "window", &mut odd);

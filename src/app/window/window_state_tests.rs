@@ -1,4 +1,5 @@
-//! Remembering: the way there and back, files that were broken or written by others, and what stays as it was.
+//! Remembering the window's state: saving and loading, files that are broken or written by others, and what stays
+//! unchanged.
 
 use std::fs;
 
@@ -62,7 +63,7 @@ fn what_was_left_is_found_again() {
     file.write(&some()).expect("it can be written");
     let (_, again, problems) = place.open();
     assert_eq!((again, problems), (some(), Vec::new()));
-    let text = fs::read_to_string(&file.path).expect("it is there");
+    let text = fs::read_to_string(&file.path).expect("it should exist");
     assert!(text.starts_with(HEADER) && text.contains("light: evening"), "{text}");
     // Nothing new, nothing written.
     let written = fs::metadata(&file.path).unwrap().modified().unwrap();
@@ -82,7 +83,7 @@ fn each_workspace_has_its_own_file_and_begins_with_the_person_s_look() {
 }
 
 #[test]
-fn a_broken_file_is_told_and_put_aside_and_never_lost() {
+fn a_broken_file_is_reported_and_set_aside_and_never_lost() {
     for broken in ["look: [\n", "- a list\n", "workspace: /somewhere/else\nhint_closed: true\n"] {
         let place = Place::new();
         let path = place.put(broken);
@@ -122,7 +123,7 @@ fn unknown_keys_and_comments_stay() {
     let (mut file, remembered, problems) = place.open();
     assert_eq!((remembered, problems), (SavedWindowState::default(), Vec::new()));
     file.write(&some()).expect("it can be written");
-    let text = fs::read_to_string(path).expect("it is there");
+    let text = fs::read_to_string(path).expect("it should exist");
     for kept in ["# mine\n", "hint_closed: true # not yet\n", "from_the_future: { a: [1, 2] }\n"] {
         assert!(text.contains(kept), "{kept:?} is not in {text}");
     }

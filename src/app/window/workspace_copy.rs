@@ -9,7 +9,7 @@ use crate::store::new_run_id;
 
 /// The one hidden folder that is copied; others (git's, an editor's) are of no use to a room.
 const STATE_FOLDER: &str = ".workshop";
-/// Names which process has the workspace open, not what stands in it.
+/// Names the process that has the workspace open, and has no content of its own.
 const LOCK: &str = "lock";
 /// Folders further down than this are left out.
 const DEPTH_AT_MOST: usize = 16;
@@ -88,16 +88,16 @@ mod tests {
             (".git/config", "d"),
         ] {
             let full = folder.path().join(path);
-            fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+            fs::create_dir_all(full.parent().expect("it should be in the folder")).expect("folders can be made");
             fs::write(full, text).expect("files can be written");
         }
         #[cfg(unix)]
         std::os::unix::fs::symlink("/etc", folder.path().join("agents")).expect("links can be made");
         let copy = WorkspaceCopy::of(folder.path()).expect("it can be copied");
         let there = copy.folder().to_owned();
-        assert_eq!(there.file_name(), folder.path().canonicalize().expect("it is there").file_name());
-        assert_eq!(fs::read_to_string(there.join("scenes/s.yaml")).expect("it is there"), "b");
-        assert_eq!(fs::read_to_string(there.join(".workshop/workshop.db")).expect("it is there"), "c");
+        assert_eq!(there.file_name(), folder.path().canonicalize().expect("it should exist").file_name());
+        assert_eq!(fs::read_to_string(there.join("scenes/s.yaml")).expect("it should exist"), "b");
+        assert_eq!(fs::read_to_string(there.join(".workshop/workshop.db")).expect("it should exist"), "c");
         for left_out in [".workshop/lock", ".git", "agents"] {
             assert!(!there.join(left_out).exists(), "{left_out}");
         }

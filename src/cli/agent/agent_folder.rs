@@ -42,7 +42,7 @@ impl AgentPlace {
         }
     }
 
-    /// The agent's own folder in the workspace, where it has one: empty where that is the workspace itself.
+    /// The agent's own folder in the workspace, if it has one: empty if that is the workspace itself.
     fn own_folder(&self) -> Option<&str> {
         match self.file.rsplit_once('/') {
             None => Some(""),
@@ -97,7 +97,7 @@ mod tests {
 
     fn write(folder: &Path, path: &str) {
         let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+        std::fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
         std::fs::write(path, "").expect("files can be written");
     }
 

@@ -12,13 +12,13 @@ pub(super) const ASSISTANT: &str = "assistant";
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub(super) enum AgentEvent {
-    /// The agent is at it.
+    /// The agent has started.
     AgentStart { agent: String, session: String },
     /// A model is asked.
     TurnStart { turn: u32 },
     /// Its answer begins.
     MessageStart { role: &'static str },
-    /// So much more of it came.
+    /// More of it has arrived.
     MessageUpdate { delta: String },
     /// All of it is there.
     MessageEnd { role: &'static str, content: String, tool_calls: Vec<CalledTool> },
@@ -26,7 +26,7 @@ pub(super) enum AgentEvent {
     ToolExecutionStart { tool_call_id: String, name: String, args: Value },
     /// How far the call is.
     ToolExecutionUpdate { tool_call_id: String, name: String, partial_result: String },
-    /// What the call came to.
+    /// The result of the call.
     ToolExecutionEnd { tool_call_id: String, name: String, result: String, is_error: bool },
     /// The answer and everything that it called are done.
     TurnEnd { turn: u32 },

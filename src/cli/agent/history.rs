@@ -72,7 +72,7 @@ impl Entry {
         Self { role, content, tool_calls: Vec::new(), tool_call_id: None, is_error: None, timestamp }
     }
 
-    /// What a call came to, now.
+    /// The present result of a call.
     pub(super) fn result(call: &str, content: impl Into<String>, is_error: bool) -> Self {
         let answers = Some(call.to_owned());
         Self { tool_call_id: answers, is_error: Some(is_error), ..Self::words(Speaker::Tool, content) }
@@ -116,7 +116,7 @@ impl History {
         Ok(Self { path, entries: entries.map_err(unreadable)? })
     }
 
-    /// Writes it: whoever reads it meanwhile sees the old one or the new one.
+    /// Writes it atomically: readers see either the old one or the new one.
     pub(super) fn write(&self) -> Result<(), Complaint> {
         let failed =
             |error: std::io::Error| Complaint::failed(format!("{} could not be written: {error}", self.path.display()));
@@ -197,7 +197,7 @@ mod tests {
     fn what_the_reference_writes_is_read_and_what_is_none_is_told() {
         let folder = tempfile::tempdir().expect("there is room");
         let path = History::path(folder.path(), "main");
-        fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("there is room");
+        fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("there is room");
         let text = r#"[{"role":"user","content":"Hi","timestamp":"2026-02-08T10:00:00.000Z"}]"#;
         fs::write(&path, text).expect("there is room");
         assert_eq!(History::read(folder.path(), "main").expect("it fits").entries[0].content, "Hi");

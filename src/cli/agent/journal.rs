@@ -15,7 +15,7 @@ use crate::base::text::{one_line, truncate};
 
 /// What the file is called that says what an agent was at last.
 const STATE_FILE: &str = "agent-state.json";
-/// Lines of the log are cut at so many characters.
+/// The maximum length of a log line, in characters.
 const LINE_CHARS: usize = 400;
 
 /// The files of the journal.
@@ -44,7 +44,7 @@ impl Journal {
     pub(super) fn line(&self, what: &str) {
         let line = format!("{} [{}] {}\n", now(), self.session, truncate(&one_line(what), LINE_CHARS));
         let file = self.log_file();
-        told(&file, added(&file, &line));
+        warn_if_failed(&file, added(&file, &line));
     }
 
     /// Notes what happened.
@@ -82,7 +82,7 @@ impl Journal {
         // What others keep there stays.
         state.extend(new.map(|(key, value)| (key.to_owned(), value)));
         let text = serde_json::to_string_pretty(&state).unwrap_or_default() + "\n";
-        told(&self.state, written(&self.state, &text));
+        warn_if_failed(&self.state, written(&self.state, &text));
     }
 }
 
@@ -103,7 +103,7 @@ fn written(file: &Path, text: &str) -> std::io::Result<()> {
     fs::rename(&beside, file)
 }
 
-fn told(file: &Path, written: std::io::Result<()>) {
+fn warn_if_failed(file: &Path, written: std::io::Result<()>) {
     if let Err(error) = written {
         tracing::warn!("{} could not be written: {error}", file.display());
     }
@@ -126,7 +126,7 @@ mod tests {
         let state = read_state(&journal.state);
         assert_eq!((state["mood"].as_str(), state["tasks"].as_u64()), (Some("good"), Some(3)));
         assert_eq!(state["lastEnding"], "done");
-        let log = fs::read_to_string(journal.log_file()).expect("there is one");
+        let log = fs::read_to_string(journal.log_file()).expect("there should be one");
         assert!(log.contains("[main] user: How is it? Really?\n") && log.contains("done after 2 turns"), "{log}");
     }
 }

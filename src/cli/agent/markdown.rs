@@ -17,7 +17,7 @@ pub(super) enum Look {
     Faint,
 }
 
-/// What stands at the beginning of a line is held back up to so many bytes, until it is clear what it is.
+/// The beginning of a line is held back up to this many bytes, until its kind is clear.
 const HELD_AT_MOST: usize = 12;
 
 /// A streamed Markdown text.
@@ -26,7 +26,7 @@ pub(super) struct MarkdownStream {
     /// The beginning of a line, or a mark, of which more has to come.
     held: String,
     line: Line,
-    /// The fence of the code that goes on: its character and how many of it.
+    /// The fence of the open code block: its character and its length.
     fence: Option<(char, usize)>,
     inline: Look,
     /// The last letter that was shown in this line.
@@ -187,7 +187,7 @@ impl MarkdownStream {
     }
 }
 
-/// Whether the beginning of a line says what the line is, whatever comes behind it.
+/// Whether the beginning of a line determines its kind, whatever follows.
 fn is_decided(held: &str, fence: Option<(char, usize)>) -> bool {
     let begun = held.trim_start_matches(' ');
     let Some(first) = begun.chars().next() else { return false };

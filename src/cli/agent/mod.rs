@@ -23,15 +23,15 @@ use serde_json::json;
 
 use super::approval_prompts::OnAsk;
 use super::report::{Report, Verdict};
-use super::run::hear_interrupts;
+use super::run::watch_interrupts;
 use super::{Complaint, Ending, Outcome, output, shared_arguments};
 use crate::app::opening::state_folder;
 use agent_folder::AgentPlace;
 use events::AgentEvent;
 use history::parse_session;
-use slash_commands::{After, Typed};
+use slash_commands::{After, PersonInput};
 use talk::{Talk, TalkOptions};
-use terminal::{Display, Line, Terminal};
+use terminal::{Display, LineResult, Terminal};
 
 /// What the file is called, among what may be deleted, in which lines are remembered that a person typed.
 const LINES_FILE: &str = "talk-lines.txt";
@@ -77,7 +77,7 @@ pub(super) fn agent(arguments: &Arguments) -> Outcome {
         on_ask: arguments.on_ask,
         looks_back: prompt.is_some(),
     };
-    let interrupted = hear_interrupts()?;
+    let interrupted = watch_interrupts()?;
     match prompt {
         Some(prompt) => say_once(options, &prompt, arguments.json, interrupted),
         None => talk_in_terminal(options, &interrupted),
@@ -112,12 +112,12 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
         }
     };
     let typed = slash_commands::typed(prompt);
-    let is_command = matches!(typed, Typed::Command(..));
+    let is_command = matches!(typed, PersonInput::Command(..));
     let said = match typed {
-        Typed::Words(words) => talk.say(&words, &mut show),
-        Typed::Command(command, rest) => told(&mut talk, command, &rest, as_json),
-        Typed::Unknown(word) => Err(slash_commands::unknown(&word)),
-        Typed::Nothing => Ok(Verdict::done()),
+        PersonInput::Words(words) => talk.say(&words, &mut show),
+        PersonInput::Command(command, rest) => run_command(&mut talk, command, &rest, as_json),
+        PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
+        PersonInput::Nothing => Ok(Verdict::done()),
     };
     let reason = said.as_ref().map_or("failed", |verdict| verdict.ending.word());
     talk.close(reason)?;
@@ -125,7 +125,7 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
         return Err(complaint);
     }
     if as_json && !is_ended && !(is_command && said.is_ok()) {
-        // Whoever reads along learns how it ended, also where it never began.
+        // Readers of the events learn how it ended, even if it never began.
         let end = said.as_ref().map_or_else(end_because, |verdict| AgentEvent::AgentEnd {
             ended: verdict.ending.word(),
             reason: verdict.reason.clone(),
@@ -145,8 +145,8 @@ fn end_because(complaint: &Complaint) -> AgentEvent {
     AgentEvent::AgentEnd { ended: complaint.ending.word(), reason, result: None }
 }
 
-/// What comes of a command that stands in the place of a prompt.
-fn told(talk: &mut Talk, command: &str, rest: &str, as_json: bool) -> Result<Verdict, Complaint> {
+/// Runs a command that was given instead of a prompt.
+fn run_command(talk: &mut Talk, command: &str, rest: &str, as_json: bool) -> Result<Verdict, Complaint> {
     match slash_commands::carry_out(talk, command, rest)? {
         After::Told(text) if as_json => output::json(&json!({ "type": "command", "command": command, "text": text }))?,
         After::Told(text) => output::result(&text)?,
@@ -159,7 +159,7 @@ fn told(talk: &mut Talk, command: &str, rest: &str, as_json: bool) -> Result<Ver
     Ok(Verdict::done())
 }
 
-/// Prints what an answer came to, its words only where they are not shown yet.
+/// Prints the result of an answer; its words only if they are not shown yet.
 fn print(verdict: Verdict, are_words_shown: bool) -> Result<(), Complaint> {
     let nothing = Complaint { ending: Ending::Done, what: None, hint: None };
     Report { verdict, ..Report::on(&nothing) }.print(false, true, are_words_shown)
@@ -185,7 +185,7 @@ fn talk_in_terminal(options: TalkOptions, interrupted: &Arc<AtomicBool>) -> Outc
         talk = match Talk::open(next, read, Arc::clone(interrupted)) {
             Ok(talk) => talk,
             Err(complaint) => {
-                tell(&complaint);
+                print_complaint(&complaint);
                 Talk::open(before, Some(terminal::reader()), Arc::clone(interrupted))?
             }
         };
@@ -213,10 +213,10 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
     }
     loop {
         let line = match terminal.read()? {
-            Line::Typed(line) => line,
-            Line::End => break,
-            Line::Stop if stops > 0 => break,
-            Line::Stop => {
+            LineResult::Typed(line) => line,
+            LineResult::End => break,
+            LineResult::Stop if stops > 0 => break,
+            LineResult::Stop => {
                 stops += 1;
                 output::note("press Ctrl-C again to exit");
                 continue;
@@ -225,10 +225,10 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
         stops = 0;
         interrupted.store(false, Ordering::Relaxed);
         let said = match slash_commands::typed(&line) {
-            Typed::Nothing => continue,
-            Typed::Unknown(word) => Err(slash_commands::unknown(&word)),
-            Typed::Words(words) => talk.say(&words, &mut show).map(Some),
-            Typed::Command(command, rest) => match slash_commands::carry_out(talk, command, &rest) {
+            PersonInput::Nothing => continue,
+            PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
+            PersonInput::Words(words) => talk.say(&words, &mut show).map(Some),
+            PersonInput::Command(command, rest) => match slash_commands::carry_out(talk, command, &rest) {
                 Ok(After::Told(text)) => output::result(&text).map(|()| None),
                 Ok(After::Reopen(options)) => return Ok(Some(*options)),
                 Ok(After::Leave) => break,
@@ -238,12 +238,12 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
         match said {
             Ok(None) => {}
             Ok(Some(verdict)) => {
-                // Whoever stopped an answer and stops once more wants to leave.
+                // A second interrupt during an answer ends the conversation.
                 stops = u32::from(verdict.ending == Ending::Interrupted);
                 print(verdict, true)?;
             }
             Err(complaint) if complaint.ending == Ending::ReaderGone => return Err(complaint),
-            Err(complaint) => tell(&complaint),
+            Err(complaint) => print_complaint(&complaint),
         }
         if talk.is_left() {
             break;
@@ -252,8 +252,8 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
     shown.map(|()| None)
 }
 
-/// Says what is wrong; the talk goes on.
-fn tell(complaint: &Complaint) {
+/// Prints an error; the conversation continues.
+fn print_complaint(complaint: &Complaint) {
     if let Some(what) = &complaint.what {
         output::note(&format!("error: {what}"));
     }

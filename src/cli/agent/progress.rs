@@ -16,14 +16,14 @@ use crate::tools::{ToolNews, ToolOutcome};
 /// The result of a call that was never carried out.
 const NOT_CARRIED_OUT: &str = "Not carried out: the work was stopped.";
 
-/// A call of the turn that goes on.
+/// A call of the current turn.
 struct TurnCall {
     call: CalledTool,
     is_begun: bool,
     is_over: bool,
-    /// Whether its result stands in the history.
+    /// Whether its result is in the history.
     is_recorded: bool,
-    /// What the log says that it came to, cut to a length, and whether it failed.
+    /// Its result according to the log, cut to a length, and whether it failed.
     logged: Option<(String, bool)>,
 }
 
@@ -37,12 +37,12 @@ pub(super) struct Progress {
     turn: u32,
     is_turn_open: bool,
     is_message_open: bool,
-    /// What was told of the message that is open.
+    /// What was printed of the open message.
     told: String,
     calls: Vec<TurnCall>,
     /// The piece of work that it was last seen to be.
     work: Option<ActivationKey>,
-    /// How far calls are, as far as it was heard.
+    /// The last known progress of calls.
     outcomes: MessageCursor<ToolOutcome>,
     /// Whether what was seen last is an answer that calls nothing.
     has_concluded: bool,
@@ -93,7 +93,7 @@ impl Progress {
         self.turn
     }
 
-    /// Notes what the log says of calls, for those whose work ends before the room is looked at.
+    /// Records what the log says about calls, for work that ends before the room is inspected.
     pub(super) fn apply_records(&mut self, world: &World, records: &[EventRecord]) {
         let agent = world.resource::<Kernel>().thread(self.thread).map(|thread| thread.agent.clone());
         if agent.is_some() {
@@ -128,7 +128,7 @@ impl Progress {
         }
     }
 
-    /// What the calls of the turn that goes on said: before what came of them, which may have come in with it.
+    /// The progress of the current turn's calls: before their results, which may have arrived with it.
     fn how_far(&mut self, said: &[ToolOutcome]) {
         let work = self.work;
         for ToolOutcome { key, news } in said.iter().filter(|said| Some(said.key.activation) == work) {
@@ -140,7 +140,7 @@ impl Progress {
         }
     }
 
-    /// The work is over; this is what it came to, if it came to something.
+    /// The work has ended; this is its result, if it has one.
     pub(super) fn finish(&mut self, result: Option<&str>) {
         // The last message is gone with the work where the room looked first.
         if let Some(result) = result.filter(|_| !self.has_concluded) {
@@ -216,7 +216,7 @@ impl Progress {
         }
     }
 
-    /// So much of an answer came so far.
+    /// This much of an answer has arrived.
     fn say(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -236,7 +236,7 @@ impl Progress {
         }
     }
 
-    /// A call of the turn that goes on.
+    /// A call of the current turn.
     fn call(&mut self, call: &Call) {
         let Some(at) = self.calls.iter().position(|known| known.call.id == call.call.id) else { return };
         match &call.progress {
@@ -323,7 +323,7 @@ fn of_turn(message: &PromptMessage) -> Vec<TurnCall> {
     message.tool_calls.iter().map(call).collect()
 }
 
-/// What of a text was not told yet; nothing where something else was told.
+/// The part of a text that was not printed yet; nothing if something else was printed.
 fn rest_of<'a>(told: &str, text: &'a str) -> Option<&'a str> {
     text.strip_prefix(told).or_else(|| text.strip_prefix(told.trim()))
 }
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_streams_is_told_once() {
+    fn an_answer_that_streams_is_reported_once() {
         let mut progress = progress();
         progress.open_turn();
         progress.say("It ");
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_told_with_its_result_and_both_are_kept() {
+    fn a_call_is_reported_with_its_result_and_both_are_kept() {
         let mut progress = progress();
         let call = ToolCall::new("call-1", "forecast", json!({ "city": "Ulm" }));
         let asked = PromptMessage { tool_calls: vec![call.clone()], ..PromptMessage::words(Role::Assistant, "") };

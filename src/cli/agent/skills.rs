@@ -4,10 +4,10 @@ use super::super::Complaint;
 use crate::base::text::truncate;
 use crate::skills::{Skill, SkillIndex, expand};
 
-/// Descriptions are listed up to so many characters.
+/// The maximum length of a listed description, in characters.
 const DESCRIPTION_CHARS: usize = 160;
 
-/// What is asked where a person says this: a skill in place of `/skill:NAME`.
+/// The message for a person's input, with a skill in place of `/skill:NAME`.
 pub(super) fn asked(skills: &SkillIndex, said: &str) -> Result<String, Complaint> {
     match expand(skills, said) {
         None => Ok(said.to_owned()),
@@ -35,7 +35,7 @@ mod tests {
         let text = "---\nname: cook\ndescription: How to cook\n---\n\nRead {baseDir}/recipes.md first.\n";
         let found = index([SkillFile { path: "skills/cook/SKILL.md", text: Some(text) }]);
         assert_eq!(listed(&found), "/skill:cook  How to cook");
-        let asked_for = asked(&found, "/skill:cook soup").expect("there is one");
+        let asked_for = asked(&found, "/skill:cook soup").expect("there should be one");
         assert!(asked_for.contains("Read skills/cook/recipes.md first.") && asked_for.contains("soup"), "{asked_for}");
         assert_eq!(asked(&found, "Hello").expect("it is no skill"), "Hello");
         assert!(asked(&found, "/skill:bake").is_err());

@@ -11,7 +11,7 @@ use crate::gateway::RequestQueue;
 use crate::gateway::settings::GatewaySettings;
 use crate::tools::Tools;
 
-/// Lines are cut at so many characters.
+/// The maximum length of a line, in characters.
 const LINE_CHARS: usize = 100;
 
 /// Every command, with what it does.
@@ -28,7 +28,7 @@ pub(super) const COMMANDS: [(&str, &str); 8] = [
 
 /// A person's input.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Typed {
+pub(super) enum PersonInput {
     /// Words to the agent.
     Words(String),
     /// A command, and the text after it.
@@ -42,16 +42,16 @@ pub(super) enum Typed {
 pub(super) enum After {
     /// The conversation continues; show this text.
     Told(String),
-    /// The talk goes on in another session or with another model.
+    /// The conversation continues in another session or with another model.
     Reopen(Box<TalkOptions>),
     Leave,
 }
 
 /// What a line means.
-pub(super) fn typed(line: &str) -> Typed {
+pub(super) fn typed(line: &str) -> PersonInput {
     let line = line.trim();
     if line.is_empty() {
-        return Typed::Nothing;
+        return PersonInput::Nothing;
     }
     let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     // A path is no command.
@@ -59,12 +59,12 @@ pub(super) fn typed(line: &str) -> Typed {
         !word.is_empty() && word.chars().all(|character| character.is_ascii_lowercase() || character == '-')
     });
     if !is_command {
-        return Typed::Words(line.to_owned());
+        return PersonInput::Words(line.to_owned());
     }
     let known = COMMANDS.iter().find(|(command, _)| *command == first || (*command == "/quit" && first == "/exit"));
     match known {
-        Some((command, _)) => Typed::Command(command, rest.trim().to_owned()),
-        None => Typed::Unknown(first.to_owned()),
+        Some((command, _)) => PersonInput::Command(command, rest.trim().to_owned()),
+        None => PersonInput::Unknown(first.to_owned()),
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn carry_out(talk: &mut Talk, command: &str, rest: &str) -> Result<Af
         "/model" if rest.is_empty() => model(talk),
         "/model" => {
             let model = Some(rest.to_owned());
-            // What names a provider, too, takes the place of the one that was given.
+            // A model name that includes a provider replaces the given provider.
             let provider = talk.options.provider.clone().filter(|_| !rest.contains(':'));
             return Ok(After::Reopen(Box::new(TalkOptions { provider, model, ..talk.options.clone() })));
         }
@@ -140,7 +140,7 @@ fn tools(talk: &Talk) -> String {
     let tools = registry.iter().filter(|tool| is_its(&tool.scope) && authority.tools.contains(&tool.name));
     let line =
         |name: &str, about: &str| truncate(&format!("{name}  {}", crate::base::text::one_line(about)), LINE_CHARS);
-    // By the names that its model is told.
+    // With the names that its model sees.
     let name = |tool: &str| authority.called.get(tool).map_or_else(|| tool.to_owned(), String::clone);
     let mut lines: Vec<String> = tools.map(|tool| line(&name(&tool.name), &tool.description)).collect();
     lines.extend(authority.mcp_servers.iter().map(|server| line(server, "tools of an MCP server")));
@@ -164,13 +164,13 @@ mod tests {
 
     #[test]
     fn commands_are_told_from_words() {
-        assert_eq!(typed("/session work"), Typed::Command("/session", "work".into()));
-        assert_eq!(typed(" /exit "), Typed::Command("/quit", String::new()));
-        assert_eq!(typed("/claer"), Typed::Unknown("/claer".into()));
+        assert_eq!(typed("/session work"), PersonInput::Command("/session", "work".into()));
+        assert_eq!(typed(" /exit "), PersonInput::Command("/quit", String::new()));
+        assert_eq!(typed("/claer"), PersonInput::Unknown("/claer".into()));
         for words in ["/skill:cook soup", "/etc/hosts: what is it?", "What does / mean?", "/"] {
-            assert_eq!(typed(words), Typed::Words(words.into()));
+            assert_eq!(typed(words), PersonInput::Words(words.into()));
         }
-        assert_eq!(typed("  "), Typed::Nothing);
+        assert_eq!(typed("  "), PersonInput::Nothing);
         assert!(unknown("/claer").hint.is_some_and(|hint| hint.contains("/clear")));
     }
 }

@@ -42,11 +42,11 @@ use crate::workspace::session_files::{parse, path_of};
 use crate::workspace::vfs::RecordChanged;
 use crate::workspace::{KnownFiles, Problems};
 
-/// A message that the room has not taken in after so many ticks, 30 s of the room's time, is given up.
+/// A message that the room has not admitted after this many ticks (30 s of the room's time) fails.
 const TAKEN_WITHIN_TICKS: u64 = 900;
-/// So many ticks after an agent came, and no module is being loaded, it has the tools of its modules.
+/// This many ticks after an agent was added, and while no module is loading, it has the tools of its modules.
 const TICKS_UNTIL_MODULES: u32 = 4;
-/// So many records of the last answer are kept, for saying why.
+/// How many records of the last answer are kept for explaining it.
 const RECORDS_KEPT: usize = 400;
 
 /// With whom a person talks, and how.
@@ -196,14 +196,14 @@ impl Talk {
         self.world().resource::<Kernel>().thread(thread).is_some_and(|thread| thread.live.is_some())
     }
 
-    /// The piece of work of this session that waits or goes on.
+    /// The unfinished piece of work of this session.
     fn live(&self) -> Option<(ActivationKey, &Activation)> {
         let kernel = self.world().resource::<Kernel>();
         let thread = kernel.session_named(&self.session_name())?;
         Some((thread, kernel.activation(kernel.thread(thread)?.live?)?))
     }
 
-    /// Goes on with what the last talk in this session left unfinished; nothing where that is nothing.
+    /// Continues what the last conversation in this session left unfinished; `None` if that is nothing.
     pub(super) fn finish(&mut self, show: &mut dyn FnMut(&AgentEvent)) -> Result<Option<Verdict>, Complaint> {
         let Some((thread, one)) = self.live() else { return Ok(None) };
         let seen = self.history.entries.len().min(one.messages.len());
@@ -288,7 +288,7 @@ impl Talk {
         }
     }
 
-    /// One step of the room; gives back what happened in it.
+    /// Runs one step of the room. Returns its events.
     fn step(&mut self) -> Vec<EventRecord> {
         let world = self.room.app.world_mut();
         if self.room.driver.step(world) != Step::Ticked {
@@ -303,7 +303,7 @@ impl Talk {
         events
     }
 
-    /// Lets the room live until a session's work is over, or cannot go on; tells what happens, and keeps it.
+    /// Runs the room until a session's work has ended or cannot continue. Reports the events, and stores them.
     fn follow(
         &mut self,
         thread: ActivationKey,
@@ -318,7 +318,7 @@ impl Talk {
         let (agent, session) = (self.agent.to_string(), self.options.session.clone());
         show(&AgentEvent::AgentStart { agent, session });
         let verdict = self.wait_for(&task, root, &mut progress, show);
-        // What waits for a person or for a cap goes on another time.
+        // Work that waits for a person or a budget continues another time.
         if !self.is_live(thread) {
             progress.finish(verdict.result.as_deref());
         }
@@ -394,8 +394,8 @@ impl Talk {
     }
 }
 
-/// The files of an agent that are written while its room is open, which are no edits of a person's. Their folders are made,
-/// for otherwise nobody knows where they will lie.
+/// An agent's files that are written while its room is open and do not count as a person's edits. Their folders are
+/// created first, because their paths are unknown otherwise.
 fn own_files(options: &TalkOptions) -> Vec<PathBuf> {
     let AgentPlace { workspace, file } = &options.place;
     let text = std::fs::read_to_string(workspace.join(file)).unwrap_or_default();
@@ -422,7 +422,7 @@ struct Opening {
 }
 
 impl Opening {
-    /// Lets the files come in, and finds the agent among them. Whatever happens, the room is closed where there is no talk.
+    /// Waits for the files, and finds the agent among them. If the conversation cannot begin, the room is closed.
     fn begin(mut self) -> Result<Talk, Complaint> {
         match self.found() {
             Ok((agent, history)) => {
@@ -495,8 +495,8 @@ impl Opening {
     }
 }
 
-/// Brings an agent with modules into the room before it is talked to, for they run while it is there; one without comes with
-/// the first message. Whether it has some.
+/// Brings an agent with modules into the room before it is talked to, for they run while it is there; one without comes
+/// with the first message. Whether it has some.
 fn bring_in(world: &mut World, file: &str) -> bool {
     let Some(profile) = world.resource::<Profiles>().id_at(file).cloned() else { return false };
     let Some(folder) = folder_of_agent(file) else { return false };

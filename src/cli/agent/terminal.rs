@@ -18,13 +18,13 @@ use crate::base::text::{one_line, truncate};
 
 /// Lines that are remembered.
 const LINES_REMEMBERED: usize = 1_000;
-/// Arguments of a call are shown up to so many characters, …
+/// The maximum length of a call's arguments as shown, in characters.
 const ARGUMENTS_CHARS: usize = 60;
-/// … and what it came to.
+/// The maximum length of a call's result as shown, in characters.
 const RESULT_CHARS: usize = 100;
 
 /// The result of waiting for a line.
-pub(super) enum Line {
+pub(super) enum LineResult {
     Typed(String),
     /// Ctrl-C.
     Stop,
@@ -32,19 +32,19 @@ pub(super) enum Line {
     End,
 }
 
-/// Where a person types. The line editor is there while it waits for a line and not between: it takes Ctrl-C for itself,
-/// which stops an answer while one is made.
+/// Where a person types. The line editor is there while it waits for a line and not between: it takes Ctrl-C for
+/// itself, which stops an answer while one is made.
 pub(super) struct Terminal {
-    words: Words,
+    words: Completions,
     /// The file of the lines that were typed before.
     remembered: PathBuf,
 }
 
 /// The words that Tab completes at the beginning of a line: commands and skills.
 #[derive(Clone)]
-struct Words(Vec<String>);
+struct Completions(Vec<String>);
 
-impl Completer for Words {
+impl Completer for Completions {
     type Candidate = String;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
@@ -54,27 +54,27 @@ impl Completer for Words {
     }
 }
 
-impl Hinter for Words {
+impl Hinter for Completions {
     type Hint = String;
 }
 
-impl Highlighter for Words {}
+impl Highlighter for Completions {}
 
-impl Validator for Words {}
+impl Validator for Completions {}
 
-impl Helper for Words {}
+impl Helper for Completions {}
 
 impl Terminal {
     /// One that remembers lines in a file and completes these words.
     pub(super) fn new(remembered: PathBuf, words: Vec<String>) -> Self {
-        Self { words: Words(words), remembered }
+        Self { words: Completions(words), remembered }
     }
 
     /// Waits for a line.
-    pub(super) fn read(&self) -> Result<Line, Complaint> {
+    pub(super) fn read(&self) -> Result<LineResult, Complaint> {
         let mut editor = self.editor()?;
         let line = read(&mut editor, "> ")?;
-        if matches!(line, Line::Typed(_))
+        if matches!(line, LineResult::Typed(_))
             && let Err(error) = editor.save_history(&self.remembered)
         {
             tracing::warn!("the input history could not be saved: {error}");
@@ -82,10 +82,10 @@ impl Terminal {
         Ok(line)
     }
 
-    fn editor(&self) -> Result<Editor<Words, FileHistory>, Complaint> {
+    fn editor(&self) -> Result<Editor<Completions, FileHistory>, Complaint> {
         let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true);
         let config = config.max_history_size(LINES_REMEMBERED).map_err(unreadable)?.build();
-        let mut editor = Editor::<Words, FileHistory>::with_config(config).map_err(unreadable)?;
+        let mut editor = Editor::<Completions, FileHistory>::with_config(config).map_err(unreadable)?;
         editor.set_helper(Some(self.words.clone()));
         if self.remembered.exists()
             && let Err(error) = editor.load_history(&self.remembered)
@@ -99,8 +99,8 @@ impl Terminal {
 /// Reads answers to questions, which nothing remembers.
 pub(super) fn reader() -> LineReader {
     Box::new(|question| match read(&mut Editor::<(), FileHistory>::new().ok()?, question) {
-        Ok(Line::Typed(line)) => Some(line),
-        Ok(Line::Stop | Line::End) => None,
+        Ok(LineResult::Typed(line)) => Some(line),
+        Ok(LineResult::Stop | LineResult::End) => None,
         Err(complaint) => {
             output::note(&complaint.what.unwrap_or_default());
             None
@@ -112,24 +112,24 @@ fn unreadable(error: ReadlineError) -> Complaint {
     Complaint::failed(format!("cannot read from the terminal: {error}"))
 }
 
-fn read<H: Helper>(editor: &mut Editor<H, FileHistory>, question: &str) -> Result<Line, Complaint> {
+fn read<H: Helper>(editor: &mut Editor<H, FileHistory>, question: &str) -> Result<LineResult, Complaint> {
     output::hide_status();
     match editor.readline(question) {
-        Ok(line) => Ok(Line::Typed(line)),
-        Err(ReadlineError::Interrupted) => Ok(Line::Stop),
-        Err(ReadlineError::Eof) => Ok(Line::End),
+        Ok(line) => Ok(LineResult::Typed(line)),
+        Err(ReadlineError::Interrupted) => Ok(LineResult::Stop),
+        Err(ReadlineError::Eof) => Ok(LineResult::End),
         Err(error) => Err(unreadable(error)),
     }
 }
 
-/// Shows what happens: words as they come, on standard output, and each call with what it came to in one line beside it.
+/// Prints events: words on standard output as they arrive, and each call with its result in one line on standard error.
 #[derive(Default)]
 pub(super) struct Display {
-    /// Whether the cursor stands behind words.
+    /// Whether the cursor is behind words.
     is_in_line: bool,
     /// The words that are coming.
     words: MarkdownStream,
-    /// The arguments of the calls that go on, by their ids.
+    /// The arguments of the running calls, by their ids.
     arguments: Vec<(String, String)>,
 }
 
@@ -190,7 +190,7 @@ fn code_of(look: Look) -> &'static str {
     }
 }
 
-/// A call and what it came to, in one line.
+/// A call and its result in one line.
 fn folded(name: &str, arguments: &str, result: &str, is_error: bool) -> String {
     let mark = if is_error { "failed: " } else { "" };
     format!("  {name} {arguments} → {mark}{}", truncate(&one_line(result), RESULT_CHARS))
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_was_begun_is_completed_at_the_beginning_of_a_line() {
-        let words = Words(["/help", "/history", "/skill:cook"].map(str::to_owned).into());
+        let words = Completions(["/help", "/history", "/skill:cook"].map(str::to_owned).into());
         let history = FileHistory::new();
         let complete = |line: &str| words.complete(line, line.len(), &Context::new(&history)).map(|found| found.1);
         assert_eq!(complete("/h").ok(), Some(vec!["/help".to_owned(), "/history".to_owned()]));

@@ -1,4 +1,4 @@
-//! Rooms and coding agents that are killed, by whomever and in whatever moment: nothing of an agent is left running.
+//! Rooms and coding agents that are killed at any moment and by anyone: no process of an agent is left running.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -13,7 +13,8 @@ pub fn cases() -> Vec<Trial> {
     cases![nothing_of_an_agent_stays_however_often_it_or_the_room_is_killed]
 }
 
-/// What is waited for before somebody is killed: the agent, what it started, and the relay to the room's tools.
+/// The processes that must run before something is killed: the agent, what it started, and the relay to the room's
+/// tools.
 fn moment(round: usize, word: &str, case: &str) -> bool {
     match round % 3 {
         0 => !processes(word).is_empty(),
@@ -32,7 +33,7 @@ pub(super) fn has_relay(case: &str) -> bool {
     processes("__relay-tools").iter().any(is_its)
 }
 
-/// Waits for something, a bounded time; whether it came.
+/// Waits for something with a time limit. Returns whether it happened.
 fn comes(mut condition: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(30);
     while !condition() {
@@ -47,7 +48,7 @@ fn comes(mut condition: impl FnMut() -> bool) -> bool {
 fn nothing_of_an_agent_stays_however_often_it_or_the_room_is_killed() {
     let kills = std::env::var("WORKSHOP_MORE_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(20);
     for round in 0..kills {
-        // Each in a workspace of its own: work that was killed goes on where it was, once that is opened again.
+        // Each round has a workspace of its own: killed work continues where it was when its workspace is opened again.
         let case = format!("killed{round}");
         let (_workspace, config, place) = on_disk("brood", &case, "blackboard_read");
         let word = format!("{} brood {case}", script().display());
@@ -57,7 +58,7 @@ fn nothing_of_an_agent_stays_however_often_it_or_the_room_is_killed() {
         let mut room = command.stderr(Stdio::null()).spawn().expect("it starts");
         assert!(comes(|| moment(round, &word, &case)), "round {round}: the agent does not start");
         if round % 2 == 1 {
-            // The agent is killed by somebody else; some of it may have ended by itself.
+            // The agent is killed from outside; parts of it may have ended by themselves.
             let _ = Command::new("kill").arg("-KILL").args(processes(&word)).stderr(Stdio::null()).status();
         }
         room.kill().expect("it runs");

@@ -1,4 +1,5 @@
-//! Coding agents that nobody here wrote, each over a mock of its vendor's wire: what they do by the room, under its gate.
+//! Real third-party coding agents, each with a mock of its vendor's API: what they do through the room, under its
+//! permission checks.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,14 +24,14 @@ pub fn cases() -> Vec<Trial> {
         claude_calls_the_rooms_tools,
         claude_runs_a_command_once_it_is_allowed_and_not_what_is_refused,
         claude_is_stopped_and_takes_the_next_task,
-        claude_goes_on_in_a_room_that_was_opened_again,
+        claude_continues_in_a_room_that_was_opened_again,
     ];
     let of_gemini = cases![
         gemini_writes_through_the_rooms_files_under_the_gate,
         gemini_calls_the_rooms_tools,
         gemini_runs_a_command_once_it_is_allowed_and_not_what_is_refused,
         gemini_is_stopped_and_takes_the_next_task,
-        gemini_begins_anew_in_a_room_that_was_opened_again_and_says_so,
+        gemini_starts_over_in_a_room_that_was_opened_again_and_says_so,
     ];
     let missing = peers::aimock().and(peers::coding_agent()).err();
     let ignored = is_ignored("the cases of Claude Code", missing);
@@ -40,7 +41,7 @@ pub fn cases() -> Vec<Trial> {
     of_claude.chain(of_gemini.into_iter().map(move |case| case.with_ignored_flag(ignored))).collect()
 }
 
-/// How one is started, over the mock at this address, with this home.
+/// How an agent is started, with the mock at this address and with this home folder.
 type Agent = fn(&str, &Path) -> Value;
 
 fn claude(mock: &str, home: &Path) -> Value {
@@ -52,14 +53,14 @@ fn claude(mock: &str, home: &Path) -> Value {
 
 fn gemini(mock: &str, home: &Path) -> Value {
     let script = peers::other_coding_agent().expect("it was looked for");
-    // With a model of its choice it would first ask one which to take, in a form of its own.
+    // With a choice of models it would first ask the user for one in a form of its own.
     json!({ "command": "node", "args": [script, "--experimental-acp"], "env": {
         "GOOGLE_GEMINI_BASE_URL": mock, "GEMINI_API_KEY": "x", "GEMINI_MODEL": "gemini-2.5-flash",
         "GEMINI_CLI_TRUST_WORKSPACE": "true", "HOME": home,
     } })
 }
 
-/// A workspace in which one of them works, over the mock of its vendor's wire.
+/// A workspace in which one of them works, with the mock of its vendor's API.
 struct Real {
     _folders: [tempfile::TempDir; 2],
     _mock: peers::Peer,
@@ -75,13 +76,13 @@ impl Real {
         for part in ["artifacts", "agents", "home"] {
             std::fs::create_dir_all(place.join(part)).expect("folders can be made");
         }
-        let place = place.canonicalize().expect("it is there");
+        let place = place.canonicalize().expect("it should exist");
         succeed(&place, &["init", "--bare", "."]);
         let file = config.path().join("fixtures.json");
         std::fs::write(&file, fixtures(&place).to_string()).expect("files can be written");
         let mock = peers::start_aimock(&file, &[]).expect("the mock starts");
         let agents = json!({ "real": agent(&mock.url, &place.join("home")) });
-        let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it is there");
+        let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it should exist");
         let settings = format!("{settings}\nacp: {{ agents: {agents} }}\n{gate}");
         std::fs::write(place.join("settings.yaml"), settings).expect("files can be written");
         let lead = format!("---\nid: lead\nmodel: acp:real\ntools: [{tools}]\n---\nYou lead.\n");
@@ -96,9 +97,9 @@ impl Real {
         GatewayEnvironment(Environment::new([], Some(self.config.clone())).in_workspace(&self.place))
     }
 
-    /// A room in memory with the same agent, which has this to do.
+    /// An in-memory room with the same agent and this task.
     fn room(&self, task: &str) -> Workshop {
-        let settings = std::fs::read_to_string(self.place.join("settings.yaml")).expect("it is there");
+        let settings = std::fs::read_to_string(self.place.join("settings.yaml")).expect("it should exist");
         let mut room = Setup::scene(SCENE).profile("lead", &self.lead).file("settings.yaml", &settings).open();
         room.world().insert_resource(self.surroundings());
         room.push(TaskCommand { agent: "lead".into(), text: task.into() });
@@ -120,7 +121,7 @@ fn calls(told: &str) -> Vec<String> {
     calls.filter_map(|event| event["data"]["tool"].as_str().map(str::to_owned)).collect()
 }
 
-/// What a model answers: with a call where the prompt names something, and with words after it.
+/// A model's answers: a call where the prompt names something, and words after it.
 fn fixtures(calls: &[(&str, &str, Value)]) -> Value {
     let mut fixtures = vec![json!({ "match": { "hasToolResult": true }, "response": { "content": "That was it." } })];
     fixtures.extend(calls.iter().map(|(asked, tool, arguments)| {
@@ -133,7 +134,7 @@ fn fixtures(calls: &[(&str, &str, Value)]) -> Value {
 
 const GATE: &str = "gate: { deny: [\"artifacts/secret/**\"] }\n";
 
-/// Both files, written by a tool of the agent's own.
+/// Both files, written by one of the agent's own tools.
 fn writes(place: &Path, tool: &str) -> Value {
     let file = |path: &str| json!({ "file_path": place.join(path), "content": "by a coding agent" });
     fixtures(&[
@@ -167,21 +168,21 @@ fn claude_calls_the_rooms_tools() {
 
 fn gemini_writes_through_the_rooms_files_under_the_gate() {
     let real = Real::new(gemini, "vfs_read, vfs_write", GATE, |place| writes(place, "write_file"));
-    // It takes a file that is not there for an error of whoever serves files, so both are there.
+    // It takes a missing file for a fault of the client, so both files exist.
     for path in ["artifacts/open.md", "artifacts/secret/x.md"] {
         let file = real.place.join(path);
-        std::fs::create_dir_all(file.parent().expect("it has one")).expect("folders can be made");
+        std::fs::create_dir_all(file.parent().expect("it should have one")).expect("folders can be made");
         std::fs::write(file, "old").expect("files can be written");
     }
     let told = real.run("Write the open file.");
     assert!(told.contains("That was it."), "{told}");
     let (calls, text) = (calls(&told), std::fs::read_to_string(real.place.join("artifacts/open.md")));
     assert!(calls.contains(&"use_own_tool".to_owned()) && calls.contains(&"vfs_write".to_owned()), "{told}");
-    assert_eq!(text.expect("it is there"), "by a coding agent");
+    assert_eq!(text.expect("it should exist"), "by a coding agent");
     assert!(told.contains("own_options") && told.contains("yolo"), "its modes are known: {told}");
     let told = real.run("Write the secret file.");
     assert!(told.contains("That was it."), "{told}");
-    let text = std::fs::read_to_string(real.place.join("artifacts/secret/x.md")).expect("it is there");
+    let text = std::fs::read_to_string(real.place.join("artifacts/secret/x.md")).expect("it should exist");
     assert_eq!(text, "old", "what the gate denies is not done");
 }
 
@@ -196,7 +197,7 @@ fn gemini_calls_the_rooms_tools() {
     assert!(!told.contains("approval_requested"), "{told}");
 }
 
-/// One that runs commands by a tool of its own of this name.
+/// An agent that runs commands with its own tool of this name.
 fn with_commands(agent: Agent, tool: &str) -> Real {
     let run = |command: &str| json!({ "command": command, "description": "Makes a file" });
     Real::new(agent, "vfs_read, execute_command", "", |_| {
@@ -239,12 +240,12 @@ fn any_file_below(folder: &Path) -> bool {
     entries.flatten().any(|entry| entry.path().is_file() || any_file_below(&entry.path()))
 }
 
-/// What a person was warned of, when the room was closed while it asked and opened again.
+/// The warnings for the person after the room was closed during the agent's question and opened again.
 fn goes_on_in_a_room_that_was_opened_again(agent: Agent, tool: &str, kept: &str) -> String {
     let real = with_commands(agent, tool);
     let mut room = real.room("Run the first command.");
     asked(&mut room);
-    // It writes down what it would go on with when it finds the time.
+    // It saves what it needs to continue at some later moment.
     let until = Instant::now() + Duration::from_secs(30);
     while !any_file_below(&real.place.join("home").join(kept)) && Instant::now() < until {
         room.tick();
@@ -256,7 +257,7 @@ fn goes_on_in_a_room_that_was_opened_again(agent: Agent, tool: &str, kept: &str)
     again.events("warning").iter().map(|event| event["data"].to_string()).collect()
 }
 
-/// The tools by which they run commands.
+/// The tools with which they run commands.
 const BASH: &str = "Bash";
 const SHELL: &str = "run_shell_command";
 
@@ -276,13 +277,13 @@ fn gemini_is_stopped_and_takes_the_next_task() {
     is_stopped_and_takes_the_next_task(gemini, SHELL);
 }
 
-fn claude_goes_on_in_a_room_that_was_opened_again() {
+fn claude_continues_in_a_room_that_was_opened_again() {
     let warned = goes_on_in_a_room_that_was_opened_again(claude, BASH, ".claude/projects");
     assert!(!warned.contains("is lost"), "{warned}");
 }
 
-fn gemini_begins_anew_in_a_room_that_was_opened_again_and_says_so() {
-    // It finds no session that it had not finished a turn of.
+fn gemini_starts_over_in_a_room_that_was_opened_again_and_says_so() {
+    // It does not find a session in which no turn was finished.
     let warned = goes_on_in_a_room_that_was_opened_again(gemini, SHELL, ".gemini/tmp");
     assert!(warned.contains("it starts a new one") && warned.contains("is lost"), "{warned}");
 }

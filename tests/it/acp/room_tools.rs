@@ -1,4 +1,5 @@
-//! The room's own tools, offered to coding agents: which they are, who decides about a call, and what is never called so.
+//! The room's own tools, offered to coding agents: which ones they get, who decides about a call, and which tools are
+//! never offered.
 
 use agent_workshop::base::AllowScope;
 use libtest_mimic::Trial;
@@ -15,9 +16,9 @@ pub fn cases() -> Vec<Trial> {
     cases![
         an_agent_calls_the_rooms_tools_that_its_file_lists,
         a_person_is_asked_about_a_call_once_and_not_about_making_it,
-        what_is_refused_is_told_and_the_answer_goes_on,
+        what_is_refused_is_reported_and_the_answer_continues,
         what_an_agent_did_not_wait_for_it_is_told_with_the_next_words,
-        an_agent_whose_file_changes_is_told_of_its_tools_anew,
+        an_agent_whose_file_changes_is_told_of_its_tools_again,
         only_the_word_of_its_session_opens_the_door,
         a_run_with_calls_replays_without_the_agent,
         a_confined_agent_reaches_the_rooms_tools_and_its_relay_ends_with_it,
@@ -73,7 +74,7 @@ fn a_person_is_asked_about_a_call_once_and_not_about_making_it() {
     assert!(room.events("own_tool").is_empty(), "it is none of its own: {:?}", room.events("own_tool"));
 }
 
-fn what_is_refused_is_told_and_the_answer_goes_on() {
+fn what_is_refused_is_reported_and_the_answer_continues() {
     let place = Place::new();
     let task = "do:toolcall blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:say afterwards";
     let mut room = place.allowed("good", "room_tool_refused", "blackboard_write", ASKED, task);
@@ -86,7 +87,7 @@ fn what_is_refused_is_told_and_the_answer_goes_on() {
 
 fn what_an_agent_did_not_wait_for_it_is_told_with_the_next_words() {
     let place = Place::new();
-    // With nothing said after it, the agent is asked once more, and told.
+    // Because nothing is said after the call, the agent is asked once more, with a reminder.
     let task = "do:toolgiveup blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:toolcall blackboard_write {\"key\": \"other\", \"value\": \"roof\"}";
     let mut room = place.allowed("good", "room_tool_left", "blackboard_write", ASKED, task);
     asked(&mut room);
@@ -96,7 +97,7 @@ fn what_an_agent_did_not_wait_for_it_is_told_with_the_next_words() {
     assert_eq!(calls(&room), ["blackboard_write", "blackboard_write"], "what was begun is done and is in the log");
 }
 
-fn an_agent_whose_file_changes_is_told_of_its_tools_anew() {
+fn an_agent_whose_file_changes_is_told_of_its_tools_again() {
     let place = Place::new();
     let task = "do:tools\ndo:toolcall blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:toolnews";
     let mut room = place.allowed("good", "room_tools_new", "blackboard_write", ASKED, task);
@@ -154,7 +155,7 @@ fn images_of_a_servers_tool_go_to_an_agent_that_takes_images_and_others_are_told
         let gate = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
         let (_workspace, config, place) = workspace_on_disk("kept", gate);
         let line = line(mode, "server_images");
-        let lead = std::fs::read_to_string(place.join("agents/lead.md")).expect("it is there");
+        let lead = std::fs::read_to_string(place.join("agents/lead.md")).expect("it should exist");
         let lead = lead.replacen("---\n", &format!("---\nmodel: {:?}\n", format!("acp:{line}")), 1);
         std::fs::write(place.join("agents/lead.md"), lead).expect("files can be written");
         let allowed = run_in(&place, config.path(), &["acp", "allow", &line, "--yes"]);

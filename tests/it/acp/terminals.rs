@@ -1,4 +1,5 @@
-//! The programs that the room runs for coding agents: what is asked before, what they hear of them, and when they end.
+//! Programs that the room runs for coding agents: what a person is asked first, what the agents learn of them, and when
+//! they end.
 
 use std::time::{Duration, Instant};
 
@@ -70,7 +71,7 @@ fn what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused() {
     assert!(is_gone("good", "terminal_odd"));
 }
 
-/// Whether no process of this command line is left, given a moment.
+/// Whether no process with this command line is left, after a short wait.
 fn has_ended(line: &str) -> bool {
     let until = Instant::now() + Duration::from_secs(10);
     while !processes(line).is_empty() {
@@ -99,7 +100,7 @@ fn a_terminal_that_never_ends_is_ended_by_its_time_the_agent_or_the_turn() {
     assert_eq!(room.events("terminal").len(), 2);
 }
 
-/// Lets the room go on until a program of this command line runs.
+/// Runs the room until a program with this command line runs.
 fn until_it_runs(room: &mut Workshop, line: &str) {
     let until = Instant::now() + Duration::from_secs(20);
     while processes(line).is_empty() {

@@ -1,4 +1,4 @@
-//! How far an answer of a person reaches: this once, the task, or for good; and a word to the agent.
+//! How far a person's answer reaches: this call, the task, or permanently; and a message to the agent.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ pub fn trials() -> Vec<Trial> {
     cases![
         what_is_allowed_for_a_task_is_not_asked_again_in_it_nor_of_whom_it_starts,
         what_is_allowed_for_a_task_is_kept_over_a_restart_and_ends_with_it,
-        what_is_allowed_for_good_stands_in_the_settings_and_is_taken_back_there,
+        what_is_allowed_permanently_stands_in_the_settings_and_is_undone_there,
         what_is_asked_each_time_is_allowed_only_once,
         a_word_on_a_refusal_reaches_the_model_and_the_log,
     ]
@@ -25,7 +25,7 @@ fn write(path: &str) -> String {
     format!("{{ name: vfs_write, arguments: {{ path: {path}, content: x }} }}")
 }
 
-/// A lead that makes these calls for its tasks, one a turn, and says so many words when it is woken after the first.
+/// A lead that makes these calls in its tasks, one per turn, and says these words when it is woken after the first.
 fn script(tasks: &[&[String]], wakes: usize) -> String {
     let done = "    - text: Done.\n";
     let turns = |calls: &&[String]| {
@@ -40,7 +40,7 @@ fn script(tasks: &[&[String]], wakes: usize) -> String {
 
 fn decide(studio: &mut Studio, allow: bool, scope: AllowScope, because: Option<&str>) {
     asked(studio);
-    let approval = studio.world().resource::<Kernel>().approvals().next().expect("it asks");
+    let approval = studio.world().resource::<Kernel>().approvals().next().expect("it should ask");
     studio.command(approval.answer(allow, scope, because.map(str::to_owned)));
 }
 
@@ -54,7 +54,7 @@ fn what_is_allowed_for_a_task_is_not_asked_again_in_it_nor_of_whom_it_starts() {
     let mut studio = Studio::new(&script(&[&calls, &calls[..1]], 1), &[("agents/lead.md", SAFE)]);
     studio.task("lead", "Write them.");
     decide(&mut studio, true, AllowScope::Task, None);
-    // Another kind of touch is another question.
+    // Another kind of access is another question.
     decide(&mut studio, true, AllowScope::Once, None);
     studio.idle();
     for path in ["artifacts/a.md", "artifacts/b.md", "artifacts/kid.md"] {
@@ -76,7 +76,7 @@ fn what_is_allowed_for_a_task_is_kept_over_a_restart_and_ends_with_it() {
     studio.task("lead", "Write them.");
     decide(&mut studio, true, AllowScope::Task, None);
     studio.until("the first was written", |studio| studio.exists("artifacts/a.md"));
-    let root = studio.world().resource::<Kernel>().threads().next().expect("it goes on").0;
+    let root = studio.world().resource::<Kernel>().threads().next().expect("it should continue").0;
     let granted = vec![("lead".into(), "change files with vfs_write".to_owned())];
     assert_eq!(studio.world().resource::<Kernel>().granted_in(root), granted);
     studio.close();
@@ -88,7 +88,7 @@ fn what_is_allowed_for_a_task_is_kept_over_a_restart_and_ends_with_it() {
     assert!(studio.world().resource::<Kernel>().granted_in(root).is_empty(), "the task is over");
 }
 
-fn what_is_allowed_for_good_stands_in_the_settings_and_is_taken_back_there() {
+fn what_is_allowed_permanently_stands_in_the_settings_and_is_undone_there() {
     let calls = [write("artifacts/a.md"), write("artifacts/b.md")];
     let settings = "# mine\ngate: { deny: ['secret/**'] }\n";
     let files = [("agents/lead.md", SAFE), ("settings.yaml", settings)];
@@ -113,7 +113,7 @@ fn what_is_allowed_for_good_stands_in_the_settings_and_is_taken_back_there() {
     assert_eq!(questions(&studio)[2], "write artifacts/b.md", "the first is asked no more");
     studio.close();
     assert_eq!(studio.read("settings.yaml"), written, "it is on disk");
-    fs::write(studio.folder.path().join("settings.yaml"), settings).expect("it can be taken back");
+    fs::write(studio.folder.path().join("settings.yaml"), settings).expect("it should be undoable");
     studio.open();
     decide(&mut studio, false, AllowScope::Once, None);
     studio.idle();
@@ -128,9 +128,9 @@ fn what_is_asked_each_time_is_allowed_only_once() {
     let mut studio = Studio::new(&script(&[&calls], 0), &[("agents/lead.md", SAFE)]);
     studio.task("lead", "Write them.");
     asked(&mut studio);
-    let approval = studio.world().resource::<Kernel>().approvals().next().expect("it asks");
+    let approval = studio.world().resource::<Kernel>().approvals().next().expect("it should ask");
     assert_eq!((approval.for_task.as_ref(), approval.always.len()), (None, 0));
-    // As though somebody asked for it all the same.
+    // As if the agent asked for it nevertheless.
     decide(&mut studio, true, AllowScope::Always, None);
     decide(&mut studio, true, AllowScope::Task, None);
     studio.idle();
@@ -151,7 +151,8 @@ fn a_word_on_a_refusal_reaches_the_model_and_the_log() {
     assert_eq!((&decided["data"]["why"], &result["cause"]), (&"Use drafts/ instead.".into(), &decided["seq"]));
     let input = studio.all("input").into_iter().find(|input| input["data"]["do"] == "decide").expect("it is recorded");
     assert_eq!((&input["data"]["because"], &decided["cause"]), (&"Use drafts/ instead.".into(), &input["seq"]));
-    let resumed = studio.all("state").into_iter().find(|state| state["data"]["from"] == "waiting").expect("it goes on");
+    let resumed =
+        studio.all("state").into_iter().find(|state| state["data"]["from"] == "waiting").expect("it should continue");
     assert_eq!(resumed["cause"], decided["seq"], "what came of it leads to the decision: {resumed}");
     let sessions = fs::read_dir(studio.folder.path().join("sessions")).expect("there are sessions");
     let texts: Vec<String> =

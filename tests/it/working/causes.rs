@@ -1,4 +1,4 @@
-//! Why did this happen: in a lively room every record says which one it came from, but for those that begin something.
+//! Causes: in a busy room every record names the record that caused it, except for those that begin something.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +33,8 @@ relationships:
   - { from: ada, to: ben, label: mentors }
 ";
 
-/// What begins something, and so comes from no record: what came in from outside (a person, a file, a scene), a room
-/// that opens or closes, words about files and settings, and how a provider is.
+/// The records that begin something and so have no cause: input from outside (a person, a file, a scene), a room that
+/// opens or closes, notes on files and settings, and the state of a provider.
 fn is_root(event: &Value) -> bool {
     let data = &event["data"];
     match event["type"].as_str().unwrap_or_default() {
@@ -148,6 +148,6 @@ fn every_record_of_a_lively_room_comes_from_another_or_begins_something() {
         assert!(kinds.contains_key(kind), "there was no {kind}: {kinds:?}");
     }
     let stopped = (*studio.all("abort").last().expect("ben was stopped")).clone();
-    let by = studio.log_of_all().iter().find(|event| event["seq"] == stopped["cause"]).expect("it is there");
+    let by = studio.log_of_all().iter().find(|event| event["seq"] == stopped["cause"]).expect("it should exist");
     assert_eq!((&by["type"], &by["data"]["do"]), (&"input".into(), &"kill_agent".into()), "{by}");
 }

@@ -1,4 +1,5 @@
-//! Tasks in files that become work by themselves: once, whatever happens; and what comes of them reaches whoever asked.
+//! Tasks in files that become work by themselves: exactly once, whatever happens; and their results reach whoever
+//! asked.
 
 use std::fs;
 
@@ -19,7 +20,7 @@ pub fn trials() -> Vec<Trial> {
         a_task_that_a_person_writes_begins_when_what_it_depends_on_is_done,
         a_task_is_done_once_wherever_the_room_is_closed_or_killed,
         another_title_is_no_new_task_and_a_task_for_a_person_waits,
-        work_that_fails_is_told_and_begins_anew_only_when_a_person_says_so,
+        work_that_fails_is_reported_and_starts_over_only_when_a_person_says_so,
         agents_write_to_each_other_and_are_stopped_when_they_do_not_end,
         a_planner_sees_the_sessions_of_others_and_nobody_else_does,
         agents_in_yaml_files_work_like_any_other,
@@ -52,7 +53,7 @@ fn edit(studio: &mut Studio, path: &str, text: &str) {
     studio.tick();
 }
 
-/// Until no task is anybody's work and none is about to be.
+/// Runs until no task is being worked on and none is about to be.
 fn settled(studio: &mut Studio) {
     for _ in 0..3 {
         studio.tick();
@@ -169,7 +170,7 @@ fn another_title_is_no_new_task_and_a_task_for_a_person_waits() {
     assert_eq!(activations(&studio, "writer"), 1);
 }
 
-fn work_that_fails_is_told_and_begins_anew_only_when_a_person_says_so() {
+fn work_that_fails_is_reported_and_starts_over_only_when_a_person_says_so() {
     let script = "latency: 0.1\nagents:\n  writer:\n    - error: { status: 400 }\n    - text: Now it works.\ndefault: [ { text: Noted. } ]\n";
     let mut studio = studio(script, &[]);
     edit(&mut studio, WORK, "- [ ] @writer Count\n");
@@ -238,7 +239,7 @@ fn agents_in_yaml_files_work_like_any_other() {
         studio.results()
     );
     assert!(studio.read(WORK).contains("  conclusion: Filed.\n"));
-    // What it may do is what its file says now.
+    // Its rights are those in the present version of its file.
     edit(&mut studio, "templates/clerk.agent.yaml", &yaml.replace("write_file", "list_directory"));
     let more = studio.read(WORK) + "- [ ] @clerk-001 \"File it again\"\n";
     edit(&mut studio, WORK, &more);

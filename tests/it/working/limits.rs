@@ -1,4 +1,4 @@
-//! Caps on what models may use: each ends or delays only what it counts for, and everything else goes on.
+//! Budgets of model usage: each stops or delays only what it applies to, and everything else continues.
 
 use agent_workshop::kernel::Kernel;
 use agent_workshop::schedule::InputQueue;
@@ -12,13 +12,13 @@ use crate::workshop::script_file;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_cap_of_an_activation_or_an_agent_ends_that_work_and_its_siblings_go_on,
+        a_cap_of_an_activation_or_an_agent_ends_that_work_and_its_siblings_continue,
         a_cap_by_the_hour_delays_work_until_the_cap_is_another,
         a_run_that_a_cap_ends_says_3_and_the_name_the_number_and_what_lifts_it,
     ]
 }
 
-/// Two agents that one starts: one asks five times, the other twice.
+/// An agent that starts another: one calls its model five times, the other twice.
 fn family(budget: &str) -> Studio {
     let list = |prefix: &str| format!("{{ tools: [ {{ name: vfs_list, arguments: {{ prefix: {prefix} }} }} ] }}");
     let script = format!(
@@ -37,7 +37,7 @@ fn family(budget: &str) -> Studio {
     studio
 }
 
-fn a_cap_of_an_activation_or_an_agent_ends_that_work_and_its_siblings_go_on() {
+fn a_cap_of_an_activation_or_an_agent_ends_that_work_and_its_siblings_continue() {
     for (name, budget) in
         [("calls_per_activation", "calls_per_activation: 3"), ("calls_per_agent_per_run", "calls_per_agent_per_run: 4")]
     {

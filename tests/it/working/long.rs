@@ -1,4 +1,4 @@
-//! Replies and questions that are too long, over a real connection, and what stays of a session on disk.
+//! Replies and requests that are too long, over a real connection, and what is kept of a session on disk.
 
 use std::fs;
 use std::io::Write;
@@ -14,15 +14,15 @@ use crate::working::{Studio, six_agents};
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_reply_that_was_cut_off_goes_on_and_is_one_result,
+        a_reply_that_was_cut_off_continues_and_is_one_result,
         of_a_reply_that_was_cut_off_in_a_call_only_whole_calls_are_carried_out,
         a_question_that_is_longer_than_the_model_takes_is_asked_again_with_less,
         everything_that_one_agent_did_in_a_run_is_one_file_with_times_models_tokens_and_costs,
-        a_file_of_an_older_version_goes_on_in_that_of_its_thread,
+        a_file_of_an_older_version_continues_in_that_of_its_thread,
     ]
 }
 
-/// A server that gives these answers in order, and what it was asked.
+/// A server that gives these answers in order, and the requests that it received.
 fn server(answers: Vec<Vec<Vec<u8>>>) -> (Server, Arc<Mutex<Vec<String>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let requests = asked.clone();
@@ -35,7 +35,7 @@ fn server(answers: Vec<Vec<Vec<u8>>>) -> (Server, Arc<Mutex<Vec<String>>>) {
     (server, asked)
 }
 
-/// Gives the lead a task in a workspace whose models are asked there.
+/// Gives the lead a task in a workspace whose models are at this address.
 fn task(server: &Server, words: &str) -> (tempfile::TempDir, Option<i32>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
@@ -53,7 +53,7 @@ fn task(server: &Server, words: &str) -> (tempfile::TempDir, Option<i32>, String
     (folder, ended.status.code(), text(&ended.stdout), text(&ended.stderr))
 }
 
-fn a_reply_that_was_cut_off_goes_on_and_is_one_result() {
+fn a_reply_that_was_cut_off_continues_and_is_one_result() {
     let (server, asked) = server(vec![
         stream_of(&[text_event("One sen"), end_event("length")]),
         stream_of(&[text_event("tence. And "), end_event("length")]),
@@ -145,7 +145,7 @@ fn everything_that_one_agent_did_in_a_run_is_one_file_with_times_models_tokens_a
     assert_eq!(lead["metadata"]["tokens"].as_u64(), Some(told));
 }
 
-fn a_file_of_an_older_version_goes_on_in_that_of_its_thread() {
+fn a_file_of_an_older_version_continues_in_that_of_its_thread() {
     let mut studio = Studio::new(&six_agents(), &[]);
     studio.task("lead", "Write five things.");
     studio.until("the lead was woken", |studio| {

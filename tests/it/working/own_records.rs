@@ -1,4 +1,5 @@
-//! What the room writes of its own accord: where it cannot, a person is told once, it is tried again, and nothing is lost.
+//! Files that the room writes on its own: if one cannot be written, a person is told once, it is retried, and nothing
+//! is lost.
 
 use std::fs;
 
@@ -13,9 +14,9 @@ use crate::working::Studio;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        whatever_cannot_be_written_is_told_once_and_written_when_it_can_be,
+        whatever_cannot_be_written_is_reported_once_and_written_when_it_can_be,
         what_could_not_be_written_is_written_when_the_room_is_opened_again,
-        a_folder_that_may_not_be_written_is_told,
+        a_folder_that_may_not_be_written_is_reported,
     ]
 }
 
@@ -35,11 +36,11 @@ const FILES: [(&str, &str); 2] = [
     ("workflows/one.md", "---\nname: One\nsteps:\n  - { id: write, agent: writer, prompt: Write. }\n---\n"),
 ];
 
-/// Every place where the room writes of its own accord, with what a file there begins with.
+/// Every place where the room writes on its own, with the beginning of the file names there.
 const PLACES: [(&str, &str); 4] =
     [("sessions", ""), ("sessions/workflows", "one."), ("artifacts", "one-"), ("memory/knowledge", "blackboard")];
 
-/// What was told of files in a place.
+/// The notes on files in a place.
 fn told(studio: &Studio, place: &str) -> Vec<Value> {
     let is_there = |event: &&Value| {
         let path = event["data"]["place"].as_str().unwrap_or_default();
@@ -55,7 +56,7 @@ fn is_written(studio: &Studio, (place, begin): (&str, &str)) -> bool {
     names.into_iter().any(|name| name.starts_with(begin))
 }
 
-/// A file where a folder must be: nobody can write there, whoever it is.
+/// A file in the place of a folder, where nobody can write.
 fn obstruct(studio: &Studio, place: &str) {
     let path = studio.folder.path().join(place);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -75,7 +76,7 @@ fn work(studio: &mut Studio) {
     studio.tick();
 }
 
-fn whatever_cannot_be_written_is_told_once_and_written_when_it_can_be() {
+fn whatever_cannot_be_written_is_reported_once_and_written_when_it_can_be() {
     for (place, begin) in PLACES {
         let mut studio = Studio::new(SCRIPT, &FILES);
         obstruct(&studio, place);
@@ -110,17 +111,17 @@ fn what_could_not_be_written_is_written_when_the_room_is_opened_again() {
 }
 
 #[cfg(not(unix))]
-fn a_folder_that_may_not_be_written_is_told() {}
+fn a_folder_that_may_not_be_written_is_reported() {}
 
 #[cfg(unix)]
-fn a_folder_that_may_not_be_written_is_told() {
+fn a_folder_that_may_not_be_written_is_reported() {
     use std::os::unix::fs::{PermissionsExt, chown};
     let mut studio = Studio::new(SCRIPT, &FILES);
     studio.close();
     let folder = studio.folder.path();
     fs::write(folder.join("script.yaml"), SCRIPT).unwrap();
     fs::create_dir_all(folder.join("sessions")).unwrap();
-    // Whoever runs the program must be able to write everything else.
+    // The user that runs the program must be able to write everything else.
     give_to_reader(folder, &|path| chown(path, Some(crate::damage::READER), Some(crate::damage::READER)).is_ok());
     let allow = |mode| fs::set_permissions(folder.join("sessions"), fs::Permissions::from_mode(mode)).unwrap();
     let place = tempfile::tempdir().unwrap();
@@ -141,7 +142,7 @@ fn a_folder_that_may_not_be_written_is_told() {
     assert!(fs::read_dir(folder.join("sessions")).unwrap().flatten().any(|file| file.path().is_file()), "{errors}");
 }
 
-/// Gives a folder and everything in it to somebody else, where that may be.
+/// Gives a folder and everything in it to another user, where possible.
 #[cfg(unix)]
 fn give_to_reader(path: &std::path::Path, give: &impl Fn(&std::path::Path) -> bool) {
     give(path);

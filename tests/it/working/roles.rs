@@ -1,4 +1,5 @@
-//! The roles of the starter kit: what each may call and what is refused, and the tools for finding things at work.
+//! The roles of the starter kit: which tools each may call and which are refused, and the tools for finding things at
+//! work.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +19,7 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Every tool of the reference with arguments that it understands.
+/// Every tool of the reference with valid arguments.
 fn calls() -> Vec<(&'static str, Value)> {
     vec![
         ("read_file", json!({ "path": "memory/a.md" })),
@@ -43,7 +44,7 @@ fn template(role: &str) -> String {
     fs::read_to_string(format!("{}/templates/{role}.agent.yaml", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// What came of calling every tool in that role, by tool; a person refuses whatever is asked.
+/// The result of calling every tool in that role, by tool; a person refuses every question.
 fn called(role: &str) -> BTreeMap<String, String> {
     let id = format!("{role}-001");
     let all: Vec<String> =

@@ -1,5 +1,5 @@
-//! Sessions as files that people use: they write into them and are answered, begin new ones, correct what was said, and a
-//! planner changes one with a person's leave. Nothing that anybody wrote is lost.
+//! Sessions as files that people use: they write into them and get answers, begin new ones, and correct earlier text;
+//! and a planner changes one with a person's permission. Nothing that anybody wrote is lost.
 
 use std::fs;
 
@@ -20,12 +20,12 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_session_has_the_shape_of_the_reference_and_a_status_that_is_true,
         a_message_that_a_person_adds_is_answered_in_that_session,
-        a_session_of_an_earlier_run_goes_on_with_what_its_file_says,
+        a_session_of_an_earlier_run_continues_with_what_its_file_says,
         a_session_that_a_person_begins_in_a_file_is_one,
         what_a_person_changes_counts_from_the_next_question_on,
         what_a_person_takes_out_or_puts_in_waits_for_the_turn_to_end,
         both_write_at_once_and_nothing_is_lost,
-        a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_mended,
+        a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_fixed,
         a_session_of_nobody_is_told_until_somebody_comes,
         sessions_that_nobody_touched_are_left_alone,
         a_run_in_which_a_person_wrote_into_a_session_replays,
@@ -67,7 +67,7 @@ fn path_of(studio: &Studio, agent: &str) -> String {
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut its: Vec<String> = names.filter(|name| name.starts_with(&format!("{agent}."))).collect();
     its.sort();
-    format!("sessions/{}", its.last().expect("it has one"))
+    format!("sessions/{}", its.last().expect("it should have one"))
 }
 
 fn session(studio: &Studio, path: &str) -> Value {
@@ -78,11 +78,11 @@ fn contents(session: &Value) -> Vec<&str> {
     session["messages"].as_array().unwrap().iter().map(|one| one["content"].as_str().unwrap()).collect()
 }
 
-/// What a person saves in an editor while the room runs.
+/// Saves a file as a person with an editor, while the room runs.
 fn save(studio: &mut Studio, path: &str, text: &str) {
     fs::create_dir_all(studio.folder.path().join("sessions")).unwrap();
     let full = studio.folder.path().join(path);
-    // As the service of files tells it: with what the room had written there.
+    // As the file service reports it: with what the room had written there.
     let ours = fs::read_to_string(&full).ok().filter(|text| is_own(text));
     fs::write(full, text).unwrap();
     let change = RecordChanged { ours, ..RecordChanged::new(path, FileContent::Text(text.to_owned())) };
@@ -156,11 +156,11 @@ fn a_message_that_a_person_adds_is_answered_in_that_session() {
     assert_eq!((&read["status"], studio.all("activation").len()), (&json!("completed"), 2));
     let woken = studio.all("activation")[1]["data"].clone();
     assert_eq!((&woken["task"], &woken["by"]), (&json!("And # then?"), &json!("user")));
-    // It is the same session to the model: the question holds what was said.
+    // To the model it is the same session: the request contains what was said.
     let cause = studio.all("activation")[1]["cause"].clone();
     let changed = studio.all("file_change").into_iter().find(|event| event["seq"] == cause).unwrap().clone();
     assert_eq!(changed["data"]["path"], *path);
-    // What stood there stands there still, letter for letter, but for the lines of the head that are kept up to date.
+    // Earlier text is unchanged, except for the lines of the head that are kept up to date.
     let after = studio.read(&path);
     let is_kept_up = |line: &&str| {
         [
@@ -182,7 +182,7 @@ fn a_message_that_a_person_adds_is_answered_in_that_session() {
     for line in before.lines().filter(|line| !is_kept_up(line)) {
         assert!(after.lines().any(|other| other == line), "{line} in {after}");
     }
-    // Once more, and the same text again does nothing.
+    // Once more, and the same text again has no effect.
     let text = add(&after, "More?");
     save(&mut studio, &path, &text);
     ticks(&mut studio, 3);
@@ -193,7 +193,7 @@ fn a_message_that_a_person_adds_is_answered_in_that_session() {
     ticks(&mut studio, 60);
     assert_eq!(studio.all("activation").len(), 3, "{:#?}", studio.log());
     assert!(studio.read(&path).contains("content: Third."), "an old text in an editor takes nothing away");
-    // A person stopped it, and wants it to go on after all.
+    // A person has stopped it, and now wants it to continue.
     let text = add(&studio.read(&path), "And on?");
     save(&mut studio, &path, &text);
     studio.tick();
@@ -208,7 +208,7 @@ fn a_message_that_a_person_adds_is_answered_in_that_session() {
     assert_eq!(said(&studio, "Fourth."), 1, "{:#?}", studio.log());
 }
 
-fn a_session_of_an_earlier_run_goes_on_with_what_its_file_says() {
+fn a_session_of_an_earlier_run_continues_with_what_its_file_says() {
     for is_forgotten in [false, true] {
         let mut studio = studio(TALK);
         studio.task("writer", "Write.");
@@ -219,7 +219,7 @@ fn a_session_of_an_earlier_run_goes_on_with_what_its_file_says() {
         if is_forgotten {
             fs::remove_dir_all(studio.folder.path().join(".workshop")).unwrap();
         }
-        // With the ends of lines of another system, as some editors write them.
+        // With the line endings of another system, as some editors write them.
         let text = add(&studio.read(&path), "And then?").replace('\n', "\r\n");
         fs::write(studio.folder.path().join(&path), &text).unwrap();
         studio.open_with(false);
@@ -256,7 +256,7 @@ fn a_session_that_a_person_begins_in_a_file_is_one() {
     assert!(text.contains("- role: user\n  content: Hello?\n") && text.contains("mood: good"), "{text}");
     let read = session(&studio, path);
     assert_eq!((contents(&read), &read["status"]), (vec!["Hello?", "First."], &json!("completed")));
-    // Brought in while the room is closed, for an agent by its name that is only a profile.
+    // Added while the room is closed, for an agent by its name that exists only as a profile.
     studio.close();
     fs::write(studio.folder.path().join("agents/cook.md"), "---\nname: Carl\ntools: []\n---\nYou cook.\n").unwrap();
     let other = "agent_id: cook\nmessages:\n  - role: user\n    content: Hungry.\n";
@@ -284,10 +284,11 @@ fn what_a_person_changes_counts_from_the_next_question_on() {
     ticks(&mut studio, 6);
     let path = path_of(&studio, "writer");
     let text = studio.read(&path).replace("Which?", "Which? Say blue.");
-    // Its model is being asked: the words count with what it is asked next.
+    // Its model is being called: the words are part of its next request.
     save(&mut studio, &path, &text);
     studio.until("the file was read", |studio| !studio.results().is_empty());
-    let one = studio.world().resource::<Kernel>().activations().next().expect("it goes on").messages[0].text.clone();
+    let one =
+        studio.world().resource::<Kernel>().activations().next().expect("it should continue").messages[0].text.clone();
     assert!(one.contains("Say blue."), "{one}");
     studio.idle();
     ticks(&mut studio, 3);
@@ -316,7 +317,7 @@ fn what_a_person_takes_out_or_puts_in_waits_for_the_turn_to_end() {
     ticks(&mut studio, 20);
     let now = session(&studio, &path);
     assert_eq!((contents(&now).len(), &now["status"]), (1, &json!("active")));
-    // In the middle of that turn another message is put in front of it.
+    // In the middle of that turn another message is inserted before it.
     let put_in =
         studio.read(&path).replacen("messages:\n  -", "messages:\n  - role: user\n    content: Be brief.\n  -", 1);
     save(&mut studio, &path, &put_in);
@@ -338,7 +339,7 @@ fn both_write_at_once_and_nothing_is_lost() {
         studio.until("it is written", |studio| studio.exists("sessions"));
         ticks(&mut studio, 3);
         let path = path_of(&studio, "writer");
-        // The editor has an old text while the room writes on.
+        // The editor has an old text while the room continues to write.
         let old = studio.read(&path);
         ticks(&mut studio, delay);
         save(&mut studio, &path, &add(&old, "Mind the gap."));
@@ -359,7 +360,7 @@ fn both_write_at_once_and_nothing_is_lost() {
     }
 }
 
-fn a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_mended() {
+fn a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_fixed() {
     let script =
         "latency: 1.0\nagents:\n  writer:\n    - text: First.\n    - text: Second.\n  lead: [ { text: Fine. } ]\n";
     let mut studio = studio(script);
@@ -471,7 +472,7 @@ fn a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept() {
     let content = "agent_id: writer\nmessages:\n  - role: user\n    content: Begin anew, in verse.\n";
     let writer = "  writer:\n    - text: Prose.\n    - text: Verse.\ndefault: [ { text: Noted. } ]\n";
     let mut studio = studio(&edit(writer, json!({ "session": "writer", "content": content })));
-    // A session that others may wake stays known: somebody keeps it.
+    // A session that others may wake stays known, because its key is still in use.
     studio.task("writer", "Write.");
     let thread = studio.world().resource::<Kernel>().threads().next().unwrap().0;
     let keep = agent_workshop::kernel::WorkOrder::Keep { thread };
@@ -497,7 +498,7 @@ fn a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept() {
     let history = FileHistory::open(studio.folder.path(), &studio.folder.path().join(".workshop")).unwrap();
     assert_eq!(history.text(&path, 1).unwrap().as_deref(), Some(old.as_str()));
     drop(history);
-    // A person takes it back: the session is what it was, and what it was meanwhile is a version, too.
+    // A person undoes it: the session is what it was, and its text in between is a version, too.
     let back = FileOperation::Restore { path: path.clone(), version: 1 };
     studio.world().resource_mut::<InputQueue<FileCommand>>().push(FileCommand { key: "back".into(), operation: back });
     ticks(&mut studio, 12);
@@ -507,7 +508,7 @@ fn a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept() {
     let history = FileHistory::open(studio.folder.path(), &studio.folder.path().join(".workshop")).unwrap();
     assert!(history.text(&path, 2).unwrap().is_some_and(|text| text.contains("Verse.")));
     drop(history);
-    // What was allowed once is asked again; what a person refuses is not done.
+    // A single permission does not extend to the next call; a refused call is not made.
     studio.task("lead", "Mend it again.");
     let (activation, turn, call) = asked(&mut studio);
     studio.command(KernelCommand::decide(activation, turn, call, false));
@@ -530,7 +531,7 @@ fn a_session_is_not_changed_in_the_middle_of_a_turn() {
     assert_eq!(said(&studio, "Verse."), 0);
 }
 
-/// The room's clock goes on by so many seconds at once, as between two pumps.
+/// The room's clock advances by this many seconds at once, as between two pumps.
 fn later(studio: &mut Studio, secs: i64) {
     let date = *studio.world().resource::<RoomDate>();
     let now = date.secs(studio.world().resource()).unwrap();
@@ -540,7 +541,7 @@ fn later(studio: &mut Studio, secs: i64) {
 
 const CHECK_IN: &str = "storage/planner-checkin.yaml";
 
-/// The file of check-ins, once it is on disk.
+/// The check-ins file, once it is on disk.
 fn check_in_file(studio: &mut Studio) -> String {
     assert_eq!(save_now(studio.world()), []);
     studio.read(CHECK_IN)
@@ -562,7 +563,7 @@ fn a_planner_is_asked_to_check_in_while_something_is_open() {
     let begun: Value = serde_yaml::from_str(&check_in_file(&mut studio)).unwrap();
     assert_eq!((&begun["interval_seconds"], &begun["checkin_count"]), (&json!(60), &json!(0)));
     assert!(begun["last_checkin"].as_str().unwrap().starts_with("20") && begun["last_reason"].is_string());
-    // Nothing is open: nobody is asked, and no byte changes.
+    // Nothing is open: nobody is asked, and the file does not change.
     let text = check_in_file(&mut studio);
     later(&mut studio, 10_000);
     assert_eq!(check_in_file(&mut studio), text);
@@ -584,7 +585,7 @@ fn a_planner_is_asked_to_check_in_while_something_is_open() {
     assert_eq!(read["agent_type"], "planner");
     assert!(contents(&read)[0].contains("Check-in with running agents to ensure progress"), "{read}");
     assert!(contents(&read)[0].contains("Check-in 1: ") && contents(&read)[0].contains("1 open task."), "{read}");
-    // The next one is in the same session; a person changes how often, with a comment.
+    // The next one is in the same session; a person changes the interval, and adds a comment.
     let own = check_in_file(&mut studio).replace("interval_seconds: 60", "interval_seconds: 200 # seldom\nteam: red");
     fs::write(studio.folder.path().join(CHECK_IN), &own).unwrap();
     let change = FileChanged::new(CHECK_IN, FileContent::Text(own));
@@ -616,19 +617,19 @@ fn check_ins_bear_what_people_and_clocks_do() {
     ticks(&mut studio, 40);
     later(&mut studio, 61);
     assert_eq!(checked_in(&studio), 1, "{:#?}", studio.log());
-    // The clock is set back: counted anew.
+    // The clock is set back: the interval starts over.
     later(&mut studio, -5_000);
     assert!(check_in_file(&mut studio).contains("the clock was set back"), "{}", check_in_file(&mut studio));
     assert_eq!(checked_in(&studio), 1);
     later(&mut studio, 61);
     assert_eq!(checked_in(&studio), 2);
-    // The file is deleted: it begins anew.
+    // The file is deleted: it starts over.
     check_in_file(&mut studio);
     fs::remove_file(studio.folder.path().join(CHECK_IN)).unwrap();
     studio.world().resource_mut::<InputQueue<FileChanged>>().push(FileChanged::new(CHECK_IN, FileContent::Removed));
     ticks(&mut studio, 62);
     assert!(check_in_file(&mut studio).contains("checkin_count: 0\n"), "{}", check_in_file(&mut studio));
-    // The session is gone: another is chosen, and the file says which.
+    // The session is gone: another is chosen, and the file names it.
     let own = check_in_file(&mut studio).replace("planner_session:", "planner_session: gone.session.yaml #");
     fs::write(studio.folder.path().join(CHECK_IN), &own).unwrap();
     studio.world().resource_mut::<InputQueue<FileChanged>>().push(FileChanged::new(CHECK_IN, FileContent::Text(own)));
@@ -636,7 +637,7 @@ fn check_ins_bear_what_people_and_clocks_do() {
     studio.tick();
     let text = check_in_file(&mut studio);
     assert!(text.contains("planner_session: lead.act-") && text.contains("checkin_count: 1\n"), "{text}");
-    // What cannot be read is told and left alone.
+    // A file that cannot be read is reported and left alone.
     let broken = "interval_seconds: [60\n";
     fs::write(studio.folder.path().join(CHECK_IN), broken).unwrap();
     studio

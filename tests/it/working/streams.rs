@@ -1,5 +1,5 @@
-//! Messages from outside: each line of a stream once, as mail where there is an inbox, else as work; and what is sent
-//! out, once, after a person allowed it.
+//! Messages from outside: each line of a stream is delivered once, as mail if there is an inbox, otherwise as work; and
+//! outgoing messages are sent once, after a person allowed them.
 
 use std::fs;
 
@@ -41,7 +41,7 @@ fn line(value: &Value) -> String {
     format!("{value}\n")
 }
 
-/// What somebody outside writes.
+/// A message from outside.
 fn write(studio: &mut Studio, text: &str) {
     let full = studio.folder.path().join(STREAM);
     fs::create_dir_all(full.parent().unwrap()).unwrap();

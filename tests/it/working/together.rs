@@ -1,5 +1,5 @@
-//! Agents that work together: what one says in a channel the others hear once, values stand on the blackboard of their run,
-//! and a task that is handed over comes back.
+//! Agents that work together: a message in a channel is delivered to the others once, values are on the blackboard of
+//! their run, and a task that is handed over comes back.
 
 use agent_workshop::agent::Roster;
 use agent_workshop::kernel::Kernel;
@@ -32,7 +32,7 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Where what runs share is kept.
+/// The folder of shared data of runs.
 const KEPT: &str = "memory/knowledge/blackboard.yaml";
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0], behaviour: stationary }\n  - { id: writer, profile: writer, position: [90, 0], behaviour: stationary }\n  - { id: researcher, profile: researcher, position: [300, 0], behaviour: stationary }\n";
@@ -65,7 +65,7 @@ fn push(studio: &mut Studio, command: CollaborationCommand) {
     studio.tick();
 }
 
-/// Has what the room changed written.
+/// Runs until the room's changes are written.
 fn save(studio: &mut Studio) {
     studio.tick();
     let problems = save_now(studio.world());
@@ -76,7 +76,7 @@ fn of<'a>(studio: &'a Studio, kind: &str, agent: &str) -> Vec<&'a Value> {
     studio.all(kind).into_iter().filter(|event| event["agent"] == agent).collect()
 }
 
-/// A lead who starts both; the writer listens and ends its turn before the researcher says something.
+/// A lead that starts both; the writer listens and ends its turn before the researcher says something.
 fn findings() -> String {
     format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {} ]\n    - text: I wait.\n  writer:\n    - tools: [ {} ]\n    - text: I listen.\n    - text: Written.\n  researcher:\n    - tools: [ {} ]\n      text: I look.\n    - tools: [ {} ]\n    - text: Found.\n      latency: 1.0\ndefault: [ {{ text: Noted. }} ]\n",
@@ -215,7 +215,7 @@ fn of_two_who_write_the_same_entry_one_is_told_and_what_is_shared_stays() {
 
 fn what_a_run_shared_is_read_by_later_runs_and_edited_by_a_person() {
     let read = |key: &str| call("blackboard_read", json!({ "key": key }));
-    // A room that is opened again without work begins its script anew: each task says what is to be done.
+    // A room that is reopened without work starts its script over: each task says what is to be done.
     let turn = |task: &str, calls: &[String]| {
         format!("    - {{ when: {{ contains: {task} }}, repeat: true, tools: [ {} ] }}\n", calls.join(", "))
     };
@@ -247,7 +247,7 @@ fn what_a_run_shared_is_read_by_later_runs_and_edited_by_a_person() {
     assert!(told[0].contains("blackboard of this run is empty") && told[0].contains("From earlier runs"), "{told:#?}");
     assert!(told[0].contains(&format!("'plan' (by lead in {run}, 0:0")) && !told[0].contains("draft"), "{told:#?}");
     assert!(told[1].starts_with("There is no entry 'draft'"), "what was not shared is gone: {told:#?}");
-    // After a restart, changed by a person in the file meanwhile.
+    // After a restart, and changed by a person in the file meanwhile.
     studio.close();
     let text = studio.read(KEPT);
     std::fs::write(studio.folder.path().join(KEPT), text.replace("chairs: 12", "chairs: 14")).unwrap();
@@ -255,7 +255,7 @@ fn what_a_run_shared_is_read_by_later_runs_and_edited_by_a_person() {
     let told = next_task(&mut studio, "Read.");
     assert!(told[0].contains(&format!("From an earlier run, there is 'plan' (by lead in {run}")), "{told:#?}");
     assert!(told[0].contains("{\"chairs\":14}"), "{told:#?}");
-    // A person takes it away, and has it back.
+    // A person deletes it, and restores it.
     let entry: ArchivedEntry = studio.world().resource::<BoardArchive>().entries().get("plan").unwrap().clone();
     let keep = |now: Option<&ArchivedEntry>, was: Option<&ArchivedEntry>| CollaborationCommand::WriteKept {
         key: "plan".into(),
@@ -268,7 +268,7 @@ fn what_a_run_shared_is_read_by_later_runs_and_edited_by_a_person() {
     push(&mut studio, keep(Some(&entry), None));
     save(&mut studio);
     assert!(studio.read(KEPT).contains("chairs: 14"));
-    // A file that cannot be read is told, and not written over.
+    // A file that cannot be read is reported and not overwritten.
     std::fs::write(studio.folder.path().join(KEPT), "entries: [\n").unwrap();
     studio.close();
     studio.open();
@@ -287,7 +287,7 @@ fn what_a_run_shared_is_kept_though_the_room_was_killed_before_it_was_written() 
     let mut studio = studio(&script);
     studio.task("lead", "Begin.");
     studio.idle();
-    // Nobody closes it, and the disk had not come to the file yet.
+    // Killed before the file was on the disk.
     studio.room = None;
     let file = studio.folder.path().join(KEPT);
     if file.exists() {
@@ -298,7 +298,7 @@ fn what_a_run_shared_is_kept_though_the_room_was_killed_before_it_was_written() 
     studio.tick();
     save(&mut studio);
     assert!(studio.read(KEPT).contains("chairs: 12"));
-    // What a person takes away while the room is closed is gone.
+    // What a person deletes while the room is closed stays deleted.
     studio.close();
     std::fs::remove_file(&file).unwrap();
     studio.open();
@@ -341,7 +341,7 @@ fn two_who_answer_each_other_without_end_are_stopped_and_a_person_is_told() {
     let warned =
         studio.all("warning").iter().filter(|event| event["data"]["what"].to_string().contains("channel chat")).count();
     assert_eq!(warned, 1, "{:#?}", studio.log());
-    // Whatever a person says begins anew.
+    // A person's message starts over.
     let woken = |studio: &Studio| studio.all("deliver").len();
     let before = woken(&studio);
     push(&mut studio, CollaborationCommand::Publish { channel: "chat".into(), message: "Again.".into() });

@@ -1,5 +1,5 @@
-//! What agents do with their tools in a room on disk: starting those that are there, adding to files, renaming them, and
-//! files that are too large to be read as a whole.
+//! Tools in a room on disk: starting existing agents, appending to files, renaming them, and reading files that are too
+//! large to be read whole.
 
 use agent_workshop::kernel::Kernel;
 use libtest_mimic::Trial;
@@ -108,7 +108,7 @@ fn a_large_file_is_read_in_parts_and_searches_say_that_they_left_it_out() {
     studio.idle();
     let results = studio.results();
     assert!(results[0].starts_with("the needle of line 1\n"), "{}", results[0]);
-    // The log shows the beginning of a long result, the session all that the model was told.
+    // The log contains the beginning of a long result, the session all that the model read.
     for _ in 0..3 {
         studio.tick();
     }

@@ -1,4 +1,4 @@
-//! Work that is not over: its session on disk is complete whenever the room is closed, and nobody loses it in silence.
+//! Unfinished work: its session on disk is complete whenever the room is closed, and no work is lost silently.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,8 +16,8 @@ pub fn trials() -> Vec<Trial> {
         a_room_that_was_killed_before_anything_happened_begins_as_its_scene_says,
         sessions_are_complete_when_the_room_is_closed,
         a_session_is_there_as_soon_as_its_work_is,
-        a_room_that_goes_on_drops_nothing,
-        without_the_state_folder_unfinished_work_is_told_and_marked_once,
+        a_room_that_continues_drops_nothing,
+        without_the_state_folder_unfinished_work_is_reported_and_marked_once,
         beginning_afresh_tells_which_work_it_drops,
         work_of_another_scene_is_not_dropped,
         a_new_room_never_writes_over_sessions_of_an_old_one,
@@ -56,7 +56,7 @@ fn sessions_are_complete_when_the_room_is_closed() {
     studio.close();
     let unfinished = with_status(&studio, "running") + with_status(&studio, "queued");
     assert_eq!(unfinished, live, "each piece of work that is not over has its session");
-    // The sessions of those who were woken begin with what they had said before.
+    // The sessions of agents that were woken begin with what they had said before.
     for (path, session) in
         sessions(&studio).into_iter().filter(|(_, session)| session["metadata"]["started_by"] == "lead")
     {
@@ -80,7 +80,7 @@ fn a_session_is_there_as_soon_as_its_work_is() {
     assert_eq!(sessions(&studio).len(), 1, "a kill from now on leaves a trace of it");
 }
 
-fn a_room_that_goes_on_drops_nothing() {
+fn a_room_that_continues_drops_nothing() {
     let mut studio = busy();
     studio.close();
     assert_eq!(studio.open_with(false), []);
@@ -111,7 +111,7 @@ fn dropped(studio: &mut Studio, fresh: bool, why: &str) {
     assert!(studio.world().resource::<Kernel>().is_idle(), "it does not begin by itself");
 }
 
-fn without_the_state_folder_unfinished_work_is_told_and_marked_once() {
+fn without_the_state_folder_unfinished_work_is_reported_and_marked_once() {
     let mut studio = busy();
     studio.close();
     fs::remove_dir_all(studio.folder.path().join(".workshop")).unwrap();
@@ -161,7 +161,7 @@ fn a_new_room_never_writes_over_sessions_of_an_old_one() {
 fn a_room_that_was_killed_before_anything_happened_begins_as_its_scene_says() {
     let mut studio = Studio::new("default: [ { text: Noted. } ]\n", &[]);
     for _ in 0..2 {
-        // Nobody closes it.
+        // The room is killed.
         studio.room = None;
         studio.open();
     }

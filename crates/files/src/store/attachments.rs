@@ -7,7 +7,7 @@ use super::compression::{pack, unpack};
 use super::error::StoreError;
 use crate::base::Seq;
 
-/// So many are kept; a prompt takes one to three kilobytes.
+/// How many are kept; a prompt takes one to three kilobytes.
 const KEPT: i64 = 20_000;
 /// How often the oldest are thrown away, in records that carry one.
 const PRUNED_EVERY: u64 = 512;

@@ -38,12 +38,12 @@ pub(super) const NUMBER_AT_MOST: i64 = 1 << 53;
 #[derive(Debug)]
 pub(super) struct Lock {
     held: File,
-    /// The workspace's own folder, locked as well: a lock that is deleted with `.workshop/` keeps nobody out.
+    /// The workspace's own folder, locked as well: the lock alone is useless once it is deleted with `.workshop/`.
     workspace: Option<File>,
 }
 
 impl Lock {
-    /// Whether nobody else can have opened the workspace, whatever became of what lies in `.workshop/`.
+    /// Whether no other process can have opened the workspace, whatever happened to `.workshop/`.
     pub(super) fn holds_workspace(&self) -> bool {
         self.workspace.is_some()
     }
@@ -51,8 +51,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing is not enough: a process that was being started at this moment has what is open here until it runs its
-        // own program, and the lock with it.
+        // Closing is not enough: a process that was being started at this moment has what is open here until it runs
+        // its own program, and the lock with it.
         for file in [Some(&self.held), self.workspace.as_ref()].into_iter().flatten() {
             if let Err(error) = file.unlock() {
                 tracing::warn!("the workspace lock could not be released: {error}");
@@ -61,7 +61,7 @@ impl Drop for Lock {
     }
 }
 
-/// A new database at a path where none is, with today's tables, for whoever fills it before anybody opens it.
+/// Creates a database with the current tables at a path where none exists, to be filled before anybody opens it.
 pub(super) fn open_new(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     // It counts only once it is whole and on the disk, so that nothing is to be rolled back or waited for.
@@ -88,7 +88,7 @@ fn make_folder(dir: &Path) -> Result<(), StoreError> {
     safe_fs::open_own_folder(&parent, name).map(drop).map_err(StoreError::file(dir))
 }
 
-/// SQLite opens its files by itself: nothing may lie there that leads elsewhere or waits for ever.
+/// SQLite opens its files by itself: nothing there may be a link or block for ever.
 pub(super) fn check_place(path: &Path) -> Result<(), StoreError> {
     for ending in [""].iter().chain(&BESIDE) {
         let mut name = path.as_os_str().to_owned();
@@ -99,7 +99,7 @@ pub(super) fn check_place(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A second connection that writes, for whoever holds the workspace already.
+/// A second writing connection, for the process that has the workspace locked already.
 pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
     check_place(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
@@ -109,7 +109,7 @@ pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Opens the database for reading, brought up to date first if that is needed and nobody writes.
+/// Opens the database for reading, after migrating it if necessary and if nobody writes.
 pub(super) fn open_read_only(dir: &Path) -> Result<Connection, StoreError> {
     let path = path_in(dir);
     if path.symlink_metadata().is_err() {
@@ -131,8 +131,8 @@ pub(super) fn read_as_it_is(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     match version(&connection) {
         Ok(_) => Ok(connection),
-        // Where nothing may be written, SQLite cannot even note that someone reads. A database that was closed in
-        // order can be read without that.
+        // In a read-only place SQLite cannot even register a reader. A properly closed database can be read without
+        // that.
         Err(error) if error.is_read_only() && !has_log_beside(path) => {
             let uri = format!("file:{}?immutable=1", escaped(path));
             let connection = connect(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)?;
@@ -160,8 +160,8 @@ fn escaped(path: &Path) -> String {
     text.chars().map(escape).collect()
 }
 
-/// Locks a workspace for writing. Its folder comes first: whoever is refused there has left nothing behind that the
-/// process that holds it would find in the place of its own.
+/// Locks a workspace for writing. Its folder is locked first: a process that is refused there has left nothing behind
+/// that could replace the owner's own files.
 pub(super) fn lock(dir: &Path) -> Result<Lock, StoreError> {
     make_parent(dir)?;
     let workspace = lock_workspace(dir)?;
@@ -169,7 +169,7 @@ pub(super) fn lock(dir: &Path) -> Result<Lock, StoreError> {
     Ok(Lock { held: lock_file(dir)?, workspace })
 }
 
-/// The lock file anew, after it was deleted or replaced under an open history.
+/// Creates the lock file again after it was deleted or replaced under an open history.
 pub(super) fn lock_again(dir: &Path, lock: &mut Lock) -> Result<(), StoreError> {
     make_folder(dir)?;
     lock.held = lock_file(dir)?;
@@ -204,8 +204,8 @@ pub fn holder(dir: &Path) -> Option<u32> {
     text.ok().flatten().and_then(|text| text.trim().parse::<u32>().ok())
 }
 
-/// Whether a process of this number runs; `true` where that cannot be known. One that has ended and whose parent has not
-/// asked yet how does not run, though its number is still taken.
+/// Whether a process of this number runs; `true` where that cannot be known. One that has ended and whose parent has
+/// not asked yet how does not run, though its number is still taken.
 pub fn runs(process: u32) -> bool {
     #[cfg(target_os = "linux")]
     if has_ended(process) {
@@ -227,7 +227,7 @@ pub fn runs(process: u32) -> bool {
 #[cfg(target_os = "linux")]
 fn has_ended(process: u32) -> bool {
     let told = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The state stands behind the name, which is in brackets and may hold brackets of its own.
+    // The state follows the name, which is in parentheses and may contain parentheses itself.
     told.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 
@@ -364,8 +364,7 @@ pub(super) fn newest_number(connection: &Connection) -> rusqlite::Result<Seq> {
     Ok(Seq(last_seq(connection)?.0.max(reserved.unwrap_or(0).cast_unsigned())))
 }
 
-/// What a database lacks, or has otherwise than one made today: what reads and writes it would fail, or do other
-/// than is meant.
+/// What a database lacks, or has in another form than a new one: code that reads or writes it would fail or misbehave.
 fn unlike(connection: &Connection) -> Result<Option<String>, StoreError> {
     let mut whole = Connection::open_in_memory().map_err(StoreError::while_doing("make a new history"))?;
     migrate(&mut whole, Path::new(":memory:"), MIGRATIONS)?;
@@ -375,15 +374,15 @@ fn unlike(connection: &Connection) -> Result<Option<String>, StoreError> {
     Ok(other.map(|(name, _)| format!("its {name} was altered")))
 }
 
-/// Every table, index and trigger by its kind and name, with the words it was made by: these say all that SQLite
-/// goes by, also which row another one belongs to.
+/// Every table, index and trigger by its kind and name, with its SQL, which determines everything, including the table
+/// of an index.
 fn definitions(connection: &Connection) -> rusqlite::Result<BTreeMap<String, (String, Option<String>)>> {
     let sql = "SELECT type || ' ' || name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%'";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)));
     connection.prepare(sql)?.query_map([], row)?.collect()
 }
 
-/// A row with a number that no workspace comes to: nothing could be added after it.
+/// A row with a number that no workspace reaches: nothing could be added after it.
 fn far_number(connection: &Connection, last_seq: Seq) -> rusqlite::Result<Option<String>> {
     if i64::try_from(last_seq.0).is_ok_and(|last| last <= NUMBER_AT_MOST) {
         for table in ["runs", "snapshots", "inputs", "files", "file_versions", "file_orders", "file_steps"] {
@@ -413,7 +412,7 @@ mod tests {
     fn a_lock_is_given_back_though_a_process_that_is_being_started_has_its_files_open_still() {
         let made = tempfile::tempdir().expect("a temporary folder can be made");
         let dir = made.path().join(STATE_FOLDER);
-        let held = lock(&dir).expect("nobody has it");
+        let held = lock(&dir).expect("it should be free");
         let inherited =
             [Some(&held.held), held.workspace.as_ref()].map(|file| file.and_then(|file| file.try_clone().ok()));
         assert!(matches!(lock(&dir), Err(StoreError::InUse { .. })));

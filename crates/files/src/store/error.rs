@@ -68,7 +68,7 @@ pub enum StoreError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
-    /// A record came before one that is already there, or before any run began. Such a record is refused for good.
+    /// A record came before one that is stored already, or before any run began. Such a record is refused permanently.
     #[error("refused a record out of order: {0}")]
     OutOfOrder(String),
     /// A stored record could not be understood.
@@ -79,7 +79,7 @@ pub enum StoreError {
         /// Why.
         what: String,
     },
-    /// There is no run of this name.
+    /// There is no run with this name.
     #[error("there is no run {0:?}")]
     UnknownRun(String),
     /// What the run began with, or some of what came in, is not kept any more.
@@ -107,7 +107,7 @@ pub enum StoreError {
     /// The records are kept in memory, but are not on disk yet.
     #[error("not written yet: {why}")]
     NotWritten {
-        /// What the writer last heard from the database.
+        /// The writer's last message from the database.
         why: String,
     },
     /// The thread that writes is gone.

@@ -31,11 +31,11 @@ const BYTES_WAITING: usize = 128 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Ticks that a driver who does not look at [`Store::has_room`] may run ahead before it is held up.
 const OVERFLOW_TICKS: usize = 1024;
-/// How long closing waits for a writer that is busy, and then again for one that was told to give up.
+/// How long closing waits for a busy writer, and then again for one that was told to stop.
 const CLOSE_WAIT: Duration = Duration::from_secs(10);
-/// The same where it is known that nothing can be written: closing ends soon all the same.
+/// The same if it is known that nothing can be written: closing ends soon nevertheless.
 const PATIENCE_IN_TROUBLE: Duration = Duration::from_secs(1);
-/// So many records may a tick have; the clock waits before one could get a number that is not reserved.
+/// How many records a tick may have; the clock waits before one could get a number that is not reserved.
 const NUMBERS_PER_TICK: u64 = NUMBERS_AHEAD / 4;
 /// How often a flush looks whether the writer is in trouble.
 const FLUSH_LOOK: Duration = Duration::from_millis(20);
@@ -50,7 +50,7 @@ pub struct Store {
     shared: Arc<Shared>,
     /// Ticks for which there was no room, oldest first: these go before anything else.
     overflow: VecDeque<TickRecord>,
-    /// Dropped to tell a writer that cannot write to give up.
+    /// Dropped to tell a writer that cannot write to stop trying.
     keep_trying: Option<Sender<()>>,
     ended: Receiver<()>,
     thread: Option<JoinHandle<()>>,

@@ -26,7 +26,7 @@ impl Reader {
         Ok(problems)
     }
 
-    /// Whether a scene's room goes on from where it was: the best point to go on from is the first.
+    /// Whether a scene's room can continue from its last state: the best restore point is the first.
     fn examine_scene(&self, scene: &str) -> Result<Option<Problem>, StoreError> {
         let Some(newest) = self.ways_back(scene)?.into_iter().next() else { return Ok(None) };
         match self.go_back(&newest) {

@@ -7,7 +7,7 @@ use super::error::StoreError;
 
 /// The database's name in `.workshop/`.
 pub const FILE: &str = "workshop.db";
-/// Locked by whoever may write; holds the number of that process, for people.
+/// Locked by the writing process; contains the number of that process, for people.
 pub(super) const LOCK: &str = "lock";
 /// What SQLite keeps beside the database.
 pub(crate) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -21,8 +21,8 @@ pub(super) fn lock_in(dir: &Path) -> PathBuf {
     dir.join(LOCK)
 }
 
-/// What tells one file from another: the number of the device and that of the file. Where a system gives none, an
-/// open file cannot be taken away either.
+/// Identifies a file: the number of its device and its own. On a system without them, an open file cannot be deleted
+/// either.
 type Identity = Option<(u64, u64)>;
 
 /// The folders and files that an open history needs, as they were when it was opened.
@@ -39,7 +39,7 @@ pub(super) struct DatabaseLocation {
 pub(super) enum LocationStatus {
     /// All is where it was.
     InPlace,
-    /// The history is where it was, and its lock is gone or another one.
+    /// The history is in its place, but its lock is gone or was replaced.
     LockGone,
     /// The folder of the workspace is there, and the history in it is gone.
     HistoryGone,
@@ -70,7 +70,7 @@ impl DatabaseLocation {
         }
     }
 
-    /// The same, of the database alone: where the workspace is locked, another one there is our own, written anew.
+    /// The same for the database alone: while the workspace is locked, another database there is our own, rewritten.
     pub(super) fn look_at_database(&self) -> LocationStatus {
         if identity(parent(&self.dir)) != self.workspace {
             return LocationStatus::WorkspaceGone;
@@ -82,7 +82,7 @@ impl DatabaseLocation {
         }
     }
 
-    /// Whether the lock that lies there is the one that was taken.
+    /// Whether the present lock file is the one that was locked.
     pub(super) fn has_lock(&self) -> bool {
         identity(&lock_in(&self.dir)) == self.lock
     }

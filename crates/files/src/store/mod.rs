@@ -51,7 +51,7 @@ use crate::log::EventLog;
 use crate::schedule::inputs::CollectInputs;
 use crate::schedule::{Floor, InPhase, InputJournal, SimClock, Tick, WorkshopSystems};
 
-/// Events that stay in [`EventLog`] where there is no [`Store`], as in tests: the newest ones.
+/// How many of the newest events stay in [`EventLog`] without a [`Store`], as in tests.
 const EVENTS_WITHOUT_STORE: usize = 100_000;
 
 /// Adds this floor to the room. Without a [`Store`] nothing is written: the newest 100,000 events stay in

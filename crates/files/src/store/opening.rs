@@ -20,13 +20,13 @@ pub(super) struct Opened {
     /// The newest number that a record has, or may have had when the process that gave it was killed; 0 if there is
     /// none.
     pub(super) last_seq: Seq,
-    /// Where a damaged database was put whose place this one took.
+    /// The place of the damaged database that this one replaced.
     pub(super) aside: Option<QuarantinedDatabase>,
     pub(super) problems: Vec<Problem>,
 }
 
-/// Opens the database for writing; makes the folder and the database if they are not there. One that is damaged is set
-/// aside, or was by whoever names it here, and what can be read of it is in the one in its place.
+/// Opens the database for writing; creates the folder and the database if they do not exist. A damaged database is set
+/// aside, unless the caller names one that was, and the new one contains what can be read of it.
 pub(super) fn open(dir: &Path, set_aside_before: Option<&QuarantinedDatabase>) -> Result<Opened, StoreError> {
     let lock = lock(dir)?;
     let path = path_in(dir);
@@ -40,7 +40,7 @@ pub(super) fn open(dir: &Path, set_aside_before: Option<&QuarantinedDatabase>) -
         opened => (opened?, set_aside_before.cloned()),
     };
     let (connection, own_last_seq) = opened;
-    // Numbers go on above those of the damaged one, as far as they can be read.
+    // Numbers continue above those of the damaged one, as far as they can be read.
     let old = aside.as_ref().and_then(|aside| read_as_it_is(aside.path()).ok());
     let told = old.iter().flat_map(|old| [newest_number(old), last_seq(old)]).flatten();
     let before = told.filter(|told| told.0 <= NUMBER_AT_MOST.cast_unsigned()).max().unwrap_or_default();

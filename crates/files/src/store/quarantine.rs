@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::db;
 use super::error::{PLACE, StoreError};
 use super::location::{BESIDE, FILE, path_in};
-use super::salvage::{self, Kept};
+use super::salvage::{self, Salvaged};
 use crate::base::{Problem, unique_names};
 
 /// A copy that is not finished.
@@ -20,8 +20,8 @@ const FINISHED: &str = "workshop.db.salvaged";
 pub struct QuarantinedDatabase {
     path: PathBuf,
     why: String,
-    /// What the one in its place has of it; nothing where it was begun anew.
-    kept: Option<Kept>,
+    /// What the new one has of it; `None` if it started empty.
+    kept: Option<Salvaged>,
 }
 
 impl QuarantinedDatabase {
@@ -63,7 +63,7 @@ pub fn put_away_whole(dir: &Path, why: &str) -> Result<QuarantinedDatabase, Stor
     Ok(QuarantinedDatabase { path: dir.join(quarantine_database(dir)?), why: why.to_owned(), kept: None })
 }
 
-/// For whoever holds the lock.
+/// For the holder of the lock.
 pub(super) fn replace(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
     let kept = copy_beside(dir)?;
     let path = dir.join(quarantine_database(dir)?);
@@ -71,7 +71,7 @@ pub(super) fn replace(dir: &Path, why: &str) -> Result<QuarantinedDatabase, Stor
     Ok(QuarantinedDatabase { path, why: why.to_owned(), kept })
 }
 
-/// Puts a finished copy in its place where none is, also one whose process was killed before that.
+/// Puts a finished copy in its place if that is empty, including a copy whose process was killed before that.
 pub(super) fn finish(dir: &Path) -> Result<(), StoreError> {
     let (copy, path) = (dir.join(FINISHED), path_in(dir));
     if path.exists() {
@@ -85,7 +85,7 @@ pub(super) fn finish(dir: &Path) -> Result<(), StoreError> {
 }
 
 /// Copies what can be read; `None` where the damaged one cannot even be opened.
-fn copy_beside(dir: &Path) -> Result<Option<Kept>, StoreError> {
+fn copy_beside(dir: &Path) -> Result<Option<Salvaged>, StoreError> {
     let (unfinished, finished) = (dir.join(UNFINISHED), dir.join(FINISHED));
     for left_over in [&unfinished, &finished] {
         db::remove(left_over)?;
@@ -99,7 +99,7 @@ fn copy_beside(dir: &Path) -> Result<Option<Kept>, StoreError> {
     Ok(Some(kept))
 }
 
-/// Renames the database, with what SQLite keeps beside it, to the first free `workshop.db.broken-N`.
+/// Renames the database and SQLite's files beside it to the first free `workshop.db.broken-N`.
 fn quarantine_database(dir: &Path) -> Result<String, StoreError> {
     let names = unique_names::numbered(&format!("{FILE}.broken"), "", 1);
     let name = unique_names::first_free(names, |name| dir.join(name).exists());

@@ -24,8 +24,8 @@ impl RecoveryPoint {
     }
 }
 
-/// A run goes on quietly no longer than this, in ticks, without a hash, a snapshot or a record: what claims more is
-/// damaged.
+/// The longest time, in ticks, that a run continues without a hash, a snapshot or a record: anything that claims more
+/// is damaged.
 const QUIET_TICKS_AT_MOST: u64 = 10_000;
 
 impl Reader {
@@ -55,7 +55,7 @@ impl Reader {
 
     /// Reads what is needed to go on from there.
     pub fn go_back(&self, way: &RecoveryPoint) -> Result<Reopening, StoreError> {
-        // One transaction, so that a run that goes on meanwhile cannot come between.
+        // One transaction, so that a running run cannot interfere.
         let transaction =
             self.connection.unchecked_transaction().map_err(StoreError::while_doing("read the last run"))?;
         let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE number = :run");

@@ -11,7 +11,7 @@ use super::error::StoreError;
 
 /// How often is looked whether something is too old, in wall-clock time.
 pub(super) const THIN_EVERY: Duration = Duration::from_secs(60);
-/// One transaction takes so many rows of a kind away, so that nothing waits for it.
+/// How many rows of a kind one transaction deletes, so that nothing waits for it.
 const ROWS_AT_ONCE: i64 = 2_000;
 
 /// How much history is kept. What a room needs to continue is always kept: the newest run of each scene, its snapshots,
@@ -52,11 +52,11 @@ impl Default for HistoryLimits {
     }
 }
 
-/// Inputs that a room needs to go on: those of the newest run of each scene since its last snapshot but one, or all of
-/// them where it has none.
+/// Inputs that a room needs to continue: those of each scene's newest run since its last snapshot but one, or all of
+/// them if it has none.
 const NEEDED_RUNS: &str = "SELECT max(number) FROM runs GROUP BY scene";
 
-/// Takes away what is too old, at most so many rows of each kind; says whether there is more.
+/// Deletes what is too old, up to a number of rows of each kind. Returns whether there is more.
 pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Result<bool, StoreError> {
     let failed = StoreError::while_doing;
     let transaction = connection
@@ -80,7 +80,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
               ORDER BY tick DESC LIMIT 2)), -1)) \
          ORDER BY rowid LIMIT ?2"
     );
-    // A run of which something is gone cannot be replayed any more, and says so.
+    // A run with missing records cannot be replayed any more, and says so.
     let mark = format!(
         "UPDATE runs SET thinned = 1 WHERE thinned = 0 AND number IN \
          (SELECT run FROM inputs WHERE rowid IN ({old_inputs}))"

@@ -23,13 +23,13 @@ const TABLES: [&str; 11] = [
 ];
 /// A table with more damaged places than this is not read any further.
 const GAPS_AT_MOST: usize = 10_000;
-/// What stands in the place of inputs that are lost. It is no JSON, so that whoever reads the inputs of a run stops
-/// there as at any other input that cannot be read.
+/// Replaces lost inputs. It is not JSON, so that a reader of the run's inputs stops there as at any other unreadable
+/// input.
 const LOST_INPUT: &str = "lost";
 
 /// What was salvaged from a damaged database.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Kept {
+pub(super) struct Salvaged {
     /// Records of the event log.
     pub(super) records: u64,
     /// What came in from outside.
@@ -40,7 +40,7 @@ pub(super) struct Kept {
     pub(super) is_whole: bool,
 }
 
-impl Kept {
+impl Salvaged {
     /// What was kept and what not, as the end of a sentence.
     pub(super) fn describe(&self) -> String {
         let Self { records, inputs, versions, is_whole } = self;
@@ -64,10 +64,10 @@ struct Gap {
 
 /// Copies what can be read into a new database that has today's tables and nothing in them. An error means that the
 /// new one cannot be written.
-pub(super) fn copy_readable(from: &Connection, into: &mut Connection) -> Result<Kept, StoreError> {
+pub(super) fn copy_readable(from: &Connection, into: &mut Connection) -> Result<Salvaged, StoreError> {
     let failed = StoreError::while_doing;
     let transaction = into.transaction().map_err(failed("copy the history"))?;
-    let mut kept = Kept { is_whole: true, ..Kept::default() };
+    let mut kept = Salvaged { is_whole: true, ..Salvaged::default() };
     let mut lost_inputs = Vec::new();
     for table in TABLES {
         let (rows, gaps) = copy_table(from, &transaction, table)?;
@@ -135,7 +135,7 @@ fn mark_lost_inputs(connection: &Connection, gap: Gap) -> rusqlite::Result<()> {
     for run in runs.collect::<rusqlite::Result<Vec<i64>>>()? {
         let from = last.filter(|last| last.0 == run).map_or(0, |last| last.1);
         let until = next.filter(|next| next.0 == run).map_or(i64::MAX, |next| next.1);
-        // After a saved state in the gap comes what is lost, too, before what was read.
+        // Lost inputs after a saved state in the gap are marked as well, before the ones that were read.
         connection.execute(
             "INSERT OR IGNORE INTO inputs (run, tick, number, kind, data) \
              SELECT ?1, ?2, ?4, ?5, ?5 UNION ALL \
@@ -173,7 +173,7 @@ fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Stri
 
 /// In which order rows are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum RowOrder {
     Up,
     Down,
 }
@@ -203,7 +203,7 @@ impl Copier<'_> {
         // The newest row that was copied, and after which one a gap began that no row has ended yet.
         let (mut newest, mut open): (Option<i64>, Option<Option<i64>>) = (None, None);
         loop {
-            let up = self.copy(above, end, Way::Up)?;
+            let up = self.copy(above, end, RowOrder::Up)?;
             if up.first.is_some() {
                 gaps.extend(open.take().map(|after| Gap { after, before: up.first }));
             }
@@ -214,8 +214,8 @@ impl Copier<'_> {
             }
             open.get_or_insert(newest);
             let next = self.next_readable(above, end).filter(|_| gaps.len() < GAPS_AT_MOST);
-            // What lies between is read from the other side, as far as that goes.
-            let down = self.copy(above, next.unwrap_or(end), Way::Down)?;
+            // The rows in between are read from the other end, as far as possible.
+            let down = self.copy(above, next.unwrap_or(end), RowOrder::Down)?;
             if down.last.is_some() {
                 gaps.extend(open.take().map(|after| Gap { after, before: down.last }));
             }
@@ -246,8 +246,8 @@ impl Copier<'_> {
     }
 
     /// Copies rows between two numbers up to the first that cannot be read.
-    fn copy(&mut self, above: i64, below: i64, way: Way) -> Result<Stretch, StoreError> {
-        let order = if way == Way::Up { "ASC" } else { "DESC" };
+    fn copy(&mut self, above: i64, below: i64, way: RowOrder) -> Result<Stretch, StoreError> {
+        let order = if way == RowOrder::Up { "ASC" } else { "DESC" };
         let sql = format!(
             "SELECT rowid, {} FROM {} WHERE rowid > ?1 AND rowid < ?2 ORDER BY rowid {order}",
             self.columns, self.table
@@ -266,10 +266,10 @@ impl Copier<'_> {
             let Some(Value::Integer(number)) = values.as_ref().and_then(|values| values.first()) else {
                 return Ok(stretch);
             };
-            // Pages that point at each other would go on for ever.
-            let (number, before) = (*number, stretch.last.unwrap_or(if way == Way::Up { above } else { below }));
+            // Pages that point at each other would loop for ever.
+            let (number, before) = (*number, stretch.last.unwrap_or(if way == RowOrder::Up { above } else { below }));
             let moves_on =
-                if way == Way::Up { number > before && number < below } else { number < before && number > above };
+                if way == RowOrder::Up { number > before && number < below } else { number < before && number > above };
             if !moves_on || !self.insert(values.unwrap_or_default())? {
                 return Ok(stretch);
             }

@@ -6,12 +6,12 @@ use rusqlite::{Connection, params};
 use super::error::StoreError;
 use super::retention::HistoryLimits;
 
-/// So many of the newest are kept in any case: where one cannot be read, the other can.
+/// How many of the newest are kept in any case: if one cannot be read, the other can.
 const NEWEST_KEPT: usize = 2;
 
 /// A snapshot as thinning sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Kept {
+struct StoredSnapshot {
     /// Counts up with every snapshot that is taken.
     number: i64,
     bytes: u64,
@@ -33,10 +33,10 @@ pub(super) fn thin_snapshots(connection: &mut Connection, limits: &HistoryLimits
             let mut statement = connection.prepare_cached(sql).map_err(failed("list the snapshots"))?;
             let read = |row: &rusqlite::Row<'_>| {
                 let bytes: i64 = row.get(1)?;
-                Ok(Kept { number: row.get(0)?, bytes: bytes.unsigned_abs() })
+                Ok(StoredSnapshot { number: row.get(0)?, bytes: bytes.unsigned_abs() })
             };
             let kept = statement.query_map([&scene], read).map_err(failed("list the snapshots"))?;
-            kept.collect::<rusqlite::Result<Vec<Kept>>>().map_err(failed("list the snapshots"))?
+            kept.collect::<rusqlite::Result<Vec<StoredSnapshot>>>().map_err(failed("list the snapshots"))?
         };
         for number in surplus(kept, limits) {
             let sql = "DELETE FROM snapshots WHERE number = ?1";
@@ -47,7 +47,7 @@ pub(super) fn thin_snapshots(connection: &mut Connection, limits: &HistoryLimits
 }
 
 /// The numbers of those that go, where these are there, the oldest first.
-fn surplus(mut kept: Vec<Kept>, limits: &HistoryLimits) -> Vec<i64> {
+fn surplus(mut kept: Vec<StoredSnapshot>, limits: &HistoryLimits) -> Vec<i64> {
     let most = usize::try_from(limits.snapshots_kept).unwrap_or(usize::MAX).max(NEWEST_KEPT);
     let most_bytes = limits.snapshots_mb_at_most.saturating_mul(1_000_000);
     let mut bytes: u64 = kept.iter().map(|one| one.bytes).sum();
@@ -60,8 +60,8 @@ fn surplus(mut kept: Vec<Kept>, limits: &HistoryLimits) -> Vec<i64> {
     gone
 }
 
-/// The one whose absence leaves the smallest gap for its age. The oldest goes only where there is no other.
-fn least_missed(kept: &[Kept]) -> usize {
+/// The one whose removal leaves the smallest gap for its age. The oldest is removed only if it is the only one.
+fn least_missed(kept: &[StoredSnapshot]) -> usize {
     let newest = kept.last().map_or(0, |one| one.number);
     let gap_by_age = |at: usize| {
         let (gap, age) = (kept[at + 1].number - kept[at - 1].number, newest - kept[at].number);
@@ -81,11 +81,11 @@ mod tests {
         HistoryLimits { snapshots_kept, snapshots_mb_at_most, ..HistoryLimits::default() }
     }
 
-    /// What is there after so many were taken, each thinned at once.
+    /// What is left after this many were taken, thinned after each.
     fn taken(count: i64, bytes: u64, limits: &HistoryLimits) -> Vec<i64> {
-        let mut kept: Vec<Kept> = Vec::new();
+        let mut kept: Vec<StoredSnapshot> = Vec::new();
         for number in 1..=count {
-            kept.push(Kept { number, bytes });
+            kept.push(StoredSnapshot { number, bytes });
             let gone = surplus(kept.clone(), limits);
             kept.retain(|one| !gone.contains(&one.number));
         }

@@ -13,16 +13,16 @@ use super::snapshot_retention::thin_snapshots;
 use super::writer::{Entry, Writer};
 use crate::base::Problem;
 
-/// A transaction takes no more records once they take this much memory.
+/// The maximum memory of a transaction's records.
 const BATCH_BYTES: usize = 32 << 20;
-/// Ticks in which nothing happened are not worth a transaction each: they wait for something that happens,
-/// but no longer than this. A kill loses at most so much of a time in which nothing happened.
+/// Ticks without events are not worth a transaction each: they wait for the next event, up to this long. A kill loses
+/// at most this much of an uneventful time.
 const QUIET_WAIT: Duration = Duration::from_secs(1);
 /// The first wait after a failure; it doubles up to [`RETRY_WAIT_MAX`].
 const RETRY_WAIT: Duration = Duration::from_millis(100);
 /// The longest wait between two attempts.
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(5);
-/// How often is looked whether the history still lies where it was opened, while nothing is written.
+/// How often the location of the history is checked while nothing is written.
 const PLACE_LOOK: Duration = Duration::from_secs(1);
 /// Problems kept until someone takes them.
 const PROBLEMS_KEPT: usize = 100;
@@ -80,7 +80,7 @@ impl Shared {
         if trouble.is_none()
             && let Some(over) = &*now
         {
-            // Whoever has not heard of it yet need not hear any more that the room waits.
+            // A caller that has not noticed it yet need not be told any more that the room waits.
             self.problems.lock().unwrap_or_else(PoisonError::into_inner).retain(|problem| problem.what != *over);
         }
         *now = trouble;
@@ -99,12 +99,12 @@ impl Shared {
 pub(super) struct WriterThread {
     writer: Writer,
     commands: Receiver<Command>,
-    /// Never brings anything; its end means to give up what cannot be written.
+    /// Never receives anything; its disconnection means to stop retrying.
     keep_trying: Receiver<()>,
     shared: Arc<Shared>,
-    /// The latest tick in which nothing happened, and when the first such after the last transaction came.
+    /// The latest tick without events, and when the first such tick after the last transaction came.
     quiet: Option<(TickRecord, Instant)>,
-    /// What came after records that are lost must not be written either: the database holds a beginning.
+    /// Records after lost ones must not be written either: the database contains a prefix.
     gave_up: bool,
     limits: HistoryLimits,
     thinned_at: Option<Instant>,
@@ -148,7 +148,7 @@ impl WriterThread {
                 Ok(command) => return Some(command),
                 Err(RecvTimeoutError::Timeout) => {
                     self.write(Vec::new());
-                    // What is wrong is told, and looked at again before anything is written.
+                    // A fault is reported, and checked again before anything is written.
                     let _told = self.look_after_place();
                     self.thin();
                 }
@@ -185,7 +185,7 @@ impl WriterThread {
         self.thin();
         self.shared.bytes_waiting.fetch_sub(bytes, Ordering::AcqRel);
         for done in flushes {
-            // Whoever asked may have stopped waiting.
+            // The caller may have stopped waiting.
             let _gone = done.try_send(());
         }
     }
@@ -226,7 +226,7 @@ impl WriterThread {
         }
     }
 
-    /// Whether what is written will be found again; a history that was deleted is written anew first.
+    /// Whether the written data will be found again; a deleted history is written again first.
     fn look_after_place(&mut self) -> Result<(), StoreError> {
         match self.writer.check_place() {
             Ok(is_anew) => {
@@ -258,7 +258,7 @@ impl WriterThread {
             return;
         }
         match retention::thin(self.writer.connection(), &self.limits) {
-            // More is left: it goes on with the next batch.
+            // There is more: it continues with the next batch.
             Ok(true) => {}
             Ok(false) => self.thinned_at = Some(Instant::now()),
             Err(error) => {

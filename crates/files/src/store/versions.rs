@@ -22,7 +22,7 @@ const ORDERS_KEPT: i64 = 20_000;
 /// How often the oldest orders are thrown away.
 const ORDERS_PRUNED_EVERY: i64 = 256;
 
-/// How long a history that was deleted under the room may take to be written anew.
+/// How long it may take to rewrite a history that was deleted under the room.
 const ANEW_WITHIN: Duration = Duration::from_secs(5);
 /// How often is looked whether it is.
 const ANEW_LOOK: Duration = Duration::from_millis(20);
@@ -179,7 +179,7 @@ impl FileVersions {
             }
         }
         if dropped > 0 {
-            // What was deleted stays in the file until it is written anew.
+            // Deleted data stays in the file until it is rewritten.
             self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").map_err(failed(doing))?;
         }
         Ok(dropped)
@@ -228,8 +228,8 @@ impl FileVersions {
         Ok(done)
     }
 
-    /// Where the history was deleted under the room, the log writes it anew within a moment: what is written from then
-    /// on must be written there.
+    /// If the history was deleted under the room, the log rewrites it within a moment: everything from then on must be
+    /// written there.
     fn look_after_place(&mut self) -> Result<(), StoreError> {
         let Some(place) = &self.place else { return Ok(()) };
         let until = Instant::now() + ANEW_WITHIN;
@@ -268,7 +268,7 @@ impl FileChanges<'_> {
 
     /// A version on top of those that there are; says its number. The file is there from now on.
     pub fn add_version(&self, file: i64, draft: &VersionDraft<'_>) -> Result<u64, StoreError> {
-        // A number that no file comes to is damage: counting goes on after the versions that there are.
+        // A number that no file reaches is damage: counting continues after the existing versions.
         let sql = "UPDATE files SET hash = ?2, state = 'there', newest = 1 + \
                    CASE WHEN newest BETWEEN 0 AND ?3 THEN newest ELSE coalesce( \
                        (SELECT max(number) FROM file_versions WHERE file = ?1 AND number <= ?3), 0) END \

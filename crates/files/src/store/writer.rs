@@ -14,8 +14,8 @@ use crate::base::hash::content_hash;
 use crate::log::EventRecord;
 use crate::schedule::RecordedInput;
 
-/// So many numbers of records may be given out before the database says so; a run that was cut off leaves at most so
-/// large a gap.
+/// How many record numbers may be given out before the database reserves more; an interrupted run leaves a gap of at
+/// most this size.
 pub(super) const NUMBERS_AHEAD: u64 = 10_000;
 
 /// An item to write.
@@ -64,7 +64,7 @@ struct OpenRun {
     number: i64,
     id: Id,
     last_tick: u64,
-    /// The last tick that stands in the database.
+    /// The last tick in the database.
     written_tick: u64,
     next_input: i64,
 }
@@ -85,8 +85,8 @@ impl Writer {
         Self { connection, at, place, lock }
     }
 
-    /// Makes sure that what is written is found again. A history that was deleted under the room is written anew: the
-    /// open file still holds all of it. What cannot be put right is an error for as long as it is so.
+    /// Makes sure that the written data can be found again. A history that was deleted under the room is written again:
+    /// the open file still has all of it. What cannot be repaired stays an error until it is.
     pub(super) fn check_place(&mut self) -> Result<bool, StoreError> {
         let standing = self.place.look();
         if !matches!(standing, LocationStatus::LockGone | LocationStatus::HistoryGone) {
@@ -96,7 +96,8 @@ impl Writer {
         if self.place.has_other_lock() && !self.lock.holds_workspace() {
             return self.place.trouble(LocationStatus::Replaced).map_or(Ok(false), Err);
         }
-        // While the workspace is locked, whoever left another lock there was refused, and has let go of it or soon will.
+        // While the workspace is locked, a process that left another lock there was refused, and has released it or
+        // soon will.
         if !self.place.has_lock() {
             db::lock_again(&dir, &mut self.lock)?;
         }
@@ -315,7 +316,7 @@ fn write_end(connection: &Connection, at: &mut Position, reason: &str, time_ms: 
         .execute(params![run.number, time_ms.cast_signed(), reason])
         .map_err(StoreError::while_doing("write the end of a run"))?;
     at.run = None;
-    // Everything that was given out is written: the next run goes on without a gap.
+    // Every reserved number is written: the next run continues without a gap.
     at.reserved = at.last_seq;
     write_reserved(connection, at)
 }

@@ -38,7 +38,7 @@ const WITHIN: [&str; 23] = [
     "time",
     "read",
 ];
-/// More slips than this of one text are not told.
+/// The maximum number of reported mistakes per text.
 const SLIPS_AT_MOST: usize = 10;
 
 /// An edit that removes something, but probably by accident.
@@ -52,7 +52,7 @@ pub(super) struct AccidentalEdit {
     pub(super) remedy: String,
 }
 
-/// What of `old` is gone in `new` by a slip, as it seems. None where everything that is gone was taken out.
+/// What `new` seems to have lost of `old` by mistake; nothing if everything that is missing was removed on purpose.
 pub(super) fn slips(old: &Value, new: &Value) -> Vec<AccidentalEdit> {
     let mut found = Vec::new();
     if let (Value::Object(old), Value::Object(new)) = (old, new) {
@@ -117,7 +117,7 @@ fn is_other_shape(old: &Value, new: &Value) -> bool {
     shape(old) != shape(new) && !is_place(old) && !is_place(new)
 }
 
-/// Entries that are gone from a list in which an entry cannot be used, and slips within the others.
+/// Missing entries of a list in which an entry is invalid, and mistakes within the others.
 fn entries(list: &str, needed: &[&str], old: Option<&Value>, new: Option<&Value>, found: &mut Vec<AccidentalEdit>) {
     let (Some(Value::Array(old)), Some(Value::Array(new))) = (old, new) else { return };
     let of = |entry: &Value| {
@@ -155,7 +155,7 @@ fn entries(list: &str, needed: &[&str], old: Option<&Value>, new: Option<&Value>
     }
 }
 
-/// Slips within an entry, and within the pins and mail that stand in it.
+/// Mistakes within an entry, and within its pins and mail.
 fn within(id: &str, old: &Value, new: &Value, found: &mut Vec<AccidentalEdit>) {
     let (Value::Object(old), Value::Object(new)) = (old, new) else { return };
     keys(old, new, &WITHIN, &format!("\"{id}\""), found);

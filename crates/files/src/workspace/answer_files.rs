@@ -18,7 +18,7 @@ use crate::base::AllowScope;
 
 /// The folder in `.workshop/`.
 const FOLDER: &str = "answers";
-/// So many answers may lie there.
+/// The maximum number of waiting answers.
 const FILES_AT_MOST: usize = 1_000;
 /// No answer is longer.
 const BYTES_AT_MOST: u64 = 16_384;
@@ -269,6 +269,6 @@ mod tests {
         fs::remove_dir_all(&path).expect("it can be removed");
         std::os::unix::fs::symlink(outside.path(), &path).expect("links can be made");
         assert!(matches!(keep(folder.path(), &answer("9-1-0-abcd", true)), Err(AnswerError::Write { .. })));
-        assert_eq!(fs::read_dir(outside.path()).expect("it is there").count(), 1);
+        assert_eq!(fs::read_dir(outside.path()).expect("it should exist").count(), 1);
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn apply_file_news(world: &mut World, mut read: Local<FilesRead>) {
     others.into_iter().for_each(|change| record_outside_change(world, change));
     let outcomes: Vec<FileOutcome> = read.outcomes.read(world.resource::<Messages<FileOutcome>>()).cloned().collect();
     outcomes.iter().for_each(|outcome| apply_outcome(world, outcome));
-    // What was ordered is told to everyone above as any change is, and is taken in here already.
+    // The result of an operation is reported to the layers above like any change, and is applied here already.
     read.changes.clear(world.resource::<Messages<FileChanged>>());
 }
 
@@ -72,7 +72,7 @@ fn record_outside_change(world: &mut World, change: OutsideChange) {
     }
 }
 
-/// Applies how an order went: keeps the record, and tells the room what it must know.
+/// Applies the outcome of an operation: stores the record, and reports what the room must know.
 fn apply_outcome(world: &mut World, outcome: &FileOutcome) {
     let mut is_in_worktree = outcome.worktree.is_some();
     if let Some((at, order)) = world.resource_mut::<PendingFileOrders>().remove(&outcome.key) {

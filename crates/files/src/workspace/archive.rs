@@ -20,7 +20,7 @@ use crate::store::{FileVersions, HISTORY_FILE, Reader, StoreError};
 const DEPTH_AT_MOST: usize = 32;
 /// The folder of archives and exported logs.
 pub const EXPORTS: &str = "exports";
-/// Names of what was left out that are told.
+/// How many left-out files are named.
 const NAMED_AT_MOST: usize = 200;
 /// What the name of the folder ends in in which an archive is made.
 const WORK_ENDING: &str = ".exporting";
@@ -102,7 +102,7 @@ pub fn write_zip(root: &Path, dir: &Path, file: &Path, control: &JobControl) -> 
             _ => ArchiveError::File { path: file.to_owned(), source: error },
         })
     });
-    // What was only needed on the way goes, whatever came of it.
+    // Temporary files are deleted, whatever the result.
     let _ = fs::remove_dir_all(&beside);
     written
 }
@@ -112,7 +112,7 @@ fn no_name(file: &Path) -> ArchiveError {
     ArchiveError::File { path: file.to_owned(), source }
 }
 
-/// A folder of our own beside the archive to be, in which nobody else has put anything.
+/// A private folder beside the future archive.
 fn work_folder(parent: &Path, name: &str) -> Result<PathBuf, ArchiveError> {
     let mut last = None;
     for number in 0..100 {
@@ -189,7 +189,7 @@ impl Packing<'_> {
                 _ => self.file(folder, &name, &path),
             };
             match packed {
-                // It went away meanwhile, was put in another's place, or may not be read: the rest is worth having.
+                // It was deleted meanwhile, replaced, or may not be read: the rest is still worth having.
                 Err(ArchiveError::File { source, .. }) => self.leave_out(format!("{}: {source}", shown(&path))),
                 packed => packed?,
             }
@@ -230,7 +230,7 @@ impl Packing<'_> {
     fn history(&mut self, beside: &Path) -> Result<(), ArchiveError> {
         let mut versions = FileVersions::open(beside)?;
         let dropped = versions.drop_histories(|path, text| {
-            secrets::told_by_name(path).is_some() || text.is_some_and(|text| secrets::holds_key(text.as_bytes()))
+            secrets::secret_by_name(path).is_some() || text.is_some_and(|text| secrets::holds_key(text.as_bytes()))
         })?;
         drop(versions);
         if dropped > 0 {
@@ -257,7 +257,7 @@ impl Packing<'_> {
     }
 }
 
-/// A path on one line, with nothing in it that a terminal would obey.
+/// A path on one line, without anything that a terminal would execute.
 fn shown(path: &str) -> String {
     path.chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect()
 }
@@ -281,7 +281,7 @@ fn why_not(path: &str, kind: EntryKind, depth: usize) -> Option<&'static str> {
         // Such a name would land elsewhere, or nowhere, where the archive is opened.
         Err(refusal) => Some(refusal.why),
         Ok(plain) if plain.reach() == Reach::Closed => Some("it may contain secrets"),
-        Ok(_) => secrets::told_by_name(path),
+        Ok(_) => secrets::secret_by_name(path),
     }
 }
 
@@ -315,7 +315,7 @@ mod tests {
         let file = folder.path().join("exports/new.zip");
         let archived = write_zip(folder.path(), &folder.path().join(".workshop"), &file, &JobControl::default())
             .expect("it can be written");
-        let mut zip = zip::ZipArchive::new(File::open(&file).expect("it is there")).expect("it is a zip");
+        let mut zip = zip::ZipArchive::new(File::open(&file).expect("it should exist")).expect("it is a zip");
         let mut names: Vec<String> = zip.file_names().map(|name| name.expect("it is text").into_owned()).collect();
         names.sort();
         assert_eq!(names, ["agents/ada.md", "artifacts/deep/er/plan.md", "settings.yaml"]);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     fn names_in(file: &Path) -> Vec<String> {
-        let zip = zip::ZipArchive::new(File::open(file).expect("it is there")).expect("it is a zip");
+        let zip = zip::ZipArchive::new(File::open(file).expect("it should exist")).expect("it is a zip");
         let mut names: Vec<String> = zip.file_names().map(|name| name.expect("it is text").into_owned()).collect();
         names.sort();
         names
@@ -404,15 +404,16 @@ mod tests {
         let archived = write_zip(folder.path(), &state, &file, &JobControl::default()).expect("it can be written");
         assert!(archived.left_out.iter().any(|left| left.contains("2 files")), "{archived:?}");
         let elsewhere = tempfile::tempdir().expect("a temporary folder can be made");
-        let mut zip = zip::ZipArchive::new(File::open(&file).expect("it is there")).expect("it is a zip");
+        let mut zip = zip::ZipArchive::new(File::open(&file).expect("it should exist")).expect("it is a zip");
         zip.extract(elsewhere.path()).expect("it can be taken apart");
         let copy = elsewhere.path().join(".workshop");
-        let bytes = fs::read(copy.join(HISTORY_FILE)).expect("it is there");
+        let bytes = fs::read(copy.join(HISTORY_FILE)).expect("it should exist");
         for secret in ["one private word", key.as_str()] {
             assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()), "{secret}");
         }
         let versions = FileVersions::open_to_read(&copy).expect("it can be opened");
-        let paths: Vec<String> = versions.heads().expect("they are there").into_iter().map(|head| head.path).collect();
+        let paths: Vec<String> =
+            versions.heads().expect("they should exist").into_iter().map(|head| head.path).collect();
         assert_eq!(paths, ["notes/plan.md"]);
     }
 
@@ -430,7 +431,7 @@ mod tests {
         std::os::unix::fs::symlink(outside.path(), folder.path().join("notes")).expect("links can be made");
         let state = folder.path().join(".workshop");
         write_zip(folder.path(), &state, &exports.join("new.zip"), &JobControl::default()).expect("it can be written");
-        assert_eq!(fs::read_to_string(&target).expect("it is there"), "mine");
+        assert_eq!(fs::read_to_string(&target).expect("it should exist"), "mine");
         assert!(!names_in(&exports.join("new.zip")).iter().any(|name| name.starts_with("notes")));
         let dangling = exports.join("link.zip");
         std::os::unix::fs::symlink(outside.path().join("made.zip"), &dangling).expect("links can be made");
@@ -440,7 +441,7 @@ mod tests {
         ));
         assert!(!outside.path().join("made.zip").exists());
         // What was listed as a file and is a link by the time it is opened.
-        let held = Folder::open(folder.path()).expect("it is there");
+        let held = Folder::open(folder.path()).expect("it should exist");
         std::os::unix::fs::symlink(&target, folder.path().join("swapped.md")).expect("links can be made");
         assert!(held.open_file("swapped.md").is_err());
     }
@@ -473,12 +474,12 @@ mod tests {
             write_zip(folder.path(), folder.path(), &file, &JobControl::default()),
             Err(ArchiveError::Exists(_))
         ));
-        assert_eq!(fs::read_to_string(&file).expect("it is there"), "x");
+        assert_eq!(fs::read_to_string(&file).expect("it should exist"), "x");
         let missing = folder.path().join("nothing here");
         let other = folder.path().join("other.zip");
         assert!(write_zip(&missing, &missing.join(".workshop"), &other, &JobControl::default()).is_err());
         let names: Vec<_> =
-            fs::read_dir(folder.path()).expect("it is there").flatten().map(|entry| entry.file_name()).collect();
+            fs::read_dir(folder.path()).expect("it should exist").flatten().map(|entry| entry.file_name()).collect();
         assert!(!names.iter().any(|name| name.to_string_lossy().contains("other.zip")), "{names:?}");
     }
 

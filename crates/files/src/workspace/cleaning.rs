@@ -13,9 +13,9 @@ use crate::base::{Author, unique_names};
 use crate::safe_fs::{self, EntryKind, Folder};
 use crate::store::{BESIDE_HISTORY, HISTORY_FILE, StoreError, while_closed};
 
-/// Where everything is put, below the folder of the room's state: each time in a folder of its own.
+/// Where everything is moved, below the folder of the room's state: each time into a folder of its own.
 const ASIDE: &str = "cleaned";
-/// Folders of the room's own records, and of what comes in and goes out; and what the names in them end in.
+/// Folders of the room's own records and of messages, and the extensions of the files in them.
 const COMES_AND_GOES: [(&str, &str); 4] =
     [("sessions", ENDING), ("sessions", COPY_ENDING), ("inbox", ".jsonl"), ("outbox", ".jsonl")];
 /// Files that the room keeps.
@@ -41,7 +41,7 @@ pub enum CleaningError {
     /// The files cannot be read.
     #[error(transparent)]
     Files(#[from] FileServiceError),
-    /// A file cannot be put aside or back.
+    /// A file cannot be set aside or put back.
     #[error("{path}: {source}; the files moved so far are in {aside}")]
     Move {
         /// Which.
@@ -79,7 +79,7 @@ impl Cleaning {
         Ok(plan)
     }
 
-    /// A file that agents wrote is to stand as it was before the first of them did.
+    /// A file that agents wrote is to be restored to its state before the first of them did.
     fn take_back(&mut self, history: &FileHistory, path: &str) -> Result<(), StoreError> {
         let mut versions = history.versions(path)?;
         versions.reverse();
@@ -138,7 +138,7 @@ fn is_file(root: &Path, path: &str) -> bool {
     root.join(path).symlink_metadata().is_ok_and(|found| found.is_file())
 }
 
-/// The files in a folder of the workspace; none where there is no such folder.
+/// The files in a folder of the workspace; none if there is no such folder.
 fn names_in(root: &Path, folder: &str) -> Vec<String> {
     let entries = Folder::open(root).and_then(|root| root.child(folder)).and_then(|folder| folder.entries());
     let files = entries.unwrap_or_default().into_iter().filter(|(_, kind)| *kind == EntryKind::File);

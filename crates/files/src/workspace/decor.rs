@@ -235,7 +235,7 @@ mod tests {
         for (change, shown) in changes {
             let text = written(std::slice::from_ref(&change));
             assert!(text.contains(shown) && text.contains("name: A # ours"), "{text}");
-            let back = change.inverse(&list).expect("it can be taken back");
+            let back = change.inverse(&list).expect("it should be undoable");
             let restored: Value = serde_yaml::from_str(&written(&[change.clone(), back])).expect("it is YAML");
             assert_eq!(Decor::all_of(&restored), list, "{change:?}");
         }

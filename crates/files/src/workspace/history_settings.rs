@@ -10,7 +10,7 @@ impl SettingsSection for HistoryLimits {
 }
 
 /// Tells the store whenever the numbers are others. Nothing in the room depends on it.
-pub(super) fn tell_limits(limits: Res<HistoryLimits>, store: Option<ResMut<Store>>, mut is_due: Local<bool>) {
+pub(super) fn send_history_limits(limits: Res<HistoryLimits>, store: Option<ResMut<Store>>, mut is_due: Local<bool>) {
     *is_due |= limits.is_changed();
     let Some(mut store) = store.filter(|_| *is_due) else { return };
     *is_due = !store.set_limits(limits.clone());

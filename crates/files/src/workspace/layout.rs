@@ -255,7 +255,7 @@ impl Walk<'_> {
         }
         let Ok(kind) = entry.file_type() else { return };
         if kind.is_dir() {
-            // Scenes stand in one folder, not below it.
+            // Scenes are in one folder, not below it.
             if !place.starts_with("scenes/") {
                 self.folder(&path, depth + 1);
             } else if matters(&place) {
@@ -385,7 +385,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, bytes) in files {
             let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().expect("it lies in the folder")).expect("folders can be made");
+            fs::create_dir_all(path.parent().expect("it should be in the folder")).expect("folders can be made");
             fs::write(path, bytes).expect("files can be written");
         }
         folder

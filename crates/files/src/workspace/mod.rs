@@ -82,7 +82,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<write_failures::FailedWrites>()
         .add_settings::<vfs::FileLimits>()
         .add_settings::<HistoryLimits>()
-        // What was saved is told before what changed since.
+        // Saves are reported before later changes.
         .add_input::<SaveReport>()
         .add_input::<FileChanged>()
         .add_input::<SettingsEdit>()
@@ -109,7 +109,7 @@ pub fn plugin(app: &mut App) {
         )
         .add_systems(
             Tick,
-            (room_sync::write_scene, room_sync::keep_problems, vfs::send, history_settings::tell_limits)
+            (room_sync::write_scene, room_sync::keep_problems, vfs::send, history_settings::send_history_limits)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
         );

@@ -1,12 +1,12 @@
-//! Paths that people and models write, and paths that try to land elsewhere.
+//! Paths that people and models write, and paths that try to lead elsewhere.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Refused as they stand. Each line is a trick of its own kind or at a place of its own.
+/// Paths that are refused. Each line is a trick of its own kind or at a place of its own.
 pub(in crate::workspace) const HOSTILE: &[&str] = &[
-    // Nothing, and parts that are nothing.
+    // Empty paths and empty parts.
     "",
     "/",
     "//",
@@ -25,7 +25,7 @@ pub(in crate::workspace) const HOSTILE: &[&str] = &[
     "artifacts/.",
     "./",
     "artifacts/ /a.md",
-    // Up.
+    // Parent folders.
     "..",
     "../",
     "../a.md",
@@ -45,7 +45,7 @@ pub(in crate::workspace) const HOSTILE: &[&str] = &[
     "a/b/c/../../../../etc/passwd",
     "../workspace/a.md",
     "..//a.md",
-    // Absolute, in every accent.
+    // Absolute paths of every system.
     "/etc/passwd",
     "/a.md",
     "~/a.md",
@@ -82,7 +82,7 @@ pub(in crate::workspace) const HOSTILE: &[&str] = &[
     "a.md\\",
     "artifacts\\a.md",
     "\\",
-    // Streams.
+    // Alternate data streams.
     "a.md:stream",
     "a.md::$DATA",
     "agents/a.md:$DATA",
@@ -90,7 +90,7 @@ pub(in crate::workspace) const HOSTILE: &[&str] = &[
     "agents::$INDEX_ALLOCATION/a.md",
     "a:b",
     "settings.yaml:x",
-    // Control characters, and what cannot be seen.
+    // Control characters and invisible ones.
     "a\0.md",
     "\0",
     "a.md\0.txt",
@@ -131,7 +131,7 @@ pub(in crate::workspace) const HOSTILE: &[&str] = &[
     ".g\u{200c}it/config",
     ".\u{200d}workshop/workshop.db",
     ".gi\u{200b}t/hooks/pre-commit",
-    // Blanks and dots at the edge of a part.
+    // Spaces and dots at the edge of a part.
     "a.md ",
     "a.md.",
     "a. ",
@@ -154,7 +154,7 @@ pub(in crate::workspace) const HOSTILE: &[&str] = &[
     "settings.yaml.",
     "settings.yaml ",
     "storage./a.md",
-    // Devices.
+    // Device names.
     "CON",
     "con",
     "con.md",
@@ -184,7 +184,7 @@ pub(in crate::workspace) const HOSTILE: &[&str] = &[
     "a/aux/b.md",
     "ｃｏｎ.md",
     "cOn.MD",
-    // Characters that others give a meaning.
+    // Characters with a special meaning elsewhere.
     "a*.md",
     "a?.md",
     "a<b.md",
@@ -239,7 +239,7 @@ pub(in crate::workspace) const HOSTILE: &[&str] = &[
     "a\u{ff1f}.md",
     "a\u{ff0a}.md",
     "a\u{ff5c}b.md",
-    // Other spellings of names that mean something.
+    // Other spellings of names with a special meaning.
     ".GIT/config",
     ".Git/HEAD",
     ".gIt/config",
@@ -294,7 +294,7 @@ pub(in crate::workspace) const HOSTILE: &[&str] = &[
     "~1",
 ];
 
-/// Taken, and what becomes of them.
+/// Accepted paths, and their normal forms.
 const GOOD: &[(&str, &str)] = &[
     ("a.md", "a.md"),
     ("./artifacts/plan.md", "artifacts/plan.md"),
@@ -369,7 +369,7 @@ fn each_place_has_its_reach_and_kind() {
     assert_eq!(kinds, ["agent", "memory", "artifact", "scene", "board", "unknown", "unknown"]);
 }
 
-/// Pieces that tricks are made of, and harmless ones between them.
+/// Pieces of tricks, and harmless ones between them.
 pub(in crate::workspace) fn any_path() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("..".to_owned()),

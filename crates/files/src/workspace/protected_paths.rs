@@ -13,7 +13,7 @@ pub enum AgentWriteRule {
     Never,
     /// It changes something there once a person has allowed exactly that.
     Asked,
-    /// Each change is judged by what it says, and applied in the agent's name.
+    /// Each change is checked by its content, and applied in the agent's name.
     Judged,
 }
 
@@ -32,8 +32,8 @@ const fn place(name: &'static str, writes: AgentWriteRule, why: &'static str) ->
     ProtectedPath { name, writes, why }
 }
 
-/// Where a folder that is an agent by itself keeps code that extends the agent. Of other workspaces nothing there is read
-/// when they are opened: many projects call a folder so.
+/// Where a folder that is an agent by itself keeps code that extends the agent. Of other workspaces nothing there is
+/// read when they are opened: many projects call a folder so.
 pub const MODULES: &str = "modules";
 
 /// All of them, but for names that begin with a dot: see [`HIDDEN`].
@@ -72,8 +72,8 @@ pub fn is_agent_at_top(path: &str) -> bool {
     is_file_there && (["agent.mdx", "agent.md"].contains(&path) || AGENT_ENDINGS.into_iter().any(is_named))
 }
 
-/// Whether a path lies in what an agent that is a folder keeps for itself: `agents/ada/state/…`. Nothing there says what
-/// an agent is or is taught.
+/// Whether a path is in the private state of an agent that is a folder: `agents/ada/state/…`. Nothing there defines or
+/// teaches an agent.
 fn is_state_of_agent(folded: &str) -> bool {
     let mut parts = folded.split('/');
     let is_below = parts.next() == Some("agents") && parts.next().is_some() && parts.next() == Some("state");

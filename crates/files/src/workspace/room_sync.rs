@@ -72,7 +72,7 @@ pub fn begin(world: &mut World, start: RoomStart) {
     let mut scene = world.resource_mut::<SceneState>();
     scene.path = start.scene;
     scene.readable = doc.is_some();
-    // A carried room whose scene cannot be read goes on with what the saved one knew.
+    // A restored room whose scene cannot be read continues with what the saved one knew.
     if let Some(doc) = doc {
         scene.doc = doc;
     }
@@ -137,7 +137,7 @@ fn join_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>
             know(world, &path, joined);
             apply_settings(world);
         } else {
-            // The element that holds the file joins both by what they mean.
+            // The element that uses the file merges both by their meaning.
             change.base = base;
             know(world, &path, theirs);
         }
@@ -145,8 +145,8 @@ fn join_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>
     order(world, &path);
 }
 
-/// Joins settings that were chosen in the window with those that somebody wrote into the file meanwhile. What is on disk
-/// now is theirs: the next edit of it starts from there.
+/// Merges settings that were chosen in the window with those that somebody wrote into the file meanwhile. The present
+/// file is theirs: the next edit starts from there.
 fn join_settings(
     world: &mut World,
     base: Option<String>,
@@ -228,7 +228,7 @@ fn join_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
     }
 }
 
-/// What a scene's new text would throw away by a slip, as problems.
+/// What a scene's new text would lose by mistake, as problems.
 fn slips_in(world: &World, path: &str, text: &str, found: &SceneDoc) -> Vec<Problem> {
     let slips = slips(&world.resource::<SceneState>().doc.root, &found.root).into_iter();
     slips
@@ -270,7 +270,7 @@ pub(super) fn write_scene(world: &mut World, mut writes: Local<MessageCursor<Sce
     let scene = &world.resource::<SceneState>().path;
     let large = world.resource::<KnownFiles>().text(scene).is_some_and(|text| text.len() > LARGE_SCENE_BYTES);
     let now = !large || world.resource::<SimClock>().tick().is_multiple_of(LARGE_SCENE_TICKS);
-    // However large the scene is, the files beside it are written at once: others act on what they say.
+    // However large the scene is, the files beside it are written at once: other programs act on them.
     let (files, of_scene): (Vec<SceneWrite>, Vec<SceneWrite>) =
         new.into_iter().partition(|write| matches!(write, SceneWrite::File { .. }));
     if !files.is_empty() {

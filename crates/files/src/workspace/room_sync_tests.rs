@@ -1,4 +1,4 @@
-//! The workspace in a room: what comes in, what goes out, and what crosses.
+//! The workspace in a room: incoming changes, outgoing changes, and concurrent ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,7 +66,7 @@ fn outside(app: &mut App, path: &str, text: &str) -> Vec<SceneEdit> {
     tick(app)
 }
 
-/// One tick; the scene edits that it told.
+/// One tick. Returns the scene edits that it reported.
 fn tick(app: &mut App) -> Vec<SceneEdit> {
     let mut cursor = app.world().resource::<Messages<SceneEdit>>().get_cursor_current();
     advance(app.world_mut());
@@ -188,7 +188,7 @@ fn what_the_room_and_a_person_do_at_once_is_joined() {
     pin(&mut app, &["p1", "ours"]);
     app.world_mut().write_message(SceneWrite::File { path: RULES.into(), text: "- a\n- ours\n".into() });
     tick(&mut app);
-    // The person's editor had the files as they were before.
+    // The person's editor had the files in their earlier state.
     let theirs = TEXT.replace(
         "      - { id: p1, text: one }\n",
         "      - { id: p1, text: one }\n      - { id: theirs, text: t } # t\n",
@@ -205,7 +205,11 @@ fn what_the_room_and_a_person_do_at_once_is_joined() {
     assert_eq!(told.last(), Some(&expected), "whoever holds the file joins both");
     outside(&mut app, RULES, "- a\n");
     let again: Vec<FileChanged> = cursor.read(app.world().resource::<Messages<FileChanged>>()).cloned().collect();
-    assert_eq!(again.last().expect("it is told").base, None, "an edit of what is on disk crosses with nothing");
+    assert_eq!(
+        again.last().expect("it should be reported").base,
+        None,
+        "an edit of what is on disk crosses with nothing"
+    );
 }
 
 #[test]
@@ -279,7 +283,7 @@ fn numbers_out_of_their_range_are_refused_wherever_they_stand() {
 }
 
 #[test]
-fn problems_are_logged_once_and_go_when_mended() {
+fn problems_are_logged_once_and_go_when_fixed() {
     let mut app = room(&[(SCENE, TEXT)]);
     let unusable = FileContent::Unusable { what: "is not UTF-8".into(), remedy: "save it as UTF-8".into() };
     for _ in 0..2 {
@@ -298,7 +302,7 @@ fn problems_are_logged_once_and_go_when_mended() {
 }
 
 #[test]
-fn a_loaded_room_goes_on_as_the_saved_one() {
+fn a_loaded_room_continues_as_the_saved_one() {
     let mut app = room(&[(SCENE, TEXT), (RULES, "- a\n")]);
     pin(&mut app, &["p1", "ours"]);
     app.world_mut().write_message(SceneWrite::File { path: RULES.into(), text: "- a\n- ours\n".into() });
@@ -315,7 +319,7 @@ fn a_loaded_room_goes_on_as_the_saved_one() {
         outside(app, RULES, "- b\n- a\n");
         let mut cursor = MessageCursor::<FileChanged>::default();
         let told = cursor.read(app.world().resource::<Messages<FileChanged>>()).last().cloned();
-        assert_eq!(told.expect("it is told").base.as_deref(), Some("- a\n"));
+        assert_eq!(told.expect("it should be reported").base.as_deref(), Some("- a\n"));
     }
     assert_eq!(known(&app, SCENE), known(&loaded, SCENE));
     assert_eq!(world_hash(app.world_mut()), world_hash(loaded.world_mut()));
@@ -330,7 +334,7 @@ fn a_room_without_its_scene_says_which_there_are() {
 #[test]
 fn with_threads_a_conflict_on_disk_loses_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let root = folder.path().canonicalize().expect("it is there");
+    let root = folder.path().canonicalize().expect("it should exist");
     for path in ["scenes", "agents", "boards"] {
         fs::create_dir_all(root.join(path)).expect("folders can be made");
     }
@@ -357,7 +361,7 @@ fn with_threads_a_conflict_on_disk_loses_nothing() {
         assert!(began.elapsed().as_secs() < 10, "the two edits were not joined");
     }
     assert_eq!(pin_ids(&app), ["p1", "theirs", "ours"]);
-    let on_disk = fs::read_to_string(root.join(SCENE)).expect("it is there");
+    let on_disk = fs::read_to_string(root.join(SCENE)).expect("it should exist");
     assert_eq!(on_disk, known(&app, SCENE));
     assert!(on_disk.starts_with("# mine\n"));
 }

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_told() {
+    fn only_what_changed_is_reported() {
         let after = "# note\nagents: [{id: n, profile: p}, {id: q, profile: p}]\nelements:\n- kind: k\n  id: b\n- {id: a, kind: k, text: y}\n\
                      relationships: [{from: n, to: q, label: l}]\ndecor: [{kind: rug, position: [0, 0]}]\n";
         let edits = diff(Some(&doc(BEFORE)), &doc(after));

@@ -127,7 +127,7 @@ pub(super) fn relationship(value: &Value) -> Option<Relationship> {
     Some(Relationship { from: id_of(value.get("from"))?, to: id_of(value.get("to"))?, label })
 }
 
-/// The id by which the agent of an entry goes: its own or its profile's, where that is not reserved.
+/// The id of the agent of an entry: its own or its profile's, unless that is reserved.
 pub(super) fn agent_id_of(keys: &Map<String, Value>) -> Option<Id> {
     id_of(keys.get("id")).or_else(|| id_of(keys.get("profile"))).map(free_id)
 }
@@ -318,7 +318,7 @@ impl Reader<'_> {
             }
             entry.line = self.entry_line("elements", index);
             self.check_position("elements", index, keys, true);
-            // Kinds bring keys of their own: only what looks like a slip is named.
+            // Kinds have keys of their own: only what looks like a mistake is named.
             for key in keys.keys().filter(|key| !ELEMENT_KEYS.contains(&key.as_str())) {
                 if nearest(key, ELEMENT_KEYS).is_some() {
                     let line = self.key_line("elements", index, key);

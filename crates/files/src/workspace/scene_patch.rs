@@ -4,11 +4,11 @@
 //! parsed again and compared with the data; if an unusual piece of YAML prevents the small change, the entry is
 //! rewritten, and only if that fails too, the whole file. Settings, workflows and allowlists are changed the same way.
 //!
-//! Why not `yamlpatch` (1.32.0): of 50 edits made by the tests it gives the wanted text in 30 (this module: all). 5 result
-//! in other data without an error (a new text in `{ id: a, text: old }` leaves `{ id: new }`), 4 lose comments, 2 are
-//! refused. Of 377 random edits of the property test 166 are right (this module: all). It takes 313 µs for one (this
-//! module: 31) and adds ten crates, among them a parser in C: 0.7 MB. From 1.28 on it needs Rust 1.97; the last version
-//! before that gets fewer right.
+//! Why not `yamlpatch` (1.32.0): of 50 edits made by the tests it gives the wanted text in 30 (this module: all). 5
+//! result in other data without an error (a new text in `{ id: a, text: old }` leaves `{ id: new }`), 4 lose comments,
+//! 2 are refused. Of 377 random edits of the property test 166 are right (this module: all). It takes 313 µs for one
+//! (this module: 31) and adds ten crates, among them a parser in C: 0.7 MB. From 1.28 on it needs Rust 1.97; the last
+//! version before that gets fewer right.
 
 use std::ops::Range;
 
@@ -47,8 +47,8 @@ pub fn apply(root: &mut Value, writes: &[SceneWrite]) {
     }
 }
 
-/// The entries of a list of relationships. What stands there of one stays as it is written, with keys that this
-/// program does not know; what is no relationship stays too, at the end.
+/// The entries of a list of relationships. The text of an existing one stays as it is written, with keys that this
+/// program does not know; entries that are not relationships stay too, at the end.
 fn relationships(mut written: Vec<Value>, wanted: &[Relationship]) -> Vec<Value> {
     let mut take = |fits: &dyn Fn(&Relationship) -> bool| {
         let index = written.iter().position(|entry| relationship(entry).is_some_and(|known| fits(&known)))?;
@@ -169,7 +169,7 @@ fn change(text: &str, old: &Value, new: &Value, whole_entries: bool) -> Option<S
     }
     patcher.value(&root, old, new, false, 0)?;
     let mut splices = patcher.splices;
-    // At one place, what was asked for first comes first.
+    // At the same place, earlier requests come first.
     splices.sort_by_key(|(range, _)| (range.start, range.end));
     let mut patched = String::with_capacity(text.len() + 256);
     let mut at = 0;
@@ -195,7 +195,7 @@ fn end_line(text: &mut String) {
 struct Patcher<'a> {
     text: &'a str,
     splices: Vec<Splice>,
-    /// Write an entry of a list anew instead of changing it within.
+    /// Rewrite an entry of a list instead of changing it within.
     whole_entries: bool,
 }
 
@@ -257,7 +257,7 @@ impl Patcher<'_> {
         depth: usize,
     ) -> Option<()> {
         let pairs = node.pairs();
-        // What comes in by a merge key has no place of its own.
+        // Content of a merge key has no place of its own.
         if old.keys().any(|key| !pairs.iter().any(|pair| pair.key == *key)) {
             return None;
         }
@@ -377,8 +377,8 @@ impl Patcher<'_> {
         Some(())
     }
 
-    /// Takes every entry out of a list by dashes; what is new, or `[]`, stands where the last one did, so that
-    /// comments between them stay.
+    /// Removes every entry of a list with dashes; new ones, or `[]`, go to the place of the last one, so that comments
+    /// between them stay.
     fn replace_all(&mut self, items: &[YamlItem], new: &[Value]) {
         let spans: Vec<_> = items.iter().map(|item| (item.start, item.value.end.max(item.start + 1))).collect();
         let last = items.len() - 1;
@@ -390,7 +390,7 @@ impl Patcher<'_> {
         self.splice(spans[last].0..spans[last].1, written);
     }
 
-    /// Writes the whole value anew, in the style of the place where it stands.
+    /// Rewrites the whole value in the style of its place.
     fn replace(&mut self, node: &YamlNode, new: &Value, in_flow: bool) {
         let was_flow = matches!(node.shape, YamlShape::Map { flow: true, .. } | YamlShape::Seq { flow: true, .. });
         let first_entries =
@@ -441,8 +441,8 @@ fn pair_end(pair: &super::yaml_syntax::YamlPair) -> usize {
     pair.value.end.max(pair.start + pair.key.len())
 }
 
-/// For each old entry the new one that it became, in order: by id where entries have one, by place otherwise.
-/// New entries may only stand behind all old ones.
+/// For each old entry the new one that it became, in order: by id if entries have one, otherwise by place. New entries
+/// must be behind all old ones.
 fn align(old: &[Value], new: &[Value]) -> Option<Vec<Option<usize>>> {
     let has_ids = |list: &[Value]| list.iter().all(|entry| entry.get("id").is_some());
     let key = |entry: &Value| id_of(entry.get("id")).map_or_else(|| entry.clone(), |id| Value::String(id.to_string()));

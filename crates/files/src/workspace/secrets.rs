@@ -20,9 +20,9 @@ const KEY_ENDINGS: [&str; 20] = [
 /// Endings of files that hold data rather than words: in these a telling name is believed.
 const DATA_ENDINGS: [&str; 14] =
     ["", "cfg", "conf", "config", "csv", "ini", "json", "properties", "text", "toml", "txt", "xml", "yaml", "yml"];
-/// What editors and people put behind a name when they keep the file as it was.
+/// Suffixes with which editors and people mark copies of a file.
 const COPY_ENDINGS: [&str; 9] = [".bak", ".backup", ".copy", ".old", ".orig", ".save", ".swp", ".tmp", "~"];
-/// Words that tell of secrets, alone in a name or one of its words.
+/// Words that indicate secrets, as a name or as one of its words.
 const TELLING_WORDS: [&str; 16] = [
     "apikey",
     "apikeys",
@@ -41,7 +41,7 @@ const TELLING_WORDS: [&str; 16] = [
     "secrets",
     "serviceaccount",
 ];
-/// Two words that tell of secrets together.
+/// Pairs of words that indicate secrets together.
 const TELLING_PAIRS: [(&str, &str); 9] = [
     ("access", "key"),
     ("access", "keys"),
@@ -53,13 +53,13 @@ const TELLING_PAIRS: [(&str, &str); 9] = [
     ("private", "key"),
     ("service", "account"),
 ];
-/// Whole names, without ending, that tell of secrets.
+/// Whole names, without extension, that indicate secrets.
 const TELLING_NAMES: [&str; 7] = ["auth", "keyring", "keys", "secring", "token", "tokens", "vault-token"];
 /// The kinds of private key that ssh writes, behind `id_`.
 const SSH_KEYS: [&str; 6] = ["id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_rsa"];
 
 /// Why a file stays behind by its name alone; `path` is relative to the workspace.
-pub fn told_by_name(path: &str) -> Option<&'static str> {
+pub fn secret_by_name(path: &str) -> Option<&'static str> {
     let path = folded(path);
     let parts: Vec<&str> = path.split('/').collect();
     let (name, folders) = parts.split_last()?;
@@ -100,7 +100,7 @@ fn is_telling(name: &str) -> bool {
         .collect();
     let is_pair = |pair: &[&str]| TELLING_PAIRS.iter().any(|(one, two)| pair == [*one, *two]);
     let by_words = words.iter().any(|word| TELLING_WORDS.contains(word)) || words.windows(2).any(is_pair);
-    // A text about secrets is no secret, unless that is all its name says.
+    // A text about secrets is not a secret, unless its name says nothing else.
     let is_only_that = words.len() == 1 && words.iter().all(|word| TELLING_WORDS.contains(word));
     let is_data = DATA_ENDINGS.contains(&ending);
     (is_data && (by_words || TELLING_NAMES.contains(&stem) || words.last() == Some(&"token"))) || is_only_that
@@ -134,7 +134,7 @@ static KEY_SHAPES: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Longer than anything that the shapes match.
 const SHAPE_BYTES_AT_MOST: usize = 128;
-/// So much of a file is looked at in one piece.
+/// How much of a file is examined in one piece.
 const PIECE_BYTES: usize = 256 * 1024;
 
 /// Whether a text holds what looks like a private key, or like the key of a well-known service.
@@ -153,7 +153,7 @@ pub fn reads_key(from: &mut impl Read) -> io::Result<bool> {
         if read == 0 {
             return Ok(false);
         }
-        // What a key began with may stand at the end.
+        // The beginning of a key may be at the end.
         let kept = piece.len().saturating_sub(SHAPE_BYTES_AT_MOST);
         piece.drain(..kept);
     }
@@ -222,7 +222,7 @@ mod tests {
             "artifacts/.hidden/plan.md",
             "a/.aws/config",
         ] {
-            assert!(told_by_name(path).is_some(), "{path}");
+            assert!(secret_by_name(path).is_some(), "{path}");
         }
     }
 
@@ -252,7 +252,7 @@ mod tests {
             "artifacts/author.json",
             "tokens.css",
         ] {
-            assert_eq!(told_by_name(path), None, "{path}");
+            assert_eq!(secret_by_name(path), None, "{path}");
         }
     }
 

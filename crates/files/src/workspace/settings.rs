@@ -15,9 +15,9 @@ pub trait SettingsSection:
     /// The key in `settings.yaml`.
     const NAME: &'static str;
 
-    /// Hears of what stands in the section and cannot be used: a key that there is not, or a value that does not fit
-    /// its key; none where the whole file cannot be read. A section that limits what may happen becomes as strict as
-    /// that could have meant; for all others its defaults do.
+    /// Called with what the section contains and cannot be used: an unknown key, or a value that does not fit its key;
+    /// nothing if the whole file cannot be read. A section that restricts becomes as strict as that could have meant;
+    /// all others use their defaults.
     fn not_understood(&mut self, _unusable: Option<(&str, &serde_json::Value)>) {}
     /// Numbers that make sense in other ranges than their unit alone says.
     const RANGES: &'static [Range] = &[];
@@ -43,7 +43,7 @@ pub(super) struct ErasedSettings {
     pub(super) name: &'static str,
     /// Its keys with their defaults; `None` if any name is allowed.
     pub(super) defaults: fn() -> serde_json::Value,
-    /// Sets the resource from the section's keys, or says what is wrong; the resource stays as it was then.
+    /// Sets the resource from the section's keys, or returns the problem and leaves the resource unchanged.
     pub(super) set: fn(&mut World, serde_json::Value) -> Result<(), serde_json::Error>,
     /// Tells the section what in it cannot be used.
     pub(super) not_understood: fn(&mut World, Option<(&str, &serde_json::Value)>),

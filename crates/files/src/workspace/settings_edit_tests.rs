@@ -1,4 +1,4 @@
-//! Settings that are changed from within: the text, what counts, what is refused, and the disk.
+//! Settings that the program changes: the text, the values in effect, what is refused, and the disk.
 
 use std::fs;
 
@@ -138,7 +138,7 @@ fn it_reaches_the_disk_and_our_own_write_is_no_news() {
     app.insert_resource(FileBridge::new(service.expect("it can be opened")));
     choose(&mut app, "banter", "most", json!(7));
     assert_eq!(save_now(app.world_mut()), []);
-    let written = fs::read_to_string(folder.path().join(SETTINGS_FILE)).expect("it is there");
+    let written = fs::read_to_string(folder.path().join(SETTINGS_FILE)).expect("it should exist");
     assert_eq!(written, COMMENTED.replace("most: 3 ", "most: 7 "));
     advance(app.world_mut());
     assert_eq!(app.world().resource::<Banter>().most, 7);
@@ -157,12 +157,12 @@ fn what_is_chosen_while_a_person_edits_the_file_is_joined_key_by_key() {
     outside(&mut app, &COMMENTED.replace("most: 3 ", "most: 5 "));
     assert_eq!(*app.world().resource::<Banter>(), Banter { most: 5, name: Some("tea".into()) });
     assert!(text(&app).contains("most: 5 # of them\n"), "{}", text(&app));
-    // What both chose is as the file says, and stands there once.
+    // A value that both chose is kept as in the file, and is there once.
     choose(&mut app, "banter", "most", json!(7));
     outside(&mut app, &COMMENTED.replace("most: 3 ", "most: 9 "));
     assert_eq!(app.world().resource::<Banter>().most, 9);
     assert_eq!(text(&app).matches("most:").count(), 1, "{}", text(&app));
-    // One that cannot be read loses no line of either.
+    // If one of them cannot be read, no line of either is lost.
     choose(&mut app, "banter", "most", json!(2));
     outside(&mut app, "banter: [\n");
     assert!(text(&app).contains("banter: [\n") && text(&app).contains("most: 2 "), "{}", text(&app));

@@ -23,13 +23,13 @@ pub(super) struct Known {
     pub(super) keys: Vec<String>,
 }
 
-/// Keys that no section has, each with the section in which it stands, or that is meant by one that there is not.
+/// Keys that no section has, each with its section, or with the section that an unknown one is assumed to mean.
 type Unknown = Vec<(&'static str, String, Value)>;
 
 /// Keys by section.
 pub(super) type Chosen = BTreeMap<&'static str, Map<String, Value>>;
 
-/// One place in which settings stand.
+/// One source of settings.
 struct Source<'a> {
     place: &'a str,
     text: &'a str,
@@ -133,7 +133,7 @@ fn choose(
             }
             (Some(section), Value::Object(keys)) => {
                 for (key, value) in keys {
-                    // A section without keys of its own takes any: its keys are names.
+                    // A section without keys of its own accepts any: its keys are names.
                     if section.keys.is_empty() || section.keys.contains(key) {
                         chosen.entry(section.name).or_default().insert(key.clone(), value.clone());
                     } else {
@@ -170,7 +170,7 @@ fn choose(
     chosen
 }
 
-/// The name that an entry of a list says; its place where it says none.
+/// The name in an entry of a list; its position if it has none.
 fn named(number: usize, entry: &Value) -> String {
     let name = entry.get("name").unwrap_or(entry).as_str();
     name.map_or_else(|| format!("entry {}", number + 1), |name| name.trim().to_owned())

@@ -28,7 +28,7 @@ const BY_UNIT: [Range; 4] = [
     Range::of("", 0.0, 1_000_000_000_000.0),
 ];
 
-/// The range of a setting, among those that its section says.
+/// The range of a setting, from those of its section.
 pub(super) fn range_of(key: &str, ranges: &[Range]) -> (f64, f64) {
     let said = ranges.iter().find(|range| range.key == key);
     let by_unit = || BY_UNIT.iter().find(|range| key.ends_with(range.key));

@@ -215,7 +215,7 @@ mod tests {
             let (doc, problems) = scene_file::parse(ADOPTED_SCENE, &files[ADOPTED_SCENE]);
             assert_eq!(problems, []);
             let shown: Vec<_> =
-                doc.expect("it is one").elements.into_iter().filter_map(|element| element.file).collect();
+                doc.expect("it should be valid").elements.into_iter().filter_map(|element| element.file).collect();
             assert_eq!(shown, instructions.into_iter().map(str::to_owned).collect::<Vec<_>>());
             assert_eq!(files.get("AGENTS.md").map(String::as_str), instructions.map(|_| "# How we work\n"));
             assert_eq!(adopt(folder.path()).expect("it can be read").written, [] as [&str; 0]);
@@ -228,7 +228,7 @@ mod tests {
         fs::write(folder.path().join("settings.yaml"), "mine: 1\n").expect("it can be written");
         let done = init(folder.path()).expect("it can be written");
         assert_eq!(done.kept, ["settings.yaml"]);
-        assert_eq!(fs::read_to_string(folder.path().join("settings.yaml")).expect("it is there"), "mine: 1\n");
+        assert_eq!(fs::read_to_string(folder.path().join("settings.yaml")).expect("it should exist"), "mine: 1\n");
         assert!(init(folder.path()).expect("it can be read").written.is_empty());
         let file = folder.path().join("settings.yaml");
         assert!(matches!(init(&file), Err(InitError::IsFile(_))));

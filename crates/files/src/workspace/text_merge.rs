@@ -3,8 +3,8 @@
 //! are kept ([`merge_keeping_both`]). Nothing is discarded without asking.
 //!
 //! Differences are computed by `similar`. Why not `diffy`, which also merges: in 0.5.2 each of its merges still returns
-//! `Result<String, String>` (or bytes), where the error is the whole text with marks like `<<<<<<<` in it. The places about
-//! which a person is to be asked stay private to it, and a text may contain such marks of its own.
+//! `Result<String, String>` (or bytes), where the error is the whole text with marks like `<<<<<<<` in it. The places
+//! about which a person is to be asked stay private to it, and a text may contain such marks of its own.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -103,8 +103,8 @@ pub fn merge_keeping_both(base: &str, mine: &str, theirs: &str) -> String {
     text
 }
 
-/// Joins two files that grew from the same one, where each may also be gone. None where both changed the same lines, where
-/// one deleted what the other changed, or where both made the file anew.
+/// Joins two files that grew from the same one, where each may also be gone. None where both changed the same lines,
+/// where one deleted what the other changed, or where both made the file anew.
 pub fn merge_files<'a>(
     base: Option<&'a str>,
     mine: Option<&'a str>,
@@ -268,7 +268,7 @@ fn touch(one: &Range<usize>, other: &Range<usize>) -> bool {
     }
 }
 
-/// What a side made of a stretch of the base; nothing where it left it alone.
+/// One side's version of a range of the base; `None` if unchanged.
 fn side<'a, 'b>(lines: &'b [&'a str], hunks: &[Hunk], stretch: &Range<usize>) -> Option<&'b [&'a str]> {
     let (first, last) = (hunks.first()?, hunks.last()?);
     let start = first.side.start - (first.base.start - stretch.start);
@@ -367,7 +367,7 @@ mod tests {
             .prop_map(|all| all.concat())
     }
 
-    /// What happens to a line: nothing, mine or theirs replace it or take it away.
+    /// The fate of a line: unchanged, or replaced or removed by mine or theirs.
     fn fates() -> impl Strategy<Value = Vec<u8>> {
         proptest::collection::vec(0..5_u8, 0..30)
     }

@@ -31,7 +31,7 @@ pub(super) enum Target {
 struct Change {
     number: u64,
     target: Target,
-    /// What stood there before; null for nothing.
+    /// The previous value; null for nothing.
     before: Value,
 }
 
@@ -74,7 +74,7 @@ impl Unsaved {
         self.over.contains_key(path)
     }
 
-    /// Someone else's text was taken in.
+    /// Someone else's text was loaded.
     pub(super) fn seen(&mut self, path: &str, hash: Option<u64>) {
         if let Some(over) = self.over.get_mut(path) {
             *over = hash;

@@ -43,7 +43,7 @@ pub(super) fn keep_text(root: &Folder, path: &str, text: &str) -> io::Result<Str
     Err(no_name())
 }
 
-/// Moves a file there from where it lies; says where it is now, relative to the workspace.
+/// Moves a file there; returns its new path, relative to the workspace.
 pub(super) fn keep_file(root: &Folder, from: &Folder, name: &str, path: &str) -> io::Result<String> {
     let folder = folder(root)?;
     for free in names(path) {
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn copies_are_kept_once_and_never_written_over() {
         let made = tempfile::tempdir().expect("a temporary folder can be made");
-        let root = Folder::open(made.path()).expect("it is there");
+        let root = Folder::open(made.path()).expect("it should exist");
         let keep = |text: &str| keep_text(&root, "boards/a.md", text).expect("it can be kept");
         assert_eq!(
             [keep("one"), keep("two"), keep("one")].join(" "),
@@ -80,7 +80,7 @@ mod tests {
             ".workshop/unsaved/boards_a-3.md"
         );
         let text = fs::read_to_string(made.path().join(".workshop/unsaved/boards_a-3.md"));
-        assert_eq!(text.expect("it is there"), "three");
+        assert_eq!(text.expect("it should exist"), "three");
     }
 
     #[cfg(unix)]
@@ -89,8 +89,8 @@ mod tests {
         let (made, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
         let (made, elsewhere) = (made.expect("folders can be made"), elsewhere.expect("folders can be made"));
         std::os::unix::fs::symlink(elsewhere.path(), made.path().join(".workshop")).expect("links can be made");
-        let root = Folder::open(made.path()).expect("it is there");
+        let root = Folder::open(made.path()).expect("it should exist");
         assert!(keep_text(&root, "boards/a.md", "one").is_err());
-        assert_eq!(fs::read_dir(elsewhere.path()).expect("it is there").count(), 0);
+        assert_eq!(fs::read_dir(elsewhere.path()).expect("it should exist").count(), 0);
     }
 }

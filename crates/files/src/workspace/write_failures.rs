@@ -13,13 +13,13 @@ use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::{Section, SimClock, TICKS_PER_SEC};
 
-/// The first time, it is tried again after so many seconds of the room's time.
+/// The delay of the first retry, in seconds of the room's time.
 const RETRY_SECS: u64 = 5;
-/// It is tried again at least so often.
+/// The longest delay between retries.
 const RETRY_SECS_AT_MOST: u64 = 60;
-/// So many files wait to be written again.
+/// How many files may wait to be written again.
 const WAITING_AT_MOST: usize = 200;
-/// Their texts have so many bytes together.
+/// How many bytes their texts may have together.
 const BYTES_AT_MOST: usize = 16 * 1024 * 1024;
 /// What a person can do about it.
 const REMEDY: &str = "check that the folder is writable and that the disk is not full; saving is retried";
@@ -31,7 +31,7 @@ const REMEDY_LOST: &str = "check that the folder is writable and that the disk i
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Waiting {
     order: FileOrder,
-    /// So often it was tried.
+    /// How often it was tried.
     tries: u32,
     /// The tick in which it is tried again.
     due: u64,
@@ -42,13 +42,13 @@ struct Waiting {
 #[serde(default)]
 pub(super) struct FailedWrites {
     waiting: BTreeMap<String, Waiting>,
-    /// What the person was told of each folder.
+    /// What the person was told about each folder.
     told: BTreeMap<String, Problem>,
 }
 
-/// What a person is to be told.
+/// A message to the person.
 #[derive(Clone, PartialEq, Debug)]
-enum Telling {
+enum FolderNotice {
     /// Something in this folder cannot be written.
     Fails(String, Problem),
     /// Everything in this folder is written again.
@@ -57,7 +57,7 @@ enum Telling {
 
 impl FailedWrites {
     /// Takes up that a write failed.
-    fn note_failure(&mut self, order: &FileOrder, failure: &FileFailure, now: u64) -> Option<Telling> {
+    fn note_failure(&mut self, order: &FileOrder, failure: &FileFailure, now: u64) -> Option<FolderNotice> {
         let path = room_write(order)?;
         let folder = folder_of(path);
         let tries = self.waiting.remove(path).map_or(0, |before| before.tries).saturating_add(1);
@@ -75,17 +75,17 @@ impl FailedWrites {
             return None;
         }
         self.told.insert(folder.to_owned(), problem.clone());
-        Some(Telling::Fails(folder.to_owned(), problem))
+        Some(FolderNotice::Fails(folder.to_owned(), problem))
     }
 
     /// Takes up that a write went well.
-    fn note_written(&mut self, order: &FileOrder) -> Option<Telling> {
+    fn note_written(&mut self, order: &FileOrder) -> Option<FolderNotice> {
         let path = room_write(order)?;
         let folder = folder_of(path);
         self.waiting.remove(path);
         let is_over = !self.waiting.keys().any(|waiting| folder_of(waiting) == folder);
         let told = is_over.then(|| self.told.remove(folder)).flatten();
-        told.map(|_| Telling::Works(folder.to_owned()))
+        told.map(|_| FolderNotice::Works(folder.to_owned()))
     }
 
     /// What is tried again now, each under a key of its own.
@@ -104,7 +104,7 @@ impl FailedWrites {
     }
 }
 
-/// What stands between the key of an order and how often it was tried.
+/// Separates the key of an operation from the number of attempts.
 const AGAIN: &str = "~again-";
 
 /// The file that the room writes of its own accord with this order, if it is such an order.
@@ -128,7 +128,7 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Takes up how a write of the room's own went, and tells the person where that is news.
+/// Records the result of one of the room's own writes, and tells the person if that is news.
 pub(super) fn note_outcome(world: &mut World, order: &FileOrder, failure: Option<&FileFailure>) {
     let now = world.resource::<SimClock>().tick();
     let mut failed = world.resource_mut::<FailedWrites>();
@@ -139,10 +139,10 @@ pub(super) fn note_outcome(world: &mut World, order: &FileOrder, failure: Option
     };
     match telling {
         None => {}
-        Some(Telling::Fails(folder, problem)) => {
+        Some(FolderNotice::Fails(folder, problem)) => {
             world.write_message(ProblemReport { source: source_of(&folder), problems: vec![problem] });
         }
-        Some(Telling::Works(folder)) => {
+        Some(FolderNotice::Works(folder)) => {
             world.write_message(ProblemReport { source: source_of(&folder), problems: Vec::new() });
             let what = format!("{folder}/ is writable again, and everything that was waiting has been saved");
             world.resource_mut::<EventLog>().write(EventDraft::of(&Warning::new(what)));
@@ -212,25 +212,25 @@ mod tests {
     fn only_what_the_room_writes_of_its_own_accord_is_meant() {
         let write = |author| order(author, FileOperation::Write { path: "a/b.md".into(), content: String::new() });
         assert_eq!(room_write(&write(ROOM)), Some("a/b.md"));
-        assert_eq!(room_write(&write("ada")), None, "an agent is told by its call");
+        assert_eq!(room_write(&write("ada")), None, "an agent is told by the result of its call");
         assert_eq!(room_write(&record("sessions/a.yaml")), Some("sessions/a.yaml"));
         assert_eq!(room_write(&order(ROOM, FileOperation::Read { path: "a".into() })), None);
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_told_once_and_told_again_when_it_can() {
+    fn a_folder_that_cannot_be_written_is_reported_once_and_so_is_its_recovery() {
         let mut failed = FailedWrites::default();
         let told = failed.note_failure(&record("sessions/a.yaml"), &full(), 0);
-        assert!(matches!(told, Some(Telling::Fails(folder, problem)) if folder == "sessions"
+        assert!(matches!(told, Some(FolderNotice::Fails(folder, problem)) if folder == "sessions"
             && problem.place == "sessions/a.yaml" && problem.what.contains("the disk is full")));
         for tick in 1..50 {
             assert_eq!(failed.note_failure(&record("sessions/a.yaml"), &full(), tick), None);
             assert_eq!(failed.note_failure(&record("sessions/b.yaml"), &full(), tick), None);
         }
         assert_eq!(failed.note_written(&record("sessions/a.yaml")), None, "the other one waits");
-        assert_eq!(failed.note_written(&record("sessions/b.yaml")), Some(Telling::Works("sessions".into())));
+        assert_eq!(failed.note_written(&record("sessions/b.yaml")), Some(FolderNotice::Works("sessions".into())));
         assert_eq!(failed, FailedWrites::default());
-        assert!(failed.note_failure(&record("sessions/b.yaml"), &full(), 60).is_some(), "it is told anew");
+        assert!(failed.note_failure(&record("sessions/b.yaml"), &full(), 60).is_some(), "it is reported again");
     }
 
     #[test]
@@ -258,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded_and_what_is_left_out_is_told() {
+    fn what_waits_is_bounded_and_what_is_left_out_is_reported() {
         let mut failed = FailedWrites::default();
         for number in 0..WAITING_AT_MOST {
             failed.note_failure(&record(&format!("sessions/{number}.yaml")), &full(), 0);
         }
         let told = failed.note_failure(&record("sessions/more.yaml"), &full(), 0);
-        assert!(matches!(told, Some(Telling::Fails(_, problem)) if problem.remedy == REMEDY_LOST));
+        assert!(matches!(told, Some(FolderNotice::Fails(_, problem)) if problem.remedy == REMEDY_LOST));
         assert_eq!(failed.note_failure(&record("sessions/most.yaml"), &full(), 0), None, "once");
         assert_eq!(failed.waiting.len(), WAITING_AT_MOST);
     }

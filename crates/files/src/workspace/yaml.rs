@@ -119,7 +119,7 @@ pub fn block_item(map: &Map<String, Value>, indent: usize) -> String {
     format!(" {}", lines.trim_start())
 }
 
-/// A text of several lines after `|`, where that keeps every character.
+/// A text of several lines after `|`, if that preserves every character.
 fn literal(text: &str, pad: &str) -> Option<String> {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let awkward = !body.contains('\n')

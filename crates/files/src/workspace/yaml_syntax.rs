@@ -1,7 +1,7 @@
 //! The structure of a YAML text: a parse tree of byte ranges, so that one value can be changed, or a line named,
 //! without touching anything else. It covers what people write in scene and settings files; a text with rarer YAML
-//! (complex keys, several documents) has no outline, and readers work without one. The data parser (`yaml_serde`) reports
-//! no positions, and `tree-sitter-yaml` is a parser in C: see [`scene_patch`](super::scene_patch).
+//! (complex keys, several documents) has no outline, and readers work without one. The data parser (`yaml_serde`)
+//! reports no positions, and `tree-sitter-yaml` is a parser in C: see [`scene_patch`](super::scene_patch).
 
 /// Deeper nesting than this has no outline, and is refused by the readers of scenes and settings.
 const MAX_DEPTH: usize = 64;
@@ -26,14 +26,14 @@ pub enum YamlShape {
     Scalar,
     /// A mapping: in braces if `flow`, by indentation otherwise.
     Map {
-        /// Whether it stands in braces.
+        /// Whether it is written in braces.
         flow: bool,
         /// Its keys with their values, in order.
         pairs: Vec<YamlPair>,
     },
     /// A list: in brackets if `flow`, by dashes otherwise.
     Seq {
-        /// Whether it stands in brackets.
+        /// Whether it is written in brackets.
         flow: bool,
         /// Its entries, in order.
         items: Vec<YamlItem>,
@@ -150,7 +150,7 @@ impl Scan<'_> {
         self.at >= self.bytes.len()
     }
 
-    /// How far the current byte stands from the start of its line.
+    /// The distance of the current byte from the start of its line.
     fn column(&self) -> isize {
         let line = self.bytes[..self.at].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         (self.at - line.max(if line == 0 { self.origin } else { 0 })) as isize
@@ -261,7 +261,7 @@ impl Scan<'_> {
         }
         let column = self.column();
         let mut value = if list_parent == parent {
-            // After a dash a mapping or another list may stand on the same line.
+            // A dash may be followed by a mapping or another list on the same line.
             self.deeper(|scan| {
                 if scan.is_dash() { scan.block_list(column) } else { scan.block_map_or_scalar(column, parent) }
             })?
@@ -311,7 +311,7 @@ impl Scan<'_> {
             let key_start = self.at;
             let Some(key) = self.key_here()? else { return Err(YamlSyntaxError::Unknown) };
             let colon = self.at;
-            // A list may stand as far out as the key that it belongs to.
+            // A list may be indented as little as the key that it belongs to.
             let value = self.value_after(column, column - 1)?;
             end = if value.shape == YamlShape::Absent { colon } else { value.end };
             pairs.push(YamlPair { key, start: key_start, value });
@@ -327,7 +327,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Reads a key and its colon on this line; stands behind the colon then. `None` if there is no key here.
+    /// Reads a key and its colon on this line, and stops behind the colon. `None` if there is no key here.
     fn key_here(&mut self) -> Found<Option<String>> {
         let start = self.at;
         match self.peek(0) {
@@ -392,7 +392,7 @@ impl Scan<'_> {
         Err(YamlSyntaxError::Unknown)
     }
 
-    /// A plain text, which may go on over lines further in than `parent`.
+    /// A plain text, which may continue on lines that are indented deeper than `parent`.
     fn plain_lines(&mut self, parent: isize) -> YamlNode {
         let start = self.at;
         let mut end = self.plain_line();

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Without aliases, data is hardly larger than its text. With them it may be so many times as large …
+/// Without aliases, data is hardly larger than its text. With them it may be this many times as large …
 const TIMES_THE_TEXT: usize = 4;
 /// … and in any case this large, in bytes of text.
 const ALWAYS_BYTES: usize = 1024 * 1024;

@@ -15,7 +15,7 @@ pub enum AllowScope {
     Task,
     /// The same kind of thing until a date of the room, in every task of the agent and of those that it starts.
     Until(TimeLimit),
-    /// Every command of a pattern, for good: a rule for commands says so from now on.
+    /// Every command of a pattern, permanently: it becomes a rule for commands.
     Pattern,
     /// For good: a rule in the settings says so from now on.
     Always,
@@ -25,7 +25,7 @@ pub enum AllowScope {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnsweredIn {
-    /// In the window, or in a way that is not told.
+    /// In the window, or in an unknown way.
     #[default]
     Window,
     /// On the command line.

@@ -25,8 +25,8 @@ impl Backoff {
         (self.first_secs * doubled).min(self.longest_secs)
     }
 
-    /// The same for those who failed together and are not to come back together: between half the wait and all of it, as
-    /// `jitter` in 0..1 says, which the caller draws from chance or from a seed.
+    /// The same for those who failed together and are not to come back together: between half the wait and all of it,
+    /// as `jitter` in 0..1 says, which the caller draws from chance or from a seed.
     pub fn spread_secs(&self, failures_before: u32, jitter: f64) -> f64 {
         self.wait_secs(failures_before) * (0.5 + 0.5 * jitter.clamp(0.0, 1.0))
     }

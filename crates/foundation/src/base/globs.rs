@@ -12,7 +12,7 @@ use super::text_normalization::{folded, is_unseen, nfc};
 
 /// No glob that a person means is longer, in characters.
 const MAX_CHARS: usize = 512;
-/// One glob with braces stands for at most so many.
+/// The maximum number of alternatives that the braces of one glob may expand to.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// Why a text is not a valid glob.
@@ -49,7 +49,7 @@ pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
     }
     let mut globs = Vec::new();
     for alternative in alternatives(&text)? {
-        // A brace may stand between a letter and its accent.
+        // A brace may be between a letter and its accent.
         let glob = plain_path(&nfc(&alternative))?;
         if !globs.contains(&glob) {
             globs.push(glob);
@@ -58,8 +58,8 @@ pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
     Ok(globs)
 }
 
-/// A glob that forbids, over [folded] paths: what it names, or all that it could mean where it cannot be read. What lies
-/// in a folder is not to be had by putting a file in the folder's place, either.
+/// A glob that forbids, over [folded] paths: what it names, or all that it could mean where it cannot be read. What
+/// lies in a folder is not to be had by putting a file in the folder's place, either.
 pub fn limit(text: &str) -> Vec<String> {
     let seen: String = text.chars().filter(|c| !is_unseen(*c)).collect();
     let seen = folded(&seen);
@@ -103,7 +103,8 @@ pub fn widest(text: &str) -> Vec<String> {
     }
 }
 
-/// Where the last letter begins that an accent after this text could still change. A letter below 128 begins anew.
+/// The position of the last letter that a following accent could still change. A character below 128 begins a new
+/// letter.
 fn before_last_letter(text: &str) -> usize {
     match text.rfind(|c: char| c.is_ascii()) {
         Some(at) if text[at..].starts_with('/') => at + 1,
@@ -143,7 +144,7 @@ fn alternatives(text: &str) -> Result<Vec<String>, GlobError> {
             done.push(text);
             continue;
         };
-        // The innermost pair: what is in it holds no braces.
+        // The innermost pair of braces contains no braces.
         let start = text[..end].rfind('{').ok_or(GlobError::Braces)?;
         let inner: Vec<&str> = text[start + 1..end].split(',').collect();
         if inner.len() + open.len() + done.len() > MAX_ALTERNATIVES {

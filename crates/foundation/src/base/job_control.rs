@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// What is said of work that has not said how far it is.
+/// The value for work that has not reported its progress.
 const UNKNOWN: u32 = u32::MAX;
 
 /// Observes and cancels one slow job. All clones refer to the same job.

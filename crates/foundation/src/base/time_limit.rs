@@ -15,9 +15,9 @@ const SECS_AT_MOST: i64 = 31 * SECS_PER_DAY;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeLimit {
-    /// For so many seconds from when it is said.
+    /// For this many seconds from the answer on.
     Secs(u32),
-    /// Until this second of the day on which it is said; 86,400 is its end.
+    /// Until this second of the day of the answer; 86,400 is its end.
     OfDay(u32),
     /// Until this date of the room, in seconds since 1970 as the person's clock shows them.
     At(i64),
@@ -40,7 +40,7 @@ pub enum TimeLimitError {
     /// It is too long.
     #[error("{0} is more than 31 days away; choose an earlier time, or allow it always")]
     TooLong(String),
-    /// Nobody told the room what day it is.
+    /// The room does not know the date.
     #[error("the room's time is unknown; allow it once or for the task")]
     NoDate,
 }

@@ -19,7 +19,8 @@ impl EventJson {
         Self(to_raw_value(event).expect("event data is plain data with string keys"))
     }
 
-    /// Data as it was kept: for whoever keeps the log. Every kept record is one, whether this version can read it or not.
+    /// Data as it was kept: for whoever keeps the log. Every kept record is one, whether this version can read it or
+    /// not.
     pub fn kept(json: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(json).map(Self)
     }

@@ -10,9 +10,9 @@ use crate::base::hash::content_hash;
 
 /// What the name of a text that is still being written ends in.
 const WRITING: &str = ".workshop-writing";
-/// The same for one that is whole and is about to take its place: while it does, somebody else's save may lie here.
+/// The same for a complete file that is about to be put in place: during that, somebody else's save may be here.
 const PLACING: &str = ".workshop-placing";
-/// No text of this program's is larger, in bytes: what is, is somebody else's.
+/// The maximum size of this program's own texts, in bytes: a larger file belongs to somebody else.
 const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 /// A name that is longer, in bytes, does not fit into the hidden name as it is.
 const NAME_BYTES_AT_MOST: usize = 180;
@@ -60,7 +60,7 @@ pub fn write_beside(folder: &Folder, beside: &str, text: &[u8], like: Option<&Fi
         .and_then(|()| file.write_all(text))
         .and_then(|()| file.sync_all());
     written.inspect_err(|_| {
-        // The error says enough; what is left over is cleared with the next start.
+        // The error is sufficient; leftovers are cleaned up at the next start.
         let _ = folder.remove(beside);
     })
 }
@@ -92,8 +92,8 @@ pub(super) fn atomic_replace_watched(
     };
     folder.move_new(beside, folder, &placing)?;
     let ours = see(folder, &placing)?;
-    // Most saves come while the new text is written. Nobody who reads the file right then is shown the new text and
-    // writes it over what was saved: the two change places only where nothing is known to stand in between.
+    // Most saves happen while the new text is written. A reader at that moment must not see the new text and then
+    // overwrite what was saved: the two are exchanged only if no other save is known to be in between.
     if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
         return crossed(folder, &placing);
     }
@@ -111,13 +111,13 @@ pub(super) fn atomic_replace_watched(
     Ok(placed)
 }
 
-/// Looks at what came out; where somebody saved in between, the newest of theirs gets its place back.
+/// Examines what was exchanged; if somebody saved in between, their newest version is put back.
 fn after_exchange(
     folder: &Folder,
     placing: &str,
     name: &str,
     over: u64,
-    ours: Seen,
+    ours: SeenFile,
     after: &mut dyn FnMut(usize),
 ) -> io::Result<Placing> {
     if see(folder, placing)?.hash == Some(over) {
@@ -136,7 +136,7 @@ fn after_exchange(
             }
             exchanged => exchanged?,
         }
-        // What comes out now is what was put there before, unless somebody saved once more.
+        // The file that comes out now is the one from before, unless somebody saved once more.
         if see(folder, placing)? == put {
             return crossed(folder, placing);
         }
@@ -158,11 +158,11 @@ fn crossed(folder: &Folder, beside: &str) -> io::Result<Placing> {
     Ok(Placing::Crossed)
 }
 
-/// A file as it was seen: which, and what stood in it.
+/// A file as it was seen: its identity and its content.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Seen {
+struct SeenFile {
     number: u64,
-    /// None for what is no text of a bearable size.
+    /// `None` if it is not a text of a reasonable size.
     hash: Option<u64>,
 }
 
@@ -174,9 +174,9 @@ pub fn hash_of(folder: &Folder, name: &str) -> io::Result<Option<u64>> {
     }
 }
 
-fn see(folder: &Folder, name: &str) -> io::Result<Seen> {
+fn see(folder: &Folder, name: &str) -> io::Result<SeenFile> {
     let found = folder.look(name)?;
-    let seen = |hash| Ok(Seen { number: found.number, hash });
+    let seen = |hash| Ok(SeenFile { number: found.number, hash });
     if found.kind != EntryKind::File || found.size > BYTES_AT_MOST {
         return seen(None);
     }
@@ -204,12 +204,12 @@ mod tests {
         if let Some(text) = text {
             fs::write(made.path().join("a.md"), text).expect("files can be written");
         }
-        let folder = Folder::open(made.path()).expect("it is there");
+        let folder = Folder::open(made.path()).expect("it should exist");
         (made, folder)
     }
 
     fn names(made: &tempfile::TempDir) -> Vec<String> {
-        let entries = fs::read_dir(made.path()).expect("it is there").flatten();
+        let entries = fs::read_dir(made.path()).expect("it should exist").flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Placing::Crossed);
         assert_eq!(put(&folder, None, &mut |_| {}), Placing::Crossed);
         assert_eq!(names(&made), ["a.md"]);
-        fs::remove_file(made.path().join("a.md")).expect("it is there");
+        fs::remove_file(made.path().join("a.md")).expect("it should exist");
         assert_eq!(put(&folder, Some(hash("ours")), &mut |_| {}), Placing::Crossed, "taken away is not put back");
         assert_eq!(names(&made), Vec::<String>::new());
         assert_eq!(put(&folder, None, &mut |_| {}), Placing::Placed);
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn what_is_taken_away_in_between_stays_so_unless_something_was_saved() {
         let (made, folder) = folder(Some("old"));
-        let gone = || fs::remove_file(made.path().join("a.md")).expect("it is there");
+        let gone = || fs::remove_file(made.path().join("a.md")).expect("it should exist");
         assert_eq!(put(&folder, Some(hash("old")), &mut |_| gone()), Placing::Crossed);
         assert_eq!(names(&made), Vec::<String>::new());
         save(&made, "old");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_names_are_told_apart() {
+    fn hidden_names_are_distinguished() {
         let beside = name_beside("a.md");
         assert!(is_left_over(&beside) && is_placing(&beside).is_none());
         assert_eq!(is_placing(&placing_name(&beside)), Some("a.md"));

@@ -115,7 +115,7 @@ pub fn write_new<T, E: From<io::Error>>(
         Ok(told)
     });
     if written.is_err() {
-        // The error says enough; what is left over is cleared with the next start.
+        // The error is sufficient; leftovers are cleaned up at the next start.
         let _ = folder.remove(&beside);
     }
     written
@@ -210,7 +210,7 @@ mod tests {
             assert!(open_own(&at(name)).is_err() && check_own(&at(name)).is_err(), "{name}");
         }
         assert!(!elsewhere.path().join("nothing").exists());
-        assert_eq!(fs::read_to_string(&far).expect("it is there"), "far");
+        assert_eq!(fs::read_to_string(&far).expect("it should exist"), "far");
         assert!(check_own(&at("none")).is_ok() && open_own(&at("none")).is_ok());
     }
 
@@ -221,8 +221,8 @@ mod tests {
         fs::write(&far, "far").expect("files can be written");
         symlink(&far, &link).expect("links can be made");
         replace_text(&link, "ours").expect("it can be written");
-        assert_eq!(fs::read_to_string(&far).expect("it is there"), "far");
-        assert_eq!(fs::read_to_string(&link).expect("it is there"), "ours");
+        assert_eq!(fs::read_to_string(&far).expect("it should exist"), "far");
+        assert_eq!(fs::read_to_string(&link).expect("it should exist"), "ours");
         replace_text(&made.path().join("new/b.json"), "b").expect("folders are made");
     }
 
@@ -240,7 +240,7 @@ mod tests {
             assert_eq!(read_text(&made.path().join(name), 10).expect_err("it is bounded").kind(), kind, "{name}");
         }
         assert!(open_ordinary(made.path()).is_err(), "a folder");
-        assert_eq!(read_text(&made.path().join("none"), 10).expect("nothing is well too"), None);
+        assert_eq!(read_text(&made.path().join("none"), 10).expect("nothing is valid, too"), None);
         assert_eq!(read_text(&made.path().join("large"), 100).expect("it is small").map(|text| text.len()), Some(100));
     }
 
@@ -249,7 +249,7 @@ mod tests {
         let (made, elsewhere) = (folder(), folder());
         symlink(elsewhere.path(), made.path().join("exports")).expect("links can be made");
         assert!(create_new(made.path(), "exports/a.zip").is_err());
-        assert_eq!(fs::read_dir(elsewhere.path()).expect("it is there").count(), 0);
+        assert_eq!(fs::read_dir(elsewhere.path()).expect("it should exist").count(), 0);
         create_new(made.path(), "a/b/c.txt").expect("folders are made");
         assert!(create_new(made.path(), "a/b/c.txt").is_err(), "what is there stays");
     }
@@ -260,15 +260,15 @@ mod tests {
         let whole = write_new(made.path(), "exports/a.txt", |mut file| io::Write::write_all(&mut file, b"whole"));
         whole.expect("it can be written");
         let path = made.path().join("exports/a.txt");
-        assert_eq!(fs::read_to_string(&path).expect("it is there"), "whole");
+        assert_eq!(fs::read_to_string(&path).expect("it should exist"), "whole");
         let again = write_new(made.path(), "exports/a.txt", |mut file| io::Write::write_all(&mut file, b"other"));
-        assert_eq!(again.expect_err("it is there").kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(again.expect_err("it exists already").kind(), io::ErrorKind::AlreadyExists);
         let half = write_new(made.path(), "exports/b.txt", |mut file| {
             io::Write::write_all(&mut file, b"half")?;
             Err::<(), _>(io::Error::other("the disk is full"))
         });
         assert!(half.is_err());
-        assert_eq!(fs::read_to_string(&path).expect("it is there"), "whole");
-        assert_eq!(fs::read_dir(made.path().join("exports")).expect("it is there").count(), 1);
+        assert_eq!(fs::read_to_string(&path).expect("it should exist"), "whole");
+        assert_eq!(fs::read_dir(made.path().join("exports")).expect("it should exist").count(), 1);
     }
 }

@@ -19,9 +19,9 @@ pub fn ticks(secs: f32) -> u64 {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speed {
-    /// So many simulated seconds in a real one: 1, 4 or 16.
+    /// This many simulated seconds per real second: 1, 4 or 16.
     Times(u32),
-    /// As fast as the machine can, waiting only for replies that are owed.
+    /// As fast as the machine can, waiting only for outstanding replies.
     Max,
 }
 

@@ -40,8 +40,8 @@ impl RoomDate {
         self.secs(clock).map(stamp)
     }
 
-    /// The same in seconds since 1970, as the person's clock shows them. What a person allowed until a time is judged by
-    /// it: it is recorded, so that a run that is played again judges alike.
+    /// The same in seconds since 1970, as the person's clock shows them. What a person allowed until a time is judged
+    /// by it: it is recorded, so that a run that is played again judges alike.
     pub fn secs(self, clock: &SimClock) -> Option<i64> {
         Some(self.start_secs?.saturating_add(clock.secs() as i64))
     }
@@ -111,11 +111,11 @@ mod tests {
     }
 
     #[test]
-    fn the_date_goes_on_with_simulated_time_and_outlives_the_process() {
+    fn the_date_continues_with_simulated_time_and_outlives_the_process() {
         let mut app = App::new();
         app.add_plugins(crate::schedule::plugin);
         let words = |app: &App| app.world().resource::<RoomDate>().in_words(app.world().resource());
-        assert_eq!(words(&app), None, "nobody has told it");
+        assert_eq!(words(&app), None, "nobody has set it");
         (0..TICKS_PER_SEC).for_each(|_| advance(app.world_mut()));
         app.world_mut().resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: 1_795_356_300 });
         (0..90 * TICKS_PER_SEC).for_each(|_| advance(app.world_mut()));

@@ -109,7 +109,7 @@ struct InputKind {
 
 /// Registers kinds of input.
 pub trait InputExt {
-    /// Lets values of `T` in through the door, as tick messages.
+    /// Admits values of `T` from the inbox as tick messages.
     fn add_input<T: Input>(&mut self) -> &mut Self;
 }
 

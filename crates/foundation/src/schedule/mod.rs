@@ -40,7 +40,7 @@ pub enum WorkshopSystems {
     Dispatch,
     /// Responsible for what was decided changing the world.
     Apply,
-    /// Responsible for handing events, inputs and changed content to whoever keeps them.
+    /// Hands events, inputs and changed content to the code that stores them.
     Record,
 }
 

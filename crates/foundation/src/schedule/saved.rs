@@ -14,10 +14,10 @@ pub trait Section: Serialize + DeserializeOwned + 'static {
     /// The key of this section. A stored format: never change one.
     const NAME: &'static str;
 
-    /// Copies the floor's state out of the world.
+    /// Copies the layer's state out of the world.
     fn save(world: &mut World) -> Self;
 
-    /// Puts it into a world in which the floors below are loaded already.
+    /// Puts it into a world in which the layers below are loaded already.
     fn load(self, world: &mut World);
 }
 

@@ -13,7 +13,7 @@ use super::embedding::{Embedding, ModelId};
 use super::index::RecallCount;
 use crate::base::Id;
 
-/// What its tables are like; another number means that they are made anew.
+/// The version of the tables; with any other number they are created again.
 const VERSION: i64 = 1;
 const TABLES: &str = "
     CREATE TABLE vectors (model TEXT NOT NULL, text_hash INTEGER NOT NULL, scale REAL NOT NULL, levels BLOB NOT NULL,
@@ -104,7 +104,7 @@ impl Db {
         Ok(done)
     }
 
-    /// The vector of a text, if this model made one before. What is no vector of it counts as none.
+    /// The vector of a text, if this model has made one before. A malformed vector counts as none.
     pub(super) fn vector(&self, model: &ModelId, dimensions: usize, text: u64) -> Result<Option<Embedding>, DbError> {
         let statement = "SELECT scale, levels FROM vectors WHERE model = ?1 AND text_hash = ?2";
         let found = self.connection.prepare_cached(statement).and_then(|mut statement| {

@@ -10,7 +10,7 @@ use super::memory::{Edge, Memory, Relation};
 use crate::base::calendar::stamp;
 use crate::base::text::{one_line, truncate};
 
-/// So many characters of a memory stand in its box.
+/// How many characters of a memory its box shows.
 const LABEL_CHARS: usize = 60;
 
 /// The memories that a viewer knows of, and the relations between them.
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_graph_has_what_the_viewer_knows_and_no_edge_that_leads_further() {
-        let model = WordLlama::built_in().expect("the table is whole");
+        let model = WordLlama::built_in().expect("the table should be complete");
         let mut index = Index::new(model.model(), model.dimensions());
         let edge = |relation, target: &str| Edge { relation, target: target.into(), weight: 0.5 };
         let memory = |id: &str, agent: &str, edges| Memory {

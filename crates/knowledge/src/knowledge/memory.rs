@@ -18,7 +18,7 @@ const ID_BYTES_AT_MOST: usize = 64;
 pub const USUAL_IMPORTANCE: f32 = 0.5;
 /// How strong an edge is of which nothing else is said.
 pub const USUAL_WEIGHT: f32 = 1.0;
-/// What stands at the end of a content that was cut.
+/// The last character of a content that was cut.
 const CUT_MARK: char = '…';
 
 /// The kind of a memory.
@@ -94,7 +94,7 @@ pub enum Relation {
     Supersedes,
     /// This one is a part of that one.
     PartOf,
-    /// This one comes of that one.
+    /// This one is caused by that one.
     CausedBy,
 }
 

@@ -4,7 +4,7 @@ use super::model::{AgentDocument, Section};
 use crate::source::outline::{Heading, Outline};
 use crate::source::{ByteRange, LineIndex, SourceProblem};
 
-/// What stands before the name in the heading that says it.
+/// The text before the name in the heading that contains it.
 const NAME_MARK: &str = "agent:";
 
 /// Reads the name and the sections into the document. `tools` are the stretches of tools, in order.
@@ -60,8 +60,8 @@ fn cuts(outline: &Outline, tools: &[ByteRange]) -> Vec<ByteRange> {
     cuts
 }
 
-/// The headings that begin a section: those of the first two levels, and deeper ones of a known name that stand in no
-/// section that is less deep.
+/// The headings that begin a section: those of the first two levels, and deeper ones with a known name that are not
+/// inside a less deep section.
 fn sections<'a>(headings: &[&'a Heading], name: Option<&Heading>) -> Vec<&'a Heading> {
     let mut open = usize::MAX;
     let mut sections = Vec::new();
@@ -131,13 +131,13 @@ impl<'a> Reader<'a> {
             }
         }
         self.document.is_named = found.is_some() || is_in_front;
-        // A title that is the name of the front matter says nothing more.
+        // A title that equals the name in the front matter adds nothing.
         let repeats = |title: &&Heading| is_in_front && one_line(&title.text) == self.document.name;
         found.map(|(heading, _)| heading).or(title.filter(repeats))
     }
 
     fn section(&mut self, heading: &Heading, end: usize, name: Option<&Heading>) {
-        // The heading with the name may stand below a section; it belongs to none.
+        // The heading with the name may be below a section; it belongs to none.
         let ends = name.map(|name| name.range.start).filter(|at| heading.range.end <= *at && *at < end);
         let body = heading.range.end..end;
         let text = match (ends, name) {
@@ -210,7 +210,7 @@ fn tidy(text: &str) -> String {
     tidy.trim_matches('\n').trim_end().to_owned()
 }
 
-/// An entry of a list without its mark; the lines below are moved to the left as far as they stand together.
+/// An entry of a list without its mark; the lines below are moved to the left by their common indentation.
 fn item_text(item: &str) -> String {
     let item = item.trim_start();
     let digits = item.len() - item.trim_start_matches(|c: char| c.is_ascii_digit()).len();

@@ -29,7 +29,7 @@ pub(super) enum TagKind {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Attribute {
     pub(super) name: String,
-    /// What it says; nothing where it is an expression that only a program could work out.
+    /// Its value; `None` if it is an expression that would have to be evaluated.
     pub(super) value: Option<Value>,
     /// Where it begins.
     pub(super) at: usize,
@@ -155,7 +155,7 @@ impl Scanner<'_> {
         self.fault("a quote in the tag is not closed", "quote each value: name=\"value\"")
     }
 
-    /// What stands between braces, which may hold texts and more braces.
+    /// The text between braces, which may contain string literals and more braces.
     fn braced(&mut self) -> Result<&str, TagFault> {
         let start = self.at + 1;
         let (mut depth, mut quote) = (0usize, None);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn open_self_closing_and_closing_tags_are_told_apart() {
+    fn open_self_closing_and_closing_tags_are_distinguished() {
         for (text, kind) in [
             ("<Tool name=\"x\">", TagKind::Open),
             ("<Param name='x'/>", TagKind::SelfClosing),

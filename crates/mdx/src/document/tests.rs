@@ -1,4 +1,4 @@
-//! The reference's document and its tables row by row, and what people write otherwise.
+//! The document of the reference and its tables row by row, and what people write instead.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -183,7 +183,7 @@ fn what_cannot_be_understood_is_a_problem_and_the_rest_works() {
 }
 
 #[test]
-fn what_is_odd_is_told_and_used() {
+fn what_is_odd_is_reported_and_used() {
     let with = |attributes: &str, inner: &str| format!("<Tool {attributes}>\n{inner}\n{CODE}\n</Tool>");
     let plain = "name=\"x\" description=\"d\"";
     for (text, what) in [
@@ -229,7 +229,7 @@ fn broken_front_matter_leaves_the_agent() {
 }
 
 #[test]
-fn sections_that_are_wanting_are_told() {
+fn sections_that_are_wanting_are_reported() {
     let document = parse("# Agent: A\n\n## Capabilities\n\nMany things.\n\n## Capabilities\n\n- One\n");
     let expected = [
         "1: the document has no Purpose section",
@@ -259,7 +259,7 @@ fn tools_and_comments_are_in_no_prompt() {
     assert_eq!(document.purpose.unwrap().text, "Before  after.\n\nEnd.");
 }
 
-/// Pieces that documents are made of, whole and broken.
+/// Pieces of documents, whole and broken.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("```ts\n".to_owned()),

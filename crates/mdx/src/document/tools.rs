@@ -11,7 +11,7 @@ use super::tag::{Attribute, Tag, TagKind};
 use crate::source::outline::{CodeBlock, Outline, is_in};
 use crate::source::{ByteRange, LineIndex, SourceProblem};
 
-/// What a fence says whose block is the code of a tool.
+/// The languages of a fence whose block is the code of a tool.
 const LANGUAGES: [&str; 2] = ["typescript", "ts"];
 
 /// Languages that the engine runs as well, though other programs that read such documents may not.
@@ -135,7 +135,7 @@ impl Reader<'_> {
         }
     }
 
-    /// In a tool there is no indented code: parameters may stand as deep as one likes.
+    /// A tool has no indented code: parameters may be indented in any way.
     fn indented(&mut self, candidate: &Candidate) {
         if self.open.is_some() {
             return self.candidate(candidate);

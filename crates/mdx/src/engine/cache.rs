@@ -11,18 +11,19 @@ const PROGRAMS_KEPT: usize = 512;
 /// Programs by their source, so that a tool that is called again is not parsed again.
 #[derive(Default, Debug)]
 pub struct ProgramCache {
-    kept: Mutex<HashMap<Arc<str>, Kept>>,
+    kept: Mutex<HashMap<Arc<str>, CachedProgram>>,
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct CachedProgram {
     program: Result<Arc<Program>, StripError>,
     /// When it was last used, counted in uses.
     used: u64,
 }
 
 impl ProgramCache {
-    /// The program of this code, which is read where it is new. Reading takes milliseconds: not for a thread that draws.
+    /// The program of this code, which is read where it is new. Reading takes milliseconds: not for a thread that
+    /// draws.
     pub fn program(&self, code: &str, bytes_at_most: usize) -> Result<Arc<Program>, StripError> {
         if let Some(program) = self.known(code) {
             return program;
@@ -50,7 +51,7 @@ impl ProgramCache {
             kept.remove(&oldest);
         }
         let used = kept.values().map(|kept| kept.used).max().unwrap_or(0) + 1;
-        kept.insert(code.into(), Kept { program, used });
+        kept.insert(code.into(), CachedProgram { program, used });
     }
 }
 

@@ -180,7 +180,7 @@ impl Finish {
     }
 }
 
-/// Runs a call on a thread of its own, which has so much stack for it.
+/// Runs a call on a thread of its own with this stack size.
 pub(super) fn start_on_thread(
     limits: EngineLimits,
     stack_bytes: usize,

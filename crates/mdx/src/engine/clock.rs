@@ -13,7 +13,7 @@ pub(super) enum Stop {
     Cancelled,
     RunLimit,
     WaitLimit,
-    /// It waits for something that nothing can bring about.
+    /// It waits for something that can never happen.
     NeverSettles,
 }
 

@@ -65,7 +65,7 @@ pub struct ExternalRuntime {
 /// What the program says, line by line.
 #[derive(Deserialize)]
 #[serde(tag = "says", rename_all = "snake_case")]
-enum Said {
+enum ProgramMessage {
     Asks {
         id: u64,
         request: HostRequest,
@@ -86,8 +86,8 @@ enum Said {
 }
 
 impl ToolCall {
-    /// Starts the call in a runtime of this computer's, which is found on the call's own thread. The error says to the model
-    /// why there is none.
+    /// Starts the call in a runtime of this computer's, which is found on the call's own thread. The error says to the
+    /// model why there is none.
     pub fn start_in(self, find: impl FnOnce() -> Result<ExternalRuntime, String> + Send + 'static) -> RunningCall {
         start_on_thread(self.limits, 0, move |link, finish| {
             let runtime = match find() {
@@ -144,7 +144,7 @@ impl ToolCall {
             log: Log::default(),
         };
         let given = json!({ "agentDir": self.agent_dir, "cwd": self.cwd });
-        running.tell(&json!({ "begin": { "params": self.arguments, "given": given } }));
+        running.send(&json!({ "begin": { "params": self.arguments, "given": given } }));
         Ok(running)
     }
 }
@@ -153,9 +153,9 @@ impl ToolCall {
 struct Running {
     child: Child,
     end: fn(u32),
-    /// What it is told next.
+    /// The lines that are sent to it.
     told: Sender<String>,
-    /// Whether it takes what it is told no more.
+    /// Whether it no longer reads its input.
     is_deaf: bool,
     said: Receiver<String>,
     last_words: Receiver<String>,
@@ -180,7 +180,7 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn tell(&mut self, told: &Value) {
+    fn send(&mut self, told: &Value) {
         self.is_deaf |= self.told.try_send(format!("{told}\n")).is_err();
     }
 
@@ -203,7 +203,7 @@ impl Running {
             crossbeam_channel::select! {
                 recv(self.said) -> line => match line {
                     Ok(line) => {
-                        if let Some(result) = self.hear(&line, call, runtime, (program, link)) {
+                        if let Some(result) = self.receive_line(&line, call, runtime, (program, link)) {
                             break result;
                         }
                     }
@@ -246,8 +246,8 @@ impl Running {
         }
     }
 
-    /// A line that it said; its result, where that is one.
-    fn hear(
+    /// Processes a line of output; returns the result, if it is one.
+    fn receive_line(
         &mut self,
         line: &str,
         call: &ToolCall,
@@ -264,15 +264,15 @@ impl Running {
                 let source = Source { file, first_line, program: program.clone() };
                 Some(Err(script_failure(&message, &stack, &[source])))
             }
-            Ok(Said::Log { level, text }) => {
+            Ok(ProgramMessage::Log { level, text }) => {
                 self.log.add(level, text, call.limits.log_bytes);
                 None
             }
-            Ok(Said::Asks { id, request }) => {
+            Ok(ProgramMessage::Asks { id, request }) => {
                 self.ask(id, request, call.limits.host_requests, link);
                 None
             }
-            // What code writes on standard output by itself is no word of the runtime's.
+            // Standard output of the code itself is not a message of the runtime.
             Err(_) => None,
         }
     }
@@ -291,10 +291,10 @@ impl Running {
 
     fn answer(&mut self, id: u64, answer: &HostAnswer) {
         self.open.remove(&id);
-        self.tell(&json!({ "answer": { "id": id, "answer": answer } }));
+        self.send(&json!({ "answer": { "id": id, "answer": answer } }));
     }
 
-    /// Why there is no result, now that it says no more.
+    /// Why there is no result at the end of its output.
     fn ended(&mut self, runtime: &ExternalRuntime) -> ToolFailure {
         if self.child.wait().is_ok_and(|status| status.success()) {
             return ToolFailure::stopped(Stop::NeverSettles, &EngineLimits::default());
@@ -309,13 +309,13 @@ impl Running {
 fn to_program(mut input: impl Write + Send + 'static) -> io::Result<Sender<String>> {
     let (told, lines) = bounded::<String>(REQUESTS_AT_ONCE + 1);
     thread::Builder::new().name("tool input".to_owned()).spawn(move || {
-        // One that does not listen any more has ended, which its output tells.
+        // A program that no longer reads its input has ended, as its output shows.
         let _ = lines.iter().try_for_each(|line| input.write_all(line.as_bytes()).and_then(|()| input.flush()));
     })?;
     Ok(told)
 }
 
-/// What it says, each line by itself. One that is longer than any result may be ends it.
+/// Its output line by line. A line that is longer than any result may be ends it.
 fn in_lines(output: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (lines, said) = bounded(LINES_AT_ONCE);
     thread::Builder::new().name("tool output".to_owned()).spawn(move || read_lines(output, &lines))?;
@@ -336,7 +336,7 @@ fn read_lines(output: impl Read, lines: &Sender<String>) {
     }
 }
 
-/// The beginning of what it says on standard error; the rest is read and forgotten, so that it never waits.
+/// The beginning of its standard error; the rest is read and dropped, so that it never blocks.
 fn in_one(errors: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     let (words, read) = bounded(1);
     thread::Builder::new().name("tool errors".to_owned()).spawn(move || {

@@ -1,5 +1,5 @@
-//! Tools in runtimes of this computer's: the contract of the embedded engine. Cases for runtimes that are not here hold
-//! by having nothing to say.
+//! Tools in runtimes of this computer follow the contract of the embedded engine. Cases for runtimes that are not
+//! installed pass without testing anything.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +14,7 @@ fn found(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|place| place.is_file())
 }
 
-/// The runtimes that are here, each with a folder of its own.
+/// The installed runtimes, each with a folder of its own.
 fn runtimes() -> Vec<ExternalRuntime> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let all = [("node", vec![]), ("bun", vec!["run"]), ("deno", vec!["run", "--no-prompt", "--allow-read=."])];
@@ -67,7 +67,7 @@ fn host(asked: HostCall) -> HostAnswer {
     }
 }
 
-/// What comes of a call in each runtime that is here, and in the embedded engine.
+/// The results of a call in each installed runtime and in the embedded engine.
 fn everywhere(body: &str) -> Vec<(String, ToolOutcome)> {
     let outside = runtimes().into_iter().map(|runtime| (runtime.name.clone(), call(body).start_in(found_as(&runtime))));
     let embedded = ("the embedded engine".to_owned(), call(body).start());
@@ -138,7 +138,7 @@ fn one_that_is_stopped_says_so_ends_what_it_started_and_leaves_no_folder() {
 }
 
 #[test]
-fn what_is_no_word_of_the_runtimes_is_left_out_and_what_cannot_start_is_told() {
+fn what_is_no_word_of_the_runtimes_is_left_out_and_what_cannot_start_is_reported() {
     for runtime in runtimes().into_iter().filter(|runtime| runtime.name == "node") {
         let body = "import process from 'node:process';\nasync function execute() { process.stdout.write('odd\\n'); return 'fine'; }";
         assert_eq!(call(body).start_in(found_as(&runtime)).wait(host).result.as_deref(), Ok("fine"));

@@ -92,7 +92,7 @@ impl Log {
     }
 }
 
-/// Makes the world. What comes back are the functions by which it is driven.
+/// Creates the global objects. Returns the functions with which they are controlled.
 pub(super) fn make<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
     let native = native(ctx, shared)?;
     eval(ctx, GUARDS)?.call::<_, ()>((native.clone(),))?;
@@ -194,7 +194,7 @@ fn encode<'js>(ctx: Ctx<'js>, text: String) -> Result<TypedArray<'js, u8>> {
     TypedArray::new(ctx, text.into_bytes())
 }
 
-/// UTF-8 whose bytes come as the characters of a text: what is no UTF-8 is replaced.
+/// UTF-8 whose bytes are given as the characters of a text: invalid sequences are replaced.
 fn decode(bytes: LossyString) -> String {
     let bytes: Vec<u8> = bytes.0.chars().map(|c| c as u32 as u8).collect();
     String::from_utf8_lossy(&bytes).into_owned()

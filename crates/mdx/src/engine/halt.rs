@@ -20,7 +20,7 @@ const SPARE_BYTES: usize = 8 << 20;
 pub(super) struct Halt(Rc<Cell<Option<NonNull<qjs::JSRuntime>>>>);
 
 impl Halt {
-    /// Says which runtime it is. The runtime owns the function that holds this, so that it is never gone before.
+    /// Identifies the runtime, which owns the function that holds this, so that it is never dropped before.
     pub(super) fn set(&self, context: &Context) {
         self.0.set(NonNull::new(context.get_runtime_ptr()));
     }

@@ -38,7 +38,7 @@ pub enum HostRequest {
     },
     /// `readFile(path)`.
     ReadFile {
-        /// As the code wrote it; whoever answers makes it a path of the agent's folder.
+        /// As the code wrote it; the host resolves it in the agent's folder.
         path: String,
     },
     /// `writeFile(path, content)`.

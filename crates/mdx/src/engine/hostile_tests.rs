@@ -1,4 +1,4 @@
-//! Code that means harm, or does it by mistake: each is ended within its limit, and sees nothing of the host.
+//! Malicious or faulty code: each is ended within its limit, and sees nothing of the host.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,8 @@ use serde_json::json;
 use super::tests::call;
 use super::*;
 
-/// How long after its limit a call may still take to be told as ended: a tenth of a second on a machine that is left in
-/// peace for it, which whoever asks for the large count says; elsewhere other tests keep the processors busy.
+/// How long after its limit the end of a call may still be reported: a tenth of a second on an otherwise idle machine,
+/// which the large count assumes; elsewhere other tests keep the processors busy.
 fn late_at_most() -> Duration {
     if is_measuring() { Duration::from_millis(100) } else { Duration::from_secs(30) }
 }
@@ -19,14 +19,15 @@ fn limits() -> EngineLimits {
     EngineLimits { run: RUN, wait: Duration::from_millis(300), memory_bytes: 16 << 20, ..EngineLimits::default() }
 }
 
-/// How long the thread of a call may go on that was given up: what the engine does in one go ends some time.
+/// How long the thread of an abandoned call may continue: every uninterruptible operation of the engine ends at some
+/// time.
 const STUCK_AFTER: Duration = Duration::from_secs(300);
 
 fn nobody() -> HostAnswer {
     HostAnswer::Refused { reason: "nobody is there".to_owned() }
 }
 
-/// Runs it; what comes back is the outcome, and how long it took until it was told.
+/// Runs the code. Returns the outcome, and how long it took until it was reported.
 fn run(code: &str) -> Option<(ToolOutcome, Duration)> {
     let program = strip(code, 1 << 20).ok()?;
     let call = ToolCall {
@@ -40,16 +41,16 @@ fn run(code: &str) -> Option<(ToolOutcome, Duration)> {
     let outcome = running.wait(|_| nobody());
     let took = begun.elapsed();
     while !has_ended() {
-        assert!(begun.elapsed() < STUCK_AFTER, "{code} goes on for ever");
+        assert!(begun.elapsed() < STUCK_AFTER, "{code} runs for ever");
         std::thread::park_timeout(Duration::from_millis(1));
     }
     Some((outcome, took))
 }
 
-/// A body of `execute` that wants more arguments than there is room for.
+/// A body of `execute` that passes more arguments than there is room for.
 const SPREAD_WITHOUT_END: &str = "const o = { *[Symbol.iterator]() { for (;;) yield 1 } }; Math.max(...o)";
 
-/// Bodies of `execute` that never end by themselves, each with what ends them.
+/// Bodies of `execute` that never end by themselves, each with the limit that ends them.
 const ENDLESS: &[&str] = &[
     "for (;;);",
     "while (true) { Math.sqrt(2) }",
@@ -107,7 +108,7 @@ const ENDLESS: &[&str] = &[
     "setTimeout(() => { for (;;); }, 1); await new Promise((r) => setTimeout(r, 50))",
 ];
 
-/// What the engine does in one go without looking at its clock.
+/// Operations that the engine does without checking its clock.
 const IN_ONE_GO: &[&str] = &[
     "Array.from({ length: 1e9 }, () => 1)",
     "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)",
@@ -181,8 +182,8 @@ const IN_ONE_GO: &[&str] = &[
     "new Set({ [Symbol.iterator]: Object.prototype.valueOf, next: Object.prototype.valueOf })",
 ];
 
-/// What takes the engine seconds at most, in which it does not look at its clock: numbers and texts as large as the
-/// memory holds.
+/// Operations that keep the engine busy for seconds without checking its clock: numbers and texts as large as the
+/// memory allows.
 const SLOW: &[&str] = &[
     "let n = 3n; for (;;) n *= n + 1n",
     "(3n ** 600000n).toString()",
@@ -193,7 +194,7 @@ const SLOW: &[&str] = &[
     "(2n ** 900000n) * (2n ** 900000n) + 3n ** 600000n",
 ];
 
-/// What takes memory without end, or as deep a stack.
+/// Code that needs unlimited memory or stack.
 const GREEDY: &[&str] = &[
     "const a = []; for (;;) a.push(new Array(1000).fill(1))",
     "let s = 'x'; for (;;) s += s",
@@ -239,7 +240,7 @@ const GREEDY: &[&str] = &[
     "return Object.create(null)",
 ];
 
-/// Where the host would be seen. Each tells `hidden`.
+/// Ways to see the host. Each reports `hidden` where there is none.
 const CURIOUS: &[&str] = &[
     "return typeof process + typeof require + typeof std + typeof os + typeof Deno + typeof Bun === 'undefined'.repeat(6) ? 'hidden' : 'seen'",
     "return typeof native + typeof world + typeof scriptArgs + typeof print + typeof load + typeof gc === 'undefined'.repeat(6) ? 'hidden' : 'seen'",
@@ -274,7 +275,7 @@ fn ends_in_time(body: &str) -> Option<FailureKind> {
 fn what_never_ends_is_ended() {
     for body in ENDLESS {
         let kind = ends_in_time(body);
-        // On a machine that is busy its thread may be late to hear of its end, which `run` waits for.
+        // On a busy machine its thread may notice its end late, which `run` waits for.
         let is_ended = matches!(
             kind,
             Some(FailureKind::RunLimit | FailureKind::WaitLimit | FailureKind::Memory | FailureKind::GivenUp)
@@ -285,7 +286,7 @@ fn what_never_ends_is_ended() {
 
 #[test]
 fn arguments_without_end_are_refused_or_ended() {
-    // Where there is time enough, the engine itself throws that they are too many before a limit is met.
+    // If there is enough time, the engine itself throws that there are too many before a limit is reached.
     assert!(ends_in_time(SPREAD_WITHOUT_END).is_some());
 }
 
@@ -293,7 +294,7 @@ fn arguments_without_end_are_refused_or_ended() {
 fn what_the_engine_does_in_one_go_comes_back() {
     let given_up: Vec<&str> =
         IN_ONE_GO.iter().copied().filter(|body| ends_in_time(body) == Some(FailureKind::GivenUp)).collect();
-    // On a machine that is busy, what comes back by itself may come back late.
+    // On a busy machine, results may come late.
     assert!(given_up.is_empty() || !is_measuring(), "{}", given_up.join("\n"));
 }
 
@@ -304,7 +305,7 @@ fn memory_and_stack_have_limits() {
     }
 }
 
-/// The caller is told in time all the same; the thread ends a little later, which `run` waits for.
+/// The caller is told in time nevertheless; the thread ends a little later, which `run` waits for.
 #[test]
 fn what_takes_long_in_one_go_is_given_up_in_time() {
     for body in SLOW {
@@ -320,7 +321,7 @@ fn nothing_of_the_host_is_seen() {
     }
 }
 
-/// How many snippets are made up; the large count takes minutes, and measures.
+/// How many snippets are generated; the large count takes minutes, and measures.
 const MADE_UP: &str = "WORKSHOP_HOSTILE_SNIPPETS";
 
 fn made_up() -> u64 {
@@ -331,7 +332,7 @@ fn is_measuring() -> bool {
     std::env::var_os(MADE_UP).is_some()
 }
 
-/// What harm can be wrapped into, where `BODY` stands.
+/// Wrappers of harmful code, with `BODY` in its place.
 const WRAPPINGS: &[&str] = &[
     "BODY",
     "try { BODY } catch (e) { throw e }",

@@ -50,7 +50,7 @@ impl ModuleFiles {
         // There is room for the answer to every request, and for the end.
         let (answers, incoming) = bounded(self.limits.host_requests + 1);
         let (orders, ordered) = bounded(ORDERS_AT_ONCE);
-        // What is said waits for whoever listens: a module that logs without end is slowed down, not heaped up.
+        // Output waits for its reader: a module that logs without end is slowed down instead of filling memory.
         let (said, news) = bounded(REQUESTS_AT_ONCE);
         let (pulse, limits) = (Arc::new(Pulse::default()), self.limits);
         let link = Link { requests: requests_in, incoming, pulse: pulse.clone() };

@@ -71,7 +71,7 @@ impl ToolFailure {
         Self { kind, text: text.into(), line: None }
     }
 
-    /// What a stop means for whoever reads it.
+    /// The meaning of a stop, for readers.
     pub(super) fn stopped(stop: Stop, limits: &EngineLimits) -> Self {
         match stop {
             Stop::Cancelled => Self::new(FailureKind::Cancelled, "the tool was stopped"),

@@ -50,7 +50,7 @@ impl Spare {
     }
 
     fn begin(self, call: ToolCall) -> RunningCall {
-        // Whoever could not start has told so already.
+        // A runtime that could not start has reported that already.
         let _ = self.call.send(call);
         self.running
     }
@@ -70,7 +70,7 @@ fn run_next(limits: EngineLimits, link: Link, next: &Receiver<ToolCall>, finish:
         // Nobody calls it where the process ends.
         let Ok(call) = next.recv() else { return };
         let outcome = call.run(&machine, &ctx, session);
-        // What the runtime holds is given back after whoever waits was told.
+        // The runtime's memory is freed after the caller has its result.
         finish.with(outcome);
     });
 }

@@ -125,8 +125,7 @@ impl Emitter for FirstError {
     }
 }
 
-/// For every line of the generated code the line that it comes from. A line that comes from nowhere counts to the one
-/// before it.
+/// For every line of the generated code its source line. A line without a source counts to the one before it.
 fn written_lines(map: &str, count: usize) -> Option<Vec<u32>> {
     let map = swc_sourcemap::SourceMap::from_slice(map.as_bytes()).ok()?;
     let mut lines = vec![0u32; count];

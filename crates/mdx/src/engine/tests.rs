@@ -1,4 +1,4 @@
-//! The contract of tools: what they are given, what comes back, and where it went wrong.
+//! The contract of tools: their arguments, their results and their errors.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn outcome(code: &str) -> ToolOutcome {
     call(code, json!({})).start().wait(nobody)
 }
 
-/// What the body of `execute` returns.
+/// The result of this body of `execute`.
 fn returned(body: &str) -> String {
     let outcome = outcome(&format!("async function execute(params, ctx) {{ {body} }}"));
     outcome.result.unwrap_or_else(|failure| panic!("{body}: {failure:?}"))
@@ -126,7 +126,7 @@ fn what_is_thrown_comes_back_with_the_line_of_the_document() {
     assert_eq!(failure.kind, FailureKind::Threw);
     assert_eq!(failure.line, Some(14));
     assert!(failure.text.starts_with("TypeError: no\n    at execute (agent.mdx:14:"), "{}", failure.text);
-    // Where the code is written anew, too.
+    // Where the code is rewritten, too.
     let failure =
         self::failure("enum E {\n  A,\n  B,\n}\ninterface I {\n  a: string;\n}\nfunction execute() {\n  null.x;\n}");
     assert_eq!(failure.line, Some(18), "{}", failure.text);
@@ -328,7 +328,7 @@ fn waiting_has_a_limit_of_its_own() {
 }
 
 #[test]
-fn a_promise_that_nothing_settles_is_told_at_once() {
+fn a_promise_that_nothing_settles_is_reported_at_once() {
     let begun = Instant::now();
     assert_eq!(failure("const execute = () => new Promise(() => {})").kind, FailureKind::NeverSettles);
     assert_eq!(failure("await new Promise(() => {}); function execute() {}").kind, FailureKind::NeverSettles);

@@ -6,7 +6,7 @@ use jiff::{Timestamp, Zoned};
 use super::read::Heartbeat;
 use super::trigger::Trigger;
 
-/// How many missed moments are counted; more are told as that many.
+/// How many missed times are counted; more are reported as this number.
 const COUNTED_AT_MOST: u32 = 10_000;
 
 /// Something that is due.

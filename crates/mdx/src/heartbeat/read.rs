@@ -33,7 +33,7 @@ pub struct Routine {
     pub line: usize,
 }
 
-/// What stands before an interval in the section Schedule.
+/// The text before an interval in the section Schedule.
 const EVERY: &str = "@every";
 
 /// Reads the file. It is never an error: see [`Heartbeat::problems`].
@@ -149,7 +149,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The entries of the lists in a section, each with its place; where there is no list, its lines.
+    /// The entries of the lists in a section, each with its position; without a list, its lines.
     fn items(&self, body: &ByteRange) -> Vec<(String, usize)> {
         let first = self.outline.items.partition_point(|item| item.start < body.start);
         let inside: Vec<&ByteRange> =
@@ -175,8 +175,8 @@ impl Reader<'_> {
     }
 }
 
-/// When, the trigger, and what to do: the first colon counts whose front says a time. A colon inside a time of the day
-/// has no blank behind it.
+/// When, the trigger, and what to do: the first colon counts whose left side is a time. A colon inside a time of the
+/// day is not followed by a space.
 fn routine(item: &str) -> Option<(String, Trigger, String)> {
     let colons = item.match_indices(':').map(|(at, _)| at).filter(|at| item[at + 1..].starts_with([' ', '*', '`']));
     colons.into_iter().find_map(|at| {

@@ -1,4 +1,4 @@
-//! The reference's file, the sentences that people write, and a simulated year.
+//! The file of the reference, the sentences that people write, and a simulated year.
 
 use jiff::civil::date;
 use jiff::tz::TimeZone;
@@ -41,7 +41,7 @@ fn the_file_of_the_reference_is_understood() {
     }
 }
 
-/// The next two moments after Wednesday the 14th of January 2026, 10:20, as day and time.
+/// The next two times after Wednesday, 14 January 2026, 10:20, as day and time.
 fn next_two(written: &str) -> String {
     let now = zoned(2026, 1, 14, 10, 20, "UTC");
     let trigger = parse_trigger(written).unwrap_or_else(|error| panic!("{error}"));
@@ -117,7 +117,7 @@ fn what_says_no_time_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_told_with_examples() {
+fn what_cannot_be_understood_is_reported_with_examples() {
     let text = FILE.replace("Every hour:", "When I like:").replace("15m", "soon") + "\n## Notes\n\nx\n";
     let heartbeat = read(&text);
     assert_eq!(
@@ -149,7 +149,7 @@ fn what_was_missed_is_due_once() {
     assert_eq!(due(&heartbeat, &now, &now, began.timestamp()), [], "nothing is due twice");
 }
 
-/// Every moment of a year at which it is due, looked at every `step` minutes.
+/// Every time of a year at which it is due, checked every `step` minutes.
 fn year(written: &str, year: i16, zone: &str, step: i64) -> Vec<Zoned> {
     let heartbeat = read(&format!("## Routine Tasks\n\n- {written}: Do it\n"));
     assert_eq!(told(&heartbeat), [] as [&str; 0], "{written}");
@@ -182,7 +182,7 @@ fn a_year_has_every_morning_once_whatever_the_clocks_do() {
 
 #[test]
 fn what_falls_into_a_gap_or_an_hour_that_comes_twice_is_due_once_a_day() {
-    // In Zurich the clock goes from 2 to 3 on the 29th of March 2026, and from 3 to 2 on the 25th of October.
+    // In Zurich the clock goes from 2 to 3 on 29 March 2026, and from 3 to 2 on 25 October.
     let nights = year("Every night at 2:30", 2026, "Europe/Zurich", 20);
     let mut days: Vec<_> = nights.iter().map(|at| at.date()).collect();
     days.dedup();
@@ -192,7 +192,7 @@ fn what_falls_into_a_gap_or_an_hour_that_comes_twice_is_due_once_a_day() {
 #[test]
 fn every_hour_is_every_hour_also_when_one_comes_twice() {
     let hours = year("Every hour", 2026, "Europe/Zurich", 20);
-    // The first hour of the year is not after its beginning; the next year's is.
+    // The first hour of the year is not after its beginning; that of the next year is.
     assert_eq!(hours.len(), 365 * 24);
     assert!(hours.windows(2).all(|pair| pair[1].duration_since(&pair[0]).as_secs() == 3600));
 }

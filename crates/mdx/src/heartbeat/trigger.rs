@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 /// When something is due.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Trigger {
-    /// Again and again after so much time, counted from the moment that the agent began.
+    /// Repeatedly after this interval, counted from the start of the agent.
     Every(Duration),
     /// By the calendar of a time zone; a pattern of cron.
     Calendar(Box<Cron>),

@@ -68,7 +68,7 @@ fn cron(text: &str) -> Option<Trigger> {
 struct Days {
     of_month: String,
     of_week: String,
-    /// The hour and the minute where nothing is said.
+    /// The default hour and minute.
     usual: (u32, u32),
 }
 

@@ -1,4 +1,4 @@
-//! Modules as people write them, and what becomes of those that do harm.
+//! Modules as people write them, and the handling of harmful ones.
 
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,7 @@ fn set_in(files: &[(&str, &str)], others: &[(&str, &str)]) -> (ModuleFolder, Mod
     (folder, set)
 }
 
-/// Follows the modules until this holds; what they ask is answered, and all that they said comes back.
+/// Follows the modules until this holds. Answers their requests, and returns everything that they said.
 fn until(set: &mut ModuleSet, holds: impl Fn(&ModuleSet, &[ModuleEvent]) -> bool) -> Vec<ModuleEvent> {
     let begun = Instant::now();
     let mut events = Vec::new();
@@ -152,7 +152,7 @@ fn a_module_that_cannot_be_used_is_named_and_left_out() {
 }
 
 #[test]
-fn a_module_that_hangs_later_is_gone_and_the_others_go_on() {
+fn a_module_that_hangs_later_is_gone_and_the_others_continue() {
     let bad = CLASS.replace(
         "import { greeting } from './lib/words';\n",
         "const greeting = (name: string, n: number) => { if (name === 'x') for (;;); return name };\n",
@@ -160,14 +160,14 @@ fn a_module_that_hangs_later_is_gone_and_the_others_go_on() {
     let (_, mut set) = set(&[("bad.ts", &bad), ("good.ts", OBJECT)]);
     loaded(&mut set);
     assert_eq!(result(&mut set, "bad.ts", greet("a")).as_deref(), Ok("a"));
-    // Where the machine is busy, its thread may be late to hear of its end.
+    // On a busy machine, its thread may notice its end late.
     let ended = result(&mut set, "bad.ts", greet("x"));
     assert!(matches!(ended, Err(FailureKind::RunLimit | FailureKind::GivenUp)), "{ended:?}");
     assert_eq!(result(&mut set, "good.ts", ModuleCommand::SystemPrompt).as_deref(), Ok(""));
 }
 
 #[test]
-fn timers_go_on_between_orders() {
+fn timers_continue_between_orders() {
     let ticking = "let n = 0; setInterval(() => { n++ }, 1);\n".to_owned()
         + &OBJECT.replace("systemPrompt: () => ''", "systemPrompt: () => String(n > 2)");
     let (_, mut set) = set(&[("a.ts", &ticking)]);

@@ -10,7 +10,7 @@ use crate::source::{LineIndex, Position, SourceProblem};
 /// What a skill is called at most, as the format says.
 const MAX_NAME_CHARS: usize = 64;
 
-/// What a description says at most, as the format says; every agent's prompt holds it.
+/// The maximum length of a description according to the format; every agent's prompt contains it.
 const MAX_DESCRIPTION_CHARS: usize = 1024;
 
 /// A file of the folder that holds skills.
@@ -193,7 +193,7 @@ impl Reader<'_> {
     }
 }
 
-/// A list, or a text with blanks or commas between its entries. What stands in brackets belongs to its entry, as in
+/// A list, or a text with spaces or commas between its entries. Text in parentheses belongs to its entry, as in
 /// `Bash(git add:*)`.
 fn tools(value: &Value) -> Vec<String> {
     match value {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_and_the_others_work() {
+    fn what_is_wrong_is_reported_and_the_others_work() {
         let index = of(&[
             ("s/a/SKILL.md", "---\nname: a\ndescription: First\n---\nB"),
             ("s/b/SKILL.md", "---\nname: a\ndescription: Second\n---\nB"),

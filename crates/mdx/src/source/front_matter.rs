@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_and_body_are_told_apart_whatever_ends_the_lines() {
+    fn keys_and_body_are_distinguished_whatever_ends_the_lines() {
         for text in [
             "---\nname: Ada\nage: 3\n---\n# Hi\n",
             "---\r\nname: Ada\r\nage: 3\r\n---\r\n# Hi\n",

@@ -59,8 +59,8 @@ pub fn first_heading(text: &str) -> Option<String> {
     headings.filter(|heading| heading.level == 1).map(|heading| heading.text).find(|text| !text.trim().is_empty())
 }
 
-/// Whether a byte lies in one of these ranges, which are in order of their starts. Ranges may lie in each other, but
-/// those that do are few: a quotation and what it shows.
+/// Whether a byte is in one of these ranges, which are sorted by their starts. Only few ranges are nested: a quotation
+/// and its content.
 pub(crate) fn is_in(ranges: &[ByteRange], at: usize) -> bool {
     let before = ranges.partition_point(|range| range.start <= at);
     ranges[..before].iter().rev().take(64).any(|range| range.contains(&at))

@@ -115,7 +115,7 @@ mod tests {
 
     fn seen(at_work: &CodingAgentsAtWork, by: Option<&str>) -> Option<(Option<Id>, Vec<Id>)> {
         let draft = at_work.record(&change(by))?;
-        let seen: OwnChangeSeen = draft.read().expect("it is one");
+        let seen: OwnChangeSeen = draft.read().expect("it should be valid");
         assert_eq!((seen.path.as_str(), seen.version), ("artifacts/a.md", Some(3)));
         Some((draft.agent.clone(), seen.others))
     }

@@ -26,12 +26,12 @@ pub const USUAL_NAMES: [(&str, &str); 3] = [
     ("sonnet", "anthropic:claude-sonnet-4-5"),
 ];
 
-/// So many names, agents or models are named in one note.
+/// How many names, agents or models one note lists.
 const NAMED_AT_MOST: usize = 5;
 
 /// What a model name in an agent's file means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Meant<'a> {
+pub enum ModelMeaning<'a> {
     /// This model, or the workspace's own where none is named.
     Model(Option<&'a str>),
     /// A model of this vendor, which cannot be asked without a key: the workspace's own answers.
@@ -40,21 +40,23 @@ pub enum Meant<'a> {
 
 impl GatewaySettings {
     /// What is meant by the model that an agent's file names. `may_ask` says whether a vendor can be asked.
-    pub fn meant<'a>(&'a self, wanted: Option<&'a str>, may_ask: impl Fn(&str) -> bool) -> Meant<'a> {
-        let Some(name) = wanted.map(str::trim).filter(|name| !is_no_model(name)) else { return Meant::Model(None) };
+    pub fn meant<'a>(&'a self, wanted: Option<&'a str>, may_ask: impl Fn(&str) -> bool) -> ModelMeaning<'a> {
+        let Some(name) = wanted.map(str::trim).filter(|name| !is_no_model(name)) else {
+            return ModelMeaning::Model(None);
+        };
         let own = self.models.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, model)| &**model);
         let workspace = split(&self.provider).0.unwrap_or(&self.provider);
         let usual = || {
             let usual = USUAL_NAMES.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
             usual.filter(|_| !SIMULATED.contains(&workspace)).map(|(_, model)| model)
         };
-        let Some(model) = own.or_else(usual) else { return Meant::Model(Some(name)) };
+        let Some(model) = own.or_else(usual) else { return ModelMeaning::Model(Some(name)) };
         match split(model).0 {
-            _ if is_no_model(model) => Meant::Model(None),
+            _ if is_no_model(model) => ModelMeaning::Model(None),
             Some(provider) if provider != workspace && !SIMULATED.contains(&provider) && !may_ask(provider) => {
-                Meant::NoKey(provider)
+                ModelMeaning::NoKey(provider)
             }
-            _ => Meant::Model(Some(model)),
+            _ => ModelMeaning::Model(Some(model)),
         }
     }
 }
@@ -74,15 +76,15 @@ impl RequestQueue {
     /// Who answers an agent whose file names this model, or none.
     pub fn choose(&self, settings: &GatewaySettings, wanted: Option<&str>) -> Result<Choice, Problem> {
         let wanted = match settings.meant(wanted, |provider| self.may_ask(settings, provider)) {
-            Meant::Model(model) => model,
-            Meant::NoKey(_) => None,
+            ModelMeaning::Model(model) => model,
+            ModelMeaning::NoKey(_) => None,
         };
         settings.choose(self.provider_override(), wanted)
     }
 }
 
 /// Tells in one note which agents are answered by the workspace's model because the one that they name has no key.
-pub(super) fn tell_without_key(
+pub(super) fn warn_of_missing_key(
     mut changed: MessageReader<ProfileChanged>,
     mut named: MessageReader<AddressesNamed>,
     profiles: Option<Res<Profiles>>,
@@ -106,7 +108,7 @@ fn without_key(profiles: &Profiles, settings: &GatewaySettings, questions: &Requ
     let may_ask = |provider: &str| questions.may_ask(settings, provider);
     let (mut names, mut vendors) = (BTreeMap::<&str, usize>::new(), BTreeSet::<&str>::new());
     for (_, profile) in profiles.iter() {
-        if let (Some(name), Meant::NoKey(vendor)) =
+        if let (Some(name), ModelMeaning::NoKey(vendor)) =
             (profile.model.as_deref(), settings.meant(profile.model.as_deref(), may_ask))
         {
             *names.entry(name).or_default() += 1;
@@ -202,7 +204,8 @@ mod tests {
             ("openai", &[], &own, Some("mine"), "openai/gpt-4o-mini"),
             ("openai", &[], &own, Some("far"), "openai/gpt-4o-mini"),
             ("openai", &["gemini"], &own, Some("far"), "gemini/g"),
-            // A workspace that asks nobody outside is not sent there by a file from elsewhere; by its own settings it is.
+            // A workspace without external providers does not get one through a foreign file; only through its own
+            // settings.
             ("offline", &["anthropic"], &[], Some("sonnet"), "offline/offline"),
             ("offline", &["gemini"], &own, Some("far"), "gemini/g"),
         ] {

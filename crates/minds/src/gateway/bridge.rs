@@ -25,7 +25,7 @@ use crate::log::now_ms;
 use crate::mind::{Effort, FailureKind, ModelFailure, ModelReply};
 use crate::schedule::{TICKS_PER_SEC, ticks};
 
-/// Events that are taken in one tick.
+/// How many events are processed per tick.
 const TAKE: usize = 256;
 
 /// A question that the worker has.
@@ -50,7 +50,7 @@ pub struct WorkerBridge {
     held: BTreeMap<(u64, RequestId), ModelReply>,
     /// Answers from outside, in the order in which they came.
     arrived: VecDeque<ModelReply>,
-    /// Refusals that were let in in this tick: nobody has asked for them.
+    /// Refusals that were admitted in this tick: they were not requested.
     pub(super) refused_now: BTreeSet<RequestId>,
     minute_began: Option<Instant>,
     /// Changes that a person made to keys and addresses since the last report.
@@ -59,7 +59,7 @@ pub struct WorkerBridge {
     pub(super) sites_told: bool,
     /// When the last tick ran.
     ticked_at: Option<Instant>,
-    /// What was sent to MCP servers and what they said.
+    /// The messages to and from MCP servers.
     servers: ServerTraffic,
     /// Programs that agents run, and their requests to web servers.
     calls: CallTraffic,
@@ -161,7 +161,7 @@ impl WorkerBridge {
     /// Stops asking a question.
     pub(super) fn cancel(&mut self, id: RequestId, live: &mut LiveText) {
         live.end(id);
-        self.settled(id);
+        self.forget(id);
         self.held.retain(|(_, held), _| *held != id);
         self.arrived.retain(|reply| reply.request != id);
         if self.at_worker.remove(&id).is_some()
@@ -173,7 +173,7 @@ impl WorkerBridge {
     }
 
     /// The answer to a question is in the world.
-    pub(super) fn settled(&mut self, id: RequestId) {
+    pub(super) fn forget(&mut self, id: RequestId) {
         self.known.remove(&id);
     }
 
@@ -185,7 +185,7 @@ impl WorkerBridge {
         }
     }
 
-    /// Waits for the worker's next word, at most so long, and not beyond the next tick where only that is waited for;
+    /// Waits for the worker's next event, up to this long, and not beyond the next tick if only that is waited for;
     /// `false` if none came.
     pub(super) fn wait(&mut self, timeout: Duration, live: &mut LiveText) -> bool {
         let until_tick = self.until_next_tick();
@@ -245,7 +245,7 @@ impl WorkerBridge {
         self.worker.as_ref().map_or(Duration::ZERO, |worker| worker.rests().longest_left(Instant::now()))
     }
 
-    /// The answers to let in now: from outside as they came, simulated ones in order of their tick and question.
+    /// The answers to admit now: external ones as they arrived, simulated ones in the order of their tick and request.
     pub(super) fn due(&mut self, tick: u64) -> Vec<ModelReply> {
         let mut due: Vec<_> = self.arrived.drain(..).collect();
         while let Some(first) = self.held.first_entry()
@@ -284,7 +284,7 @@ impl WorkerBridge {
         self.ticked_at.map_or(Duration::ZERO, |at| TICK.saturating_sub(at.elapsed()))
     }
 
-    /// What was sent to MCP servers and what they said.
+    /// The messages to and from MCP servers.
     pub(super) fn servers(&mut self) -> &mut ServerTraffic {
         &mut self.servers
     }
@@ -294,7 +294,7 @@ impl WorkerBridge {
         Call::traffic(&mut self.calls)
     }
 
-    /// Sends something about a call; gives it back if there is no room for it now.
+    /// Sends something about a call; returns it if there is no room for it now.
     pub(super) fn send_call<Call: BridgedCall>(&mut self, command: Call) -> Result<(), Call> {
         let Some(worker) = &self.worker else { return Err(command) };
         match worker.send(command.clone().command()) {
@@ -313,7 +313,7 @@ impl WorkerBridge {
         &mut self.slack
     }
 
-    /// Sends something towards Slack; gives it back if there is no room for it now.
+    /// Sends something towards Slack; returns it if there is no room for it now.
     pub(super) fn send_to_slack(&mut self, command: SlackCommand) -> Result<(), SlackCommand> {
         let Some(worker) = &self.worker else { return Err(command) };
         match worker.send(GatewayCommand::Slack(command.clone())) {
@@ -325,7 +325,7 @@ impl WorkerBridge {
         }
     }
 
-    /// Sends something to MCP servers; gives it back if there is no room for it now.
+    /// Sends something to MCP servers; returns it if there is no room for it now.
     pub(super) fn send_to_servers(&mut self, command: McpCommand) -> Result<(), McpCommand> {
         let Some(worker) = &self.worker else { return Err(command) };
         match worker.send(GatewayCommand::Mcp(command.clone())) {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::program_access::{EntryKind, ProgramAccess, WorkspaceEntry};
 
-/// Folders in which other programs of this computer listen: sessions of desktops, containers, databases, agents of keys.
+/// Folders in which other programs of this computer listen: sessions of desktops, containers, databases, agents of
+/// keys.
 const SOCKET_FOLDERS: [&str; 6] = ["/run", "/var/run", "/var/lib/lxd", "/var/lib/incus", "/var/snap/lxd", "/mnt/wslg"];
 /// What of those folders programs need to run at all, on systems that have it.
 const NEEDED_OF_RUN: [&str; 3] = ["/run/current-system", "/run/opengl-driver", "/run/wrappers"];
@@ -82,11 +83,11 @@ pub(super) struct Sandbox<'a> {
     pub(super) workspace: &'a Path,
     /// What is in it.
     pub(super) entries: &'a [WorkspaceEntry],
-    /// The folder that stands in for the workspace's own folder, so that the program can create new entries in it.
+    /// The folder that replaces the workspace's own folder, so that the program can create new entries in it.
     pub(super) stage: Option<&'a Path>,
     /// A worktree in which the program works, although it lies where programs do not see.
     pub(super) worktree: Option<&'a Path>,
-    /// Folders and files of its own, which it may read and write.
+    /// Folders and files of its own, with read and write access.
     pub(super) own: &'a [PathBuf],
     /// Folders that it is not to see.
     pub(super) hidden: &'a [PathBuf],
@@ -114,7 +115,7 @@ impl Words {
         match path.symlink_metadata() {
             Ok(found) if found.is_dir() => self.add(&[&"--tmpfs", &path]),
             Ok(found) if found.is_file() => self.add(&[&"--dev-bind", &"/dev/null", &path]),
-            // What a link leads to is hidden where it lies, if that is among what is hidden.
+            // The target of a link is hidden in its actual place, if it is among the hidden files.
             _ => {}
         }
     }

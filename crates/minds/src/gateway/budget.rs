@@ -7,7 +7,7 @@ use crate::base::Problem;
 pub use crate::mind::CapScope as Scope;
 use crate::workspace::SettingsSection;
 
-/// More dollars than any room may spend: an absurd number is a slip.
+/// More dollars than any room may spend: an absurd number is a mistake.
 const MOST_USD: f64 = 1_000_000.0;
 
 /// Limits on calls, tokens and costs. An invalid or negative number allows nothing.

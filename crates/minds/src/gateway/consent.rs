@@ -64,7 +64,7 @@ pub(super) fn name_of(workspace: &Path) -> String {
     std::fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned()).display().to_string()
 }
 
-/// The file that says what is allowed, to see whether a person has changed it.
+/// The file of permissions, for checking whether a person has changed it.
 pub(super) fn file(config_folder: &Path) -> PathBuf {
     config_folder.join(FILE)
 }
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(permission(&mine, "https://router.example:8443/v1"), Permission::Refused, "another port");
         assert_eq!(permission(&mine, "http://10.0.0.7:8000/v1"), Permission::WithoutKey, "never in the clear");
         assert_eq!(permission(&other, url), Permission::Refused);
-        let text = std::fs::read_to_string(file(config.path())).expect("it is there");
+        let text = std::fs::read_to_string(file(config.path())).expect("it should exist");
         assert_eq!(text.matches("router.example").count(), 1);
     }
 
@@ -108,6 +108,6 @@ mod tests {
         let (allowed, problem) = load(config.path(), Path::new("w"));
         assert!(allowed.is_empty() && problem.is_some());
         assert!(allow(Some(config.path()), Path::new("w"), "https://router.example").is_err());
-        assert_eq!(std::fs::read_to_string(file(config.path())).expect("it is there"), "[ broken");
+        assert_eq!(std::fs::read_to_string(file(config.path())).expect("it should exist"), "[ broken");
     }
 }

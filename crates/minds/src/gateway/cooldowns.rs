@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::provider::ErrorCause;
 use super::retry::RetryPolicy;
 
-/// A server that asks to wait longer, in seconds, is asked again after this.
+/// The maximum pause, in seconds; a server that asks for more is called again after this.
 pub(super) const LONGEST_REST_SECS: f64 = 86_400.0;
 
 /// Until when each provider must not be called. Clones share their state.
@@ -25,15 +25,15 @@ struct Cooldown {
 }
 
 impl Cooldowns {
-    /// A provider refused a question for now, if this is what happened: it is left alone for as long as it asked, or a
-    /// little longer each time where it did not say.
+    /// Records that a provider refused a request for now, if this is what happened: it is left alone for as long as it
+    /// asked, or a little longer each time if it did not say.
     pub(super) fn note_refusal(&self, provider: &str, cause: ErrorCause, policy: &RetryPolicy, now: Instant) {
         let Some(asked_secs) = wait_asked(cause) else { return };
         let mut rests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let rest = rests.entry(provider.to_owned()).or_insert(Cooldown { until: now, times: 0 });
         let secs = match asked_secs {
             Some(secs) => secs.clamp(0.0, LONGEST_REST_SECS),
-            // What was asked at the same time and refused with it is no further time.
+            // Simultaneous requests that were refused together count once.
             None if now < rest.until => return,
             None => {
                 rest.times = rest.times.saturating_add(1);
@@ -43,14 +43,14 @@ impl Cooldowns {
         rest.until = rest.until.max(now + Duration::from_secs_f64(secs));
     }
 
-    /// A provider answered. What it asked for another question still holds.
+    /// A provider answered. A pause that it asked for with another request still holds.
     pub(super) fn note_answer(&self, provider: &str) {
         if let Some(rest) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(provider) {
             rest.times = 0;
         }
     }
 
-    /// How long a provider is still to be left alone; nothing where it may be asked.
+    /// How long a provider must still be left alone; `None` if it may be called.
     pub(super) fn left(&self, provider: &str, now: Instant) -> Duration {
         let rests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rests.get(provider).map_or(Duration::ZERO, |rest| rest.until.saturating_duration_since(now))
@@ -63,7 +63,7 @@ impl Cooldowns {
     }
 }
 
-/// Whether a server asks to be left alone, and for how many seconds if it says that.
+/// Whether a server asks for a pause, and for how many seconds if it says that.
 pub(super) fn wait_asked(cause: ErrorCause) -> Option<Option<f64>> {
     match cause {
         ErrorCause::Status { status, retry_after_secs } => {
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(rests.left("openai", now), Duration::from_secs(40));
         assert_eq!(rests.left("openai", now + Duration::from_secs(41)), Duration::ZERO);
         assert_eq!(rests.left("gemini", now), Duration::ZERO);
-        // A shorter time that another question was told, and an answer to a third one, shorten nothing.
+        // A shorter time for another request, or an answer to a third one, shortens nothing.
         rests.note_refusal("openai", refused(429, Some(2.0)), &POLICY, now);
         rests.note_answer("openai");
         assert_eq!(rests.clone().left("openai", now), Duration::from_secs(40));

@@ -13,8 +13,8 @@ use super::provider::{DeltaSink, LivePiece};
 use super::redaction::{RedactedStream, Redactor};
 use crate::base::RequestId;
 
-/// Pieces of text are joined for so long before they are handed on: with the frame that draws them, a piece is seen within
-/// two frames of sixty a second.
+/// How long pieces of text are collected before they are passed on: together with the drawing frame, a piece is visible
+/// within two frames at sixty per second.
 const COALESCE: Duration = Duration::from_millis(15);
 
 /// The sink of one answer's streamed pieces.
@@ -25,7 +25,7 @@ struct Shared {
     id: RequestId,
     events: Sender<GatewayEvent>,
     pending: Mutex<Pending>,
-    /// Something waits, and may be all that comes for a long time.
+    /// Something is waiting, and may be the last for a long time.
     waits: Notify,
 }
 
@@ -79,7 +79,7 @@ impl DeltaStream {
 
     fn take(&self, piece: LivePiece<'_>) {
         let mut pending = self.pending();
-        // That a tool is called is told at once: it may be all that comes for a long time.
+        // A tool call is announced at once: nothing else may come for a long time.
         let begins_call = pending.take(piece);
         let is_due = begins_call || pending.sent.is_none_or(|sent| sent.elapsed() >= COALESCE);
         drop(pending);
@@ -89,7 +89,7 @@ impl DeltaStream {
         }
     }
 
-    /// Hands on what waits. Where there is no room it waits on; the whole answer comes with the end anyway.
+    /// Passes on what is waiting. Without room it keeps waiting; the whole answer comes with the end anyway.
     fn send(&self) {
         let mut pending = self.pending();
         if pending.is_empty() {
@@ -109,14 +109,14 @@ impl DeltaStream {
     }
 }
 
-/// What waits to be told.
+/// Text that waits to be passed on.
 #[derive(Default)]
 struct Pending {
     text: String,
     thought: String,
-    /// Every call as it is known, and whether that was told.
+    /// Every known call, and whether it was announced.
     calls: Vec<(LiveCall, bool)>,
-    /// When something was told last.
+    /// When something was passed on last.
     sent: Option<Instant>,
 }
 
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_nothing_follows_is_told_all_the_same() {
+    fn a_piece_that_nothing_follows_is_told_nevertheless() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime can be made");
         let (to, events) = crossbeam_channel::unbounded();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_begins_is_told_at_once_and_thoughts_only_where_they_are_wanted() {
+    fn a_call_that_begins_is_reported_at_once_and_thoughts_only_where_they_are_wanted() {
         let (to, events) = crossbeam_channel::unbounded();
         let pieces = DeltaStream::of(ID, to);
         let counted = Arc::new(std::sync::atomic::AtomicUsize::new(0));

@@ -80,7 +80,7 @@ pub(super) struct OnBridge<'w> {
     live: ResMut<'w, LiveText>,
 }
 
-/// Lets answers in that are due, and tells agents what the last tick decided. Runs before the door opens.
+/// Admits answers that are due, and tells agents what the last tick decided. Runs before inputs are admitted.
 pub(super) fn collect(
     mut on: OnBridge,
     mut questions: ResMut<RequestQueue>,
@@ -131,8 +131,8 @@ pub(super) fn collect(
     }
 }
 
-/// Records what changed beside the room while coding agents were at work. Before answers are settled, so that a change in
-/// the tick of the answer is seen as well.
+/// Records what changed beside the room while coding agents were at work. Before answers are settled, so that a change
+/// in the tick of the answer is seen as well.
 pub(super) fn record_own_changes(
     mut questions: ResMut<RequestQueue>,
     mut changes: MessageReader<OutsideChange>,
@@ -169,7 +169,7 @@ pub(super) fn book_replies(
         questions.ledger.advance_minute(Timekeeping::Outside);
     }
     for reply in replies.read() {
-        bridge.settled(reply.request);
+        bridge.forget(reply.request);
         let Some(question) = questions.in_flight.remove(&reply.request) else {
             if !bridge.refused_now.remove(&reply.request) {
                 tracing::warn!("got an answer to request {} that nobody is waiting for", reply.request);
@@ -190,22 +190,22 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
     let used = used(&question.choice, &reply.outcome, reply.effort, most);
     let (_, rate) = rules.site_and_rate(questions, &question.choice);
     let tally = used.tally(rate);
-    // What a coding agent says that it paid goes before what a list says.
+    // The cost that a coding agent reports takes precedence over the price list.
     let told = reply.outcome.as_ref().ok().and_then(|completion| completion.told.as_deref());
     let tally = match told.and_then(|told| told.cost_micro_usd) {
         Some(cost_micro_usd) => Tally { cost_micro_usd, unpriced_tokens: 0, ..tally },
         None => tally,
     };
     if let Some(told) = told {
-        record_told(log, &question.request, told);
+        record_report(log, &question.request, told);
     }
     questions.ledger.settle(reply.request, Some(tally));
     questions.ledger.note_traffic(&reply.provider, tally.calls, used.usage, tally.cost_micro_usd);
     record(log, &question.request, reply, &used, tally);
 }
 
-/// Writes down what a coding agent told of itself.
-fn record_told(log: &mut EventLog, request: &ModelRequest, told: &AgentReport) {
+/// Records what a coding agent reported about itself.
+fn record_report(log: &mut EventLog, request: &ModelRequest, told: &AgentReport) {
     if let Some(lost) = &told.lost {
         log.write(about(request, &Warning::new(lost.clone())));
     }
@@ -251,7 +251,7 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: 
         ..ModelCall::default()
     };
     let draft = about(request, &call);
-    // What was asked, for whoever wants to see why this came of it.
+    // The request, for readers who want to see the cause of its result.
     log.write(match serde_json::to_string(&request.prompt.recorded()) {
         Ok(prompt) => draft.enclose(prompt),
         Err(error) => {
@@ -261,7 +261,7 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: 
     });
 }
 
-/// A record of what became of a question.
+/// A record of the result of a request.
 fn about(request: &ModelRequest, event: &impl EventData) -> EventDraft {
     let draft = EventDraft::of(event).agent(&request.agent_id).cause(request.cause);
     match &request.activation {
@@ -281,7 +281,7 @@ pub(super) struct Rules<'w> {
 }
 
 impl Rules<'_> {
-    /// Whose place a choice is asked at, and what it costs there.
+    /// Where a choice is called, and its price there.
     fn site_and_rate(&self, questions: &RequestQueue, choice: &Choice) -> (Site, Rate) {
         let site = self.gateway.site(&choice.provider, &questions.sites);
         (site, rate(choice, site, &self.prices))
@@ -395,7 +395,7 @@ pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLo
         }
     }
     questions.waiting.retain(|_, queue| !queue.is_empty());
-    questions.tell_places();
+    questions.report_places();
 }
 
 fn refuse(
@@ -428,8 +428,8 @@ fn refuse(
     questions.refuse(request, choice.clone(), failure);
 }
 
-/// Hands to the worker what is under way and was not handed to it yet: what was let out just now, what a
-/// restart found under way, and what found no room before. On replay nothing is sent.
+/// Sends the running requests to the worker that were not sent yet: those that were started just now, those that a
+/// restart found running, and those for which there was no room before. On replay nothing is sent.
 pub(super) fn send(
     questions: Res<RequestQueue>,
     mut on: OnBridge,

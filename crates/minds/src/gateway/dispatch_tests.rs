@@ -1,4 +1,4 @@
-//! The gateway in a small room: order, slots, caps, retries, saving, replay and withdrawal.
+//! The gateway in a small room: order, slots, budgets, retries, saving, replay and cancellation.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, RecordedInput};
 use crate::simulation::{ActivityId, Urgency};
 
-/// Says the last message back after as many tenths of a second as its seed; plays an error where told to.
+/// Repeats the last message after as many tenths of a second as its seed; plays an error where told to.
 struct Echo {
     errors_left: u32,
 }
@@ -39,7 +39,7 @@ impl SimulatedProvider for Echo {
     }
 }
 
-/// What came in: at which tick, to which question, and what.
+/// Incoming events: in which tick, for which request, and which.
 #[derive(Resource, Default)]
 struct Heard(Vec<(u64, u64, Result<String, FailureKind>)>);
 
@@ -118,7 +118,7 @@ fn answers_come_at_the_tick_that_their_latency_says() {
     ask(&mut app, question(2, "b", 5, "fast"));
     ask(&mut app, question(3, "c", 5, "as fast"));
     tick(&mut app, 60);
-    // Asked in tick 1; a tenth of a second is three ticks.
+    // Requested in tick 1; a tenth of a second is three ticks.
     assert_eq!(heard(&app), [said(16, 2, "fast"), said(16, 3, "as fast"), said(31, 1, "slow")]);
     let calls = app.world().resource::<EventLog>().unwritten();
     assert_eq!(calls.iter().filter(|record| record.draft.kind == EventKind::ModelCall).count(), 3);
@@ -142,7 +142,7 @@ fn slots_are_kept_and_those_who_wait_are_told_their_place() {
         ["asking offline", "waiting for a free model slot, 1st of 2", "waiting for a free model slot, 2nd of 2"]
     );
     tick(&mut app, 10);
-    assert_eq!(app.world_mut().resource_mut::<Messages<Explain>>().drain().count(), 0, "not told every tick");
+    assert_eq!(app.world_mut().resource_mut::<Messages<Explain>>().drain().count(), 0, "not reported every tick");
     tick(&mut app, 100);
     assert_eq!(heard(&app), [said(31, 1, "hello"), said(61, 2, "hello"), said(91, 3, "hello")]);
 }
@@ -164,7 +164,7 @@ fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_o
     ];
     for (id, urgency) in asks {
         ask(&mut app, ModelRequest { urgency, ..question(id, "a", 10, "hello") });
-        // Each comes a tick after the one before: the first is under way when the others come.
+        // Each comes a tick after the one before: the first is running when the others come.
         tick(&mut app, 1);
     }
     tick(&mut app, 1);
@@ -178,7 +178,7 @@ fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_o
 }
 
 #[test]
-fn a_question_that_waits_gives_way_and_one_that_is_under_way_goes_on() {
+fn a_question_that_waits_gives_way_and_one_that_is_under_way_continues() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     for id in 1..=3 {
@@ -200,7 +200,7 @@ fn nothing_waits_for_ever_behind_what_is_more_urgent() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     ask(&mut app, ModelRequest { urgency: Urgency::Seek, ..question(1_000_000, "a", 10, "me, too") });
-    // Every second somebody asks something more urgent, and every answer takes a second.
+    // Something more urgent is requested every second, and every answer takes a second.
     let reads = 60 * 20;
     for id in 1..=reads {
         ask(&mut app, ModelRequest { urgency: Urgency::Read, ..question(id, "b", 10, "hello") });
@@ -221,7 +221,7 @@ fn a_cap_refuses_with_words_and_a_record() {
     assert_eq!(heard(&app), [said(4, 1, "one"), (12, 2, Err(FailureKind::OverBudget))]);
     let questions = app.world().resource::<RequestQueue>();
     assert_eq!(questions.run_cap_reached(), None, "the cap of one agent does not stop the run");
-    let budget = told::<Budget>(&app).pop().expect("the cap is told");
+    let budget = told::<Budget>(&app).pop().expect("the budget should be reported");
     assert_eq!((&*budget.cap, budget.is_refusal()), ("calls_per_agent_per_hour", true));
     assert!(budget.remedy.contains("budget.calls_per_agent_per_hour"), "{}", budget.remedy);
     tick(&mut app, 60 * 1800);
@@ -231,7 +231,7 @@ fn a_cap_refuses_with_words_and_a_record() {
 }
 
 #[test]
-fn a_call_is_told_and_counted_for_its_activation() {
+fn a_call_is_reported_and_counted_for_its_activation() {
     let mut app = room();
     app.world_mut().resource_mut::<BudgetSettings>().calls_per_activation = Some(1);
     let part_of = |id: u64, activation: &str| ModelRequest {
@@ -251,9 +251,9 @@ fn a_call_is_told_and_counted_for_its_activation() {
     let of = |kind| log.iter().filter(move |record| record.draft.kind == kind).map(|record| &record.draft);
     let calls: Vec<_> = of(EventKind::ModelCall).map(|draft| draft.activation.clone()).collect();
     assert_eq!(calls, [Some("act-1".into()), Some("act-2".into()), None]);
-    let budget = of(EventKind::Budget).next().expect("the cap is told");
+    let budget = of(EventKind::Budget).next().expect("the budget should be reported");
     assert_eq!(budget.activation, Some("act-2".into()));
-    let budget = told::<Budget>(&app).pop().expect("the cap is told");
+    let budget = told::<Budget>(&app).pop().expect("the budget should be reported");
     assert!(
         budget.what.contains("the limit of 1 calls an activation for act-2 is reached (1 made)"),
         "{}",
@@ -270,7 +270,7 @@ fn a_rate_limit_that_stays_says_how_long_the_server_asked_to_wait() {
         heard(&app).into_iter().map(|(_, _, outcome)| outcome).collect::<Vec<_>>(),
         [Err(FailureKind::RateLimited)]
     );
-    let failed = told::<ModelCall>(&app).pop().and_then(|call| call.error).expect("the call is told");
+    let failed = told::<ModelCall>(&app).pop().and_then(|call| call.error).expect("the call should be reported");
     assert_eq!(failed.retry_after_secs, Some(2.0));
 }
 
@@ -333,18 +333,18 @@ fn every_attempt_is_a_call_for_the_caps_and_the_log_says_what_was_booked() {
     assert_eq!(tokens, run.tokens);
 }
 
-/// A room in which providers outside are asked by nobody: what they say is played.
+/// A room that makes no requests to external providers: their events are played.
 fn room_of_openai(base_url: Option<&str>, prices: &str) -> App {
     let mut app = room();
     let mut settings = GatewaySettings { provider: "openai:gpt-4o".into(), ..GatewaySettings::default() };
     settings.base_urls.extend(base_url.map(|url| ("openai".to_owned(), url.to_owned())));
     app.insert_resource(settings).insert_resource(serde_yaml::from_str::<PriceSettings>(prices).unwrap());
-    // A room that is replayed asks nobody.
+    // A replayed room makes no requests.
     app.world_mut().resource_mut::<InputJournal>().replay([]);
     app
 }
 
-/// What is said of the cost of an answer of a thousand tokens in and a hundred out, in the books and in the log.
+/// The cost of an answer with a thousand input and a hundred output tokens, in the ledger and in the log.
 fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::ledger::Tally, Option<f64>) {
     let mut app = room_of_openai(base_url, prices);
     ask(&mut app, question(1, "a", 1, "hello"));
@@ -366,7 +366,7 @@ fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::l
     let input = RecordedInput { tick, kind: <ModelReply as crate::schedule::Input>::KIND.to_owned(), data };
     app.world_mut().resource_mut::<InputJournal>().replay([input]);
     schedule::advance(app.world_mut());
-    let call = told::<ModelCall>(&app).pop().expect("the call is told");
+    let call = told::<ModelCall>(&app).pop().expect("the call should be reported");
     (
         app.world().resource::<RequestQueue>().ledger().run(),
         call.cost_usd.expect("the cost is told, or that it is unknown"),
@@ -445,7 +445,7 @@ fn a_withdrawn_question_is_never_answered() {
     assert_eq!(heard(&app), [said(36, 2, "hello")]);
 }
 
-/// Asks on a fixed plan, so that two rooms can be compared tick by tick.
+/// Makes requests on a fixed plan, so that two rooms can be compared tick by tick.
 fn live(app: &mut App, from: u64, to: u64) -> Vec<u64> {
     (from..=to)
         .map(|tick_now| {
@@ -466,14 +466,14 @@ fn the_same_questions_make_the_same_world_and_a_replay_too() {
     assert!(inputs.len() > 30);
     assert_eq!(live(&mut room(), 1, 300), hashes);
     let mut replay = room();
-    // On replay nobody is asked: a provider that were would break the test.
+    // A replay makes no requests: a provider that got one would break the test.
     add_simulated_provider(&mut replay, "offline", |_| panic!("nobody is asked on replay"));
     replay.world_mut().resource_mut::<InputJournal>().replay(inputs);
     assert_eq!(live(&mut replay, 1, 300), hashes);
 }
 
 #[test]
-fn a_loaded_world_goes_on_as_the_saved_one() {
+fn a_loaded_world_continues_as_the_saved_one() {
     for pause in [7, 8, 50, 123] {
         let mut first = room();
         live(&mut first, 1, pause);
@@ -489,13 +489,13 @@ fn told<E: EventData>(app: &App) -> Vec<E> {
     app.world().resource::<EventLog>().unwritten().iter().filter_map(EventRecord::read).collect()
 }
 
-/// What was told of providers: how they stand, and in which words.
+/// The reports on providers: their state and the words for it.
 fn told_of_providers(app: &App) -> Vec<(String, String)> {
     told::<Provider>(app).into_iter().map(|provider| (provider.state.into_owned(), provider.what)).collect()
 }
 
 #[test]
-fn a_provider_that_fails_is_told_once_and_once_more_when_it_works() {
+fn a_provider_that_fails_is_reported_once_and_once_more_when_it_works() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().attempts = 1;
     for id in 1..=5 {

@@ -6,7 +6,7 @@ use super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::redaction::quote;
 use crate::mind::{FailureKind, ModelFailure};
 
-/// A server that asks to wait longer, in seconds, is taken to have asked for this.
+/// The maximum pause in seconds; longer ones are treated as this.
 const LONGEST_WAIT_SECS: f64 = 86_400.0;
 
 /// Where a call went, as far as a person must know it to fix the problem.
@@ -54,7 +54,7 @@ pub fn failure(error: &ProviderError, place: Place<'_>, tries: u32, keys: &Keys)
     ModelFailure { retry_after_secs, status, is_too_long, ..ModelFailure::new(kind, what, remedy(error, kind, place)) }
 }
 
-/// Whether a server says that the question is longer than its model takes: in words of its own each.
+/// Whether a server says that the request is too long for its model; each has words of its own.
 fn names_length(error: &ProviderError) -> bool {
     const WORDS: [&str; 10] = [
         "context_length_exceeded",

@@ -28,7 +28,7 @@ use super::local_proxy::{Gauge, LocalProxy, is_behind_proxy};
 use super::origin::is_loopback;
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
 use super::reasoning_models::{takes_effort, takes_stops};
-use super::retry::{parse_retry_after, told_to_wait_secs};
+use super::retry::{parse_retry_after, retry_delay_secs};
 use super::tool_call_assembly::{ArgumentStyle, Assembly, Piece};
 use super::vendor::{Vendor, Wire};
 use super::vendor_history::{SentCall, Turn, stable_turns, turns};
@@ -86,7 +86,7 @@ impl GuardedProvider {
             let gauge = relay.gauge();
             // The only place that sees the status before the body is read. Nothing is ever tried again here.
             let watch =
-                reqwest::retry::for_host(Anybody).no_budget().max_retries_per_request(0).classify_fn(move |answer| {
+                reqwest::retry::for_host(AnyHost).no_budget().max_retries_per_request(0).classify_fn(move |answer| {
                     if answer.status().is_some_and(|status| !status.is_success()) {
                         gauge.note_error();
                     }
@@ -112,9 +112,9 @@ impl GuardedProvider {
 }
 
 /// Every host.
-struct Anybody;
+struct AnyHost;
 
-impl PartialEq<&str> for Anybody {
+impl PartialEq<&str> for AnyHost {
     fn eq(&self, _: &&str) -> bool {
         true
     }
@@ -198,14 +198,14 @@ async fn ask(
         .with_capture_usage(true)
         .with_capture_content(false)
         .with_capture_tool_calls(false)
-        // Anthropic wants to see again what it thought before it called tools; nobody else is asked to tell it.
+        // Anthropic requires its thinking before tool calls to be sent back; nobody else gets it.
         .with_capture_reasoning_content(wire == Wire::Anthropic)
         .with_stream_header_timeout(patience.stall)
         .with_stream_read_timeout(patience.stall);
     if !request.stops.is_empty() && takes_stops(wire, &request.model) {
         options = options.with_stop_sequences(request.stops.clone());
     }
-    // What is said in the room is short; whoever works may think as hard as its vendor lets it.
+    // Messages in the room are short; an agent at work may think as hard as its vendor allows.
     if request.kind != CallKind::Task && takes_effort(wire, &request.model) {
         options = options.with_reasoning_effort(ReasoningEffort::Low);
     }
@@ -261,7 +261,7 @@ fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> V
                     ContentPart::ThoughtSignature(signature) => {
                         blocks.push(ReasoningBlock::Signed { text: Some(String::new()), signature });
                     }
-                    // It stands right behind its signature.
+                    // It directly follows its signature.
                     ContentPart::ReasoningContent(words) => {
                         if let Some(ReasoningBlock::Signed { text, .. }) = blocks.last_mut() {
                             *text = Some(words);
@@ -273,15 +273,15 @@ fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> V
             }
             blocks
         }
-        // Some who imitate OpenAI (DeepSeek, Kimi) demand it; OpenAI itself never tells it here.
+        // Some OpenAI-compatible vendors (DeepSeek, Kimi) require it; OpenAI itself never returns it here.
         Wire::OpenAi if !thought.is_empty() => vec![ReasoningBlock::Plain { text: thought }],
-        // Gemini signs each call by itself, and Ollama demands nothing.
+        // Gemini signs each call separately, and Ollama requires nothing.
         Wire::OpenAi | Wire::Gemini | Wire::Ollama => Vec::new(),
     }
 }
 
-/// The question in genai's words. Anthropic keeps at hand what it is told to keep: everything before a mark. The others
-/// keep whatever begins as it began before.
+/// The request in genai's types. Anthropic caches everything before a mark; the others cache any prefix that stays the
+/// same.
 fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     let is_marked = wire == Wire::Anthropic;
     let (system_text, stable) = (request.prompt.system_text(), request.prompt.stable_text().len());
@@ -289,14 +289,14 @@ fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     let is_all_stable = stable >= system_text.len();
     let messages = request.prompt.messages();
     let all = turns(messages.clone(), wire);
-    // What follows on something that is otherwise each time is found again by nobody.
+    // Content after something that changes each time is never found in a cache.
     let marked_turns = match is_marked && is_all_stable {
         true => stable_turns(&messages, request.prompt.stable_messages(), &all, wire),
         false => 0,
     };
     let has_system = !system.is_empty();
     let mut tools: Vec<Tool> = request.tools.into_iter().map(tool).collect();
-    // Tools stand before the system text: its mark holds for them too.
+    // Tools come before the system text, so its mark covers them too.
     if let Some(last) = tools.last_mut().filter(|_| is_marked && !has_system) {
         last.cache_control = Some(CacheControl::Ephemeral);
     }
@@ -308,7 +308,7 @@ fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     if system_text.is_empty() || has_system { chat } else { chat.with_system(system_text) }
 }
 
-/// The system text in two pieces, with a mark behind what comes again; nothing where nothing does.
+/// The system text in two pieces, with a mark after the stable one; `None` if nothing is stable.
 fn marked_system(system: &str, stable_bytes: usize) -> Vec<ChatMessage> {
     let (stable, fleeting) = system.split_at(system.floor_char_boundary(stable_bytes));
     if stable.is_empty() {
@@ -402,7 +402,7 @@ fn completion(
         return Err(ProviderError::new(ErrorCause::Cut, "the connection was closed before the end"));
     }
     let tool_calls = calls.finish(wire, blocks);
-    // Whether tools are called is decided by the calls that are there; the reason only tells of lost ones.
+    // Whether tools are called is decided by the calls themselves; the reason only indicates lost ones.
     if tool_calls.is_empty() && matches!(reason, Some(StopReason::ToolCall(_))) {
         return Err(ProviderError::new(ErrorCause::Garbage, "none of its tool calls could be read"));
     }
@@ -447,10 +447,10 @@ fn classify(error: genai::Error, patience: Patience) -> ProviderError {
             let in_millis = || told("retry-after-ms")?.trim().parse::<f64>().ok().map(|millis| millis / 1000.0);
             let in_header = told("retry-after").and_then(|value| parse_retry_after(value, SystemTime::now()));
             let in_millis = in_millis().filter(|secs| secs.is_finite() && *secs >= 0.0);
-            let retry_after_secs = in_millis.or(in_header).or_else(|| told_to_wait_secs(&body));
+            let retry_after_secs = in_millis.or(in_header).or_else(|| retry_delay_secs(&body));
             ProviderError::new(ErrorCause::Status { status: status.as_u16(), retry_after_secs }, body)
         }
-        genai::Error::ChatResponse { body, .. } => told_in_stream(&body),
+        genai::Error::ChatResponse { body, .. } => stream_failure(&body),
         genai::Error::WebModelCall { webc_error: genai::webc::Error::Reqwest(error), .. } => transport(error, patience),
         error @ (genai::Error::RequiresApiKey { .. } | genai::Error::NoAuthData { .. }) => {
             ProviderError::new(ErrorCause::NoKey, error)
@@ -479,7 +479,7 @@ fn transport(error: reqwest::Error, patience: Patience) -> ProviderError {
 }
 
 /// An error that was sent where a piece of the answer should have been.
-fn told_in_stream(body: &serde_json::Value) -> ProviderError {
+fn stream_failure(body: &serde_json::Value) -> ProviderError {
     let code = body.get("code").and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
     let code = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code));
     let text = body.to_string();

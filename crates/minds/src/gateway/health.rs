@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::mind::{FailureKind, ModelFailure};
 use crate::schedule::{Section, TICKS_PER_SEC};
 
-/// A model that failed and was not asked again for so long says nothing about its provider any more, once another
-/// model of it works: ten minutes.
+/// After ten minutes without a request, a failed model says nothing about its provider any more, once another of its
+/// models works.
 const STALE_TICKS: u64 = 600 * TICKS_PER_SEC;
-/// No more models of a provider are remembered; the one that was asked longest ago is forgotten first.
+/// How many models of a provider are remembered; the least recently used one is forgotten first.
 const MODELS_AT_MOST: usize = 64;
-/// A refusal that may be the fault of the one question counts as the model's from so many in a row on.
+/// From how many consecutive refusals on they count as the model's fault, even if a single one may be the request's.
 const REFUSALS_TOLD_FROM: u64 = 2;
 
 /// The health of a provider or of one of its models.
@@ -93,7 +93,7 @@ pub enum HealthChange {
     Ended {
         /// The fault as it was.
         fault: ProviderFault,
-        /// How it stands now.
+        /// The present state.
         state: HealthState,
     },
 }
@@ -109,7 +109,7 @@ struct ModelHealth {
 
 impl ModelHealth {
     fn fails(&self) -> bool {
-        self.failing.as_ref().is_some_and(Failing::is_told)
+        self.failing.as_ref().is_some_and(Failing::is_reported)
     }
 }
 
@@ -123,12 +123,12 @@ struct Failing {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     since_ms: Option<u64>,
     failures: u64,
-    /// Ways of failing that were told already since it worked last.
+    /// The kinds of failure that were reported since it worked last.
     told: Vec<FailureKind>,
 }
 
 impl Failing {
-    fn is_told(&self) -> bool {
+    fn is_reported(&self) -> bool {
         self.told.contains(&self.kind)
     }
 }
@@ -138,7 +138,7 @@ impl Failing {
 #[serde(default)]
 pub struct ProviderHealth {
     providers: BTreeMap<String, BTreeMap<String, ModelHealth>>,
-    /// How often something was to be told: whoever shows it looks whether this number is another.
+    /// Counts the reports, so that views notice a new one.
     changes: u64,
     /// The settings and the caps under which all this was found, by their hashes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,7 +156,7 @@ impl ProviderHealth {
         let mut faults: Vec<ProviderFault> = Vec::new();
         for (provider, models) in &self.providers {
             for (model, health) in models {
-                let Some(failing) = health.failing.as_ref().filter(|failing| failing.is_told()) else { continue };
+                let Some(failing) = health.failing.as_ref().filter(|failing| failing.is_reported()) else { continue };
                 let same = faults.iter_mut().find(|fault| fault.provider == *provider && fault.kind == failing.kind);
                 match same {
                     Some(fault) => join(fault, model, failing),
@@ -191,7 +191,7 @@ impl ProviderHealth {
     }
 
     /// Records an answer, and returns the change to report.
-    pub fn heard(
+    pub fn record_answer(
         &mut self,
         at: Moment,
         provider: &str,
@@ -246,7 +246,7 @@ impl ProviderHealth {
         failing.remedy.clone_from(&failure.remedy);
         failing.failures += 1;
         let is_due = !may_be_the_question(failure) || failing.failures >= REFUSALS_TOLD_FROM;
-        let is_news = is_due && !failing.is_told();
+        let is_news = is_due && !failing.is_reported();
         if is_news {
             failing.told.push(failure.kind);
         }
@@ -272,7 +272,7 @@ impl ProviderHealth {
         changes
     }
 
-    /// What of this is no fault any more. Should it come again, it is told again, whichever model it comes with.
+    /// The failures that have ended. If one happens again, it is reported again, with whichever model.
     fn ended(
         &mut self,
         before: Vec<ProviderFault>,
@@ -289,8 +289,8 @@ impl ProviderHealth {
         over.into_iter().map(|fault| HealthChange::Ended { state: state(&fault), fault }).collect()
     }
 
-    /// Compares settings and caps, by their hashes, with those under which all this was found, and says what is over
-    /// because they are others now.
+    /// Compares the hashes of settings and budgets with those under which all this was found, and returns what has
+    /// ended because they changed.
     pub(super) fn found_under(&mut self, settings: u64, caps: u64) -> Vec<HealthChange> {
         let (known_settings, known_caps) = self.found_under.replace((settings, caps)).unwrap_or((settings, caps));
         let (other_settings, other_caps) = (known_settings != settings, known_caps != caps);
@@ -333,7 +333,7 @@ fn forget_oldest(models: &mut BTreeMap<String, ModelHealth>) {
     }
 }
 
-/// Whether a failure says anything about the provider: not where we withdrew, nor where a cap of one agent holds.
+/// Whether a failure concerns the provider: not if we cancelled, nor if a budget of one agent was reached.
 fn concerns_provider(failure: &ModelFailure) -> bool {
     match failure.kind {
         FailureKind::Cancelled | FailureKind::PutOff => false,

@@ -45,7 +45,7 @@ pub(super) fn judge(
     for reply in replies.read() {
         let at = Moment { tick, at_ms: reply.at_ms };
         let outcome = reply.outcome.as_ref().map(|_| ());
-        changes.extend(health.heard(at, &reply.provider, &reply.model, outcome));
+        changes.extend(health.record_answer(at, &reply.provider, &reply.model, outcome));
     }
     for trial in trials.read() {
         let at = Moment { tick, at_ms: trial.at_ms };
@@ -55,7 +55,7 @@ pub(super) fn judge(
             // Recorded before the cause was.
             (None, Some(_)) => continue,
         };
-        changes.extend(health.heard(at, &trial.provider, &trial.model, outcome));
+        changes.extend(health.record_answer(at, &trial.provider, &trial.model, outcome));
     }
     for change in changes {
         log.write(record(&change, &health));

@@ -1,4 +1,5 @@
-//! What is told of providers: once when they begin to fail, once when they work again, and never of what is not theirs.
+//! Reports on providers: once when they begin to fail, once when they work again, and never about failures that are not
+//! theirs.
 
 use proptest::prelude::*;
 
@@ -14,15 +15,15 @@ fn failure(kind: FailureKind) -> ModelFailure {
 }
 
 fn fails(health: &mut ProviderHealth, tick: u64, model: &str, kind: FailureKind) -> Vec<HealthChange> {
-    health.heard(at(tick), "openai", model, Err(&failure(kind)))
+    health.record_answer(at(tick), "openai", model, Err(&failure(kind)))
 }
 
 fn works(health: &mut ProviderHealth, tick: u64, model: &str) -> Vec<HealthChange> {
-    health.heard(at(tick), "openai", model, Ok(()))
+    health.record_answer(at(tick), "openai", model, Ok(()))
 }
 
 #[test]
-fn every_way_of_failing_is_told_once_with_a_count_and_its_end_too() {
+fn every_way_of_failing_is_reported_once_with_a_count_and_its_end_too() {
     use FailureKind::{Malformed, OverBudget, RateLimited, Rejected, TimedOut, Unauthorised, Unavailable};
     for kind in [Unauthorised, RateLimited, Unavailable, TimedOut, Malformed, Rejected, OverBudget] {
         let mut health = ProviderHealth::default();
@@ -58,7 +59,7 @@ fn another_model_of_it_joins_the_fault_or_stays_well() {
 }
 
 #[test]
-fn a_provider_that_fails_now_so_and_now_so_is_told_once_of_each() {
+fn a_provider_that_fails_now_so_and_now_so_is_reported_once_of_each() {
     let mut health = ProviderHealth::default();
     let told: usize = (0..50)
         .map(|tick| {
@@ -86,13 +87,13 @@ fn what_is_not_the_providers_fault_is_not_held_against_it() {
     let mut capped = failure(FailureKind::OverBudget);
     for scope in [CapScope::AgentRun, CapScope::AgentHour, CapScope::Activation] {
         capped.cap = Some(Box::new(of(scope)));
-        assert_eq!(health.heard(at(2), "openai", "m", Err(&capped)), [], "{scope:?} stops only whose it is");
+        assert_eq!(health.record_answer(at(2), "openai", "m", Err(&capped)), [], "{scope:?} stops only whose it is");
     }
     capped.cap = Some(Box::new(of(CapScope::Hour)));
-    assert_eq!(health.heard(at(3), "openai", "m", Err(&capped)).len(), 1);
+    assert_eq!(health.record_answer(at(3), "openai", "m", Err(&capped)).len(), 1);
     let mut question = failure(FailureKind::Rejected);
     question.status = Some(400);
-    let mut told = || health.heard(at(4), "other", "m", Err(&question)).len();
+    let mut told = || health.record_answer(at(4), "other", "m", Err(&question)).len();
     assert_eq!([told(), told(), told()], [0, 1, 0], "one question may be odd, two in a row are not");
 }
 
@@ -120,7 +121,7 @@ fn other_settings_give_another_chance_and_the_same_do_not() {
 }
 
 proptest! {
-    /// Whatever comes: what is told to begin and to end adds up to what fails now.
+    /// Whatever happens, the reported beginnings and ends of failures add up to what fails now.
     #[test]
     fn beginnings_and_ends_add_up(answers in proptest::collection::vec((0..3_usize, 0..6_usize), 0..80)) {
         use FailureKind::{OverBudget, RateLimited, Rejected, Unauthorised, Unavailable};
@@ -146,7 +147,7 @@ proptest! {
             if health.faults().is_empty() {
                 prop_assert!(["a", "b", "c"].iter().all(|model| health.fault("openai", model).is_none()));
             } else {
-                prop_assert!(!told.is_empty(), "something fails and nothing was told");
+                prop_assert!(!told.is_empty(), "something fails and nothing was reported");
             }
         }
         let saved = serde_json::to_string(&health).unwrap();

@@ -44,7 +44,7 @@ fn with(text: &str, name: &str, key: &str) -> String {
     };
     let line = format!("{name}={key}");
     let mut lines: Vec<&str> = text.lines().collect();
-    // Where a name stands twice, the last one counts.
+    // If a name occurs twice, the last one counts.
     match lines.iter().rposition(is_its_line) {
         Some(at) => lines[at] = &line,
         None => lines.push(&line),
@@ -68,7 +68,7 @@ mod tests {
         fs::write(&file, "# mine\nexport GEMINI_API_KEY=\"old\"\nOPENAI_API_KEY=other-key\n")
             .expect("it can be written");
         keep_key(&environment, "GEMINI_API_KEY", &Secret::new("second-key-456")).expect("it can be kept");
-        let text = fs::read_to_string(&file).expect("it is there");
+        let text = fs::read_to_string(&file).expect("it should exist");
         assert_eq!(text, "# mine\nGEMINI_API_KEY=second-key-456\nOPENAI_API_KEY=other-key\n");
         let (keys, problems) = Keys::load(&environment);
         assert_eq!(keys.get("GEMINI_API_KEY").map(Secret::reveal), Some("second-key-456"));

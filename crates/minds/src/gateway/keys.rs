@@ -55,9 +55,9 @@ pub struct Environment {
     vars: BTreeMap<String, String>,
     config_dir: Option<PathBuf>,
     workspace: Option<PathBuf>,
-    /// Addresses of vendors that stand in `keys.env`.
+    /// Addresses of vendors in `keys.env`.
     addresses: BTreeMap<String, String>,
-    /// The names of the keys that stand there.
+    /// The names of the keys there.
     kept: BTreeSet<String>,
     /// Addresses that this workspace may ask.
     allowed: Vec<Origin>,

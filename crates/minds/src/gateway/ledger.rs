@@ -9,7 +9,7 @@ use super::budget::{Cap, Measure, Scope};
 use crate::base::{Id, RequestId};
 use crate::mind::{CallKind, CapReached, Usage};
 
-/// Minutes that an hourly cap looks back on.
+/// The minutes that an hourly budget covers.
 const MINUTES: usize = 60;
 /// Activations that are remembered; the one that began first is forgotten first.
 const MOST_ACTIVATIONS: usize = 4_096;
@@ -35,9 +35,9 @@ fn is_zero(count: &u64) -> bool {
 /// A cost, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cost {
-    /// So many US dollars.
+    /// This many US dollars.
     Known(f64),
-    /// So many US dollars, and what these tokens cost.
+    /// This many US dollars, plus the unknown cost of these tokens.
     AtLeast {
         /// What is known.
         usd: f64,
@@ -272,7 +272,7 @@ impl Reservation {
 pub enum Verdict {
     /// It is reserved.
     Reserved,
-    /// It may fit when a call that is under way is settled.
+    /// It may fit when a running call is settled.
     Wait,
     /// A cap is reached.
     Refused(Refusal),

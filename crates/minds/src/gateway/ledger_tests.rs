@@ -1,4 +1,4 @@
-//! The ledger under tables and under every order of events.
+//! The ledger, with tables and with every order of events.
 
 use proptest::prelude::*;
 
@@ -103,7 +103,7 @@ fn an_activation_has_books_and_caps_of_its_own_whoever_works_on_it() {
     assert_eq!(ledger.reserve(RequestId(4), call_in("act-10", "ada-1", 10), &caps), Verdict::Reserved);
     assert_eq!(ledger.reserve(RequestId(5), call("ada-1", 10), &caps), Verdict::Reserved, "this is no activation's");
     ledger.start_run();
-    assert_eq!(ledger.activation(&"act-9".into()).calls, 2, "work goes on where it was");
+    assert_eq!(ledger.activation(&"act-9".into()).calls, 2, "work continues where it was");
     ledger.forget_activation(&"act-9".into());
     assert_eq!(ledger.activation(&"act-9".into()), Tally::default());
 }
@@ -162,7 +162,8 @@ proptest! {
                 }
                 Step::Settle { which, share } if !open.is_empty() => {
                     let (id, most) = open.remove(which % open.len());
-                    // A provider never uses more than was set aside in this test; what it uses beyond is its own.
+                    // In this test a provider never uses more than was reserved; anything beyond that would be its own
+                    // fault.
                     let used = share.map(|share| {
                         let tokens = most * share / 100;
                         Tally { calls: 1, tokens, cost_micro_usd: tokens, ..Tally::default() }

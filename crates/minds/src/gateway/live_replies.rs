@@ -8,7 +8,7 @@ use bevy::ecs::prelude::*;
 use super::tool_call_assembly::MOST_CALLS;
 use crate::base::{Id, RequestId};
 
-/// Bytes of the arguments of a call that are kept: a path stands in them, what is written to it does not matter.
+/// How many bytes of a call's arguments are kept: they contain a path, while the written text does not matter.
 const ARGUMENT_BYTES: usize = 400;
 
 /// Bytes of thoughts that are kept.
@@ -98,7 +98,7 @@ impl LiveCall {
         Self { name: name.to_owned(), arguments: Self::kept(arguments).to_owned() }
     }
 
-    /// So much of the arguments is kept.
+    /// The part of the arguments that is kept.
     pub(super) fn kept(arguments: &str) -> &str {
         &arguments[..arguments.floor_char_boundary(ARGUMENT_BYTES)]
     }

@@ -22,8 +22,8 @@ const ANSWER_BYTES_AT_MOST: usize = 16 << 20;
 const ERROR_BYTES_AT_MOST: usize = 64 << 10;
 /// No head of a request is longer, in bytes.
 const HEAD_BYTES_AT_MOST: usize = 64 << 10;
-/// Bytes that the system takes in from a server before they are read: enough for any vendor's pace, and nothing to what
-/// it would make of them by itself, which is megabytes.
+/// How many bytes the system buffers from a server before they are read: enough for any vendor's speed, but far less
+/// than the system's default of megabytes.
 const RECEIVE_BUFFER_BYTES: u32 = 256 << 10;
 /// Bytes that are passed on at once.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -99,7 +99,7 @@ impl LocalProxy {
     }
 }
 
-/// A word that nobody else knows: two numbers that nobody foresees.
+/// A secret word: two unpredictable numbers.
 pub(super) fn unforeseeable_word() -> String {
     let number = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", number(), number())
@@ -136,7 +136,7 @@ async fn listen(listener: TcpListener, rules: Rules, gauge: Arc<Gauge>, stop: Ca
 /// Passes one connection on, from its first line to its end.
 async fn pass(mut client: TcpStream, rules: &Rules, gauge: &Gauge) -> io::Result<()> {
     let (head, rest) = read_head(&mut client).await?;
-    let Some(wish) = Wish::read(&head, &rules.word) else { return client.write_all(NOT_YOU).await };
+    let Some(wish) = ProxyTarget::read(&head, &rules.word) else { return client.write_all(NOT_YOU).await };
     let connected = tokio::time::timeout(rules.connect, connect(&wish.host, wish.port)).await;
     let mut server = match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
         Ok(server) => server,
@@ -163,7 +163,7 @@ async fn pass(mut client: TcpStream, rules: &Rules, gauge: &Gauge) -> io::Result
     }
 }
 
-/// A connection that takes in little more than what is read of it, however fast a server talks.
+/// A connection that buffers little more than what is read from it, however fast a server sends.
 async fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
     let mut refused = io::Error::new(io::ErrorKind::AddrNotAvailable, "it has no address");
     for address in tokio::net::lookup_host((host, port)).await? {
@@ -190,7 +190,7 @@ async fn pass_back(
         if count == 0 {
             return to.shutdown().await;
         }
-        // The status stands in the first words; whoever reads the answer tells of it too late for what comes at once.
+        // The status is in the first words; the reader of the answer notices it too late for what arrives at once.
         if came == 0 && is_refusal(&block[..count]) {
             gauge.note_error();
         }
@@ -203,8 +203,8 @@ async fn pass_back(
     }
 }
 
-/// Whether an answer begins with a status that is neither a success nor only news of one: `HTTP/1.1 401`. What is
-/// encrypted tells nothing.
+/// Whether an answer begins with a status that is neither a success nor informational: `HTTP/1.1 401`. Encrypted
+/// answers reveal nothing.
 fn is_refusal(begins: &[u8]) -> bool {
     begins.starts_with(b"HTTP/1.") && begins.get(8) == Some(&b' ') && matches!(begins.get(9), Some(b'3'..=b'5'))
 }
@@ -234,7 +234,7 @@ async fn read_head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
 
 /// Where a connection is to go.
 #[derive(PartialEq, Debug)]
-struct Wish {
+struct ProxyTarget {
     host: String,
     port: u16,
     /// Whether only bytes are passed on: to an encrypted place.
@@ -243,7 +243,7 @@ struct Wish {
     head: String,
 }
 
-impl Wish {
+impl ProxyTarget {
     /// Reads the head of a request to a proxy; `None` where it makes no sense or does not know the word.
     fn read(head: &str, word: &str) -> Option<Self> {
         let mut lines = head.trim_end_matches("\r\n").split("\r\n");
@@ -331,14 +331,14 @@ mod tests {
             "POST http://127.0.0.1:8080/v1/chat?x=1 HTTP/1.1\r\nhost: 127.0.0.1:8080\r\n\
              Proxy-Authorization: Basic {word}\r\naccept: */*\r\n\r\n"
         );
-        let wish = Wish::read(&plain, "workshop:w").expect("it is a request");
+        let wish = ProxyTarget::read(&plain, "workshop:w").expect("it is a request");
         assert_eq!((wish.host.as_str(), wish.port, wish.is_tunnel), ("127.0.0.1", 8080, false));
         assert_eq!(wish.head, "POST /v1/chat?x=1 HTTP/1.1\r\nhost: 127.0.0.1:8080\r\naccept: */*\r\n\r\n");
         let tunnel = format!("CONNECT [::1]:443 HTTP/1.1\r\nproxy-authorization: Basic {word}\r\n\r\n");
-        let wish = Wish::read(&tunnel, "workshop:w").expect("it is a request");
+        let wish = ProxyTarget::read(&tunnel, "workshop:w").expect("it is a request");
         assert_eq!((wish.host.as_str(), wish.port, wish.is_tunnel), ("::1", 443, true));
         for (head, known) in [(plain.as_str(), "other"), ("CONNECT h:443 HTTP/1.1\r\n\r\n", "w"), ("nonsense", "w")] {
-            assert_eq!(Wish::read(head, known), None, "{head}");
+            assert_eq!(ProxyTarget::read(head, known), None, "{head}");
         }
     }
 }

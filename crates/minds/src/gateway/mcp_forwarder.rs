@@ -12,7 +12,7 @@ pub const RELAY_WORD: &str = "__relay-tools";
 /// The variable with the secret that admits a client to the room. It is not an argument, because everyone can see
 /// arguments.
 pub const WORD_VARIABLE: &str = "WORKSHOP_TOOLS_WORD";
-/// How long the room may take to answer at its door.
+/// How long the room may take to accept the connection.
 const CONNECT: Duration = Duration::from_secs(10);
 /// Bytes that are passed on at once.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -60,7 +60,8 @@ fn pass_on(address: SocketAddr, word: &str, mut out: impl Write + Send + 'static
     Ok(first.or_else(|| end.recv_timeout(CONNECT).ok().flatten()).unwrap_or(1))
 }
 
-/// Copies until one of them has ended; how it ended does not matter, for nobody is there any more. Bytes that were copied.
+/// Copies until one of them has ended; how it ended does not matter, for nobody is there any more. Bytes that were
+/// copied.
 fn copy(from: &mut impl Read, to: &mut impl Write) -> u64 {
     let mut block = [0; BLOCK_BYTES];
     let mut passed = 0;

@@ -67,7 +67,7 @@ pub enum GatewayEvent {
         /// The text since the last piece.
         text: String,
     },
-    /// A coding agent told more of what it thinks; for the screen only.
+    /// A coding agent reported more of its thinking; for the screen only.
     Thought {
         /// In the answer to which question.
         id: RequestId,
@@ -83,7 +83,7 @@ pub enum GatewayEvent {
         /// The call so far.
         call: LiveCall,
     },
-    /// A person changed the keys, or said where vendors are asked.
+    /// A person changed the keys, or the addresses of vendors.
     AccessChanged {
         /// What is so now.
         environment: Box<Environment>,

@@ -131,7 +131,7 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>().add_settings::<PriceSettings>();
     app.add_settings::<programs::ProgramSettings>().add_settings::<slack::SlackSettings>();
     app.init_resource::<slack::SlackAccess>().init_resource::<SlackCalls>().add_input::<SlackNews>();
-    // Owned by the floor below; registered here as well, so that this floor runs without its systems.
+    // Owned by the layer below; registered here as well, so that this layer runs without its systems.
     app.init_resource::<SpokenSentences>();
     app.init_resource::<WebCalls>();
     app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<SandboxDetected>();
@@ -147,8 +147,8 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
-    app.init_resource::<McpServers>().init_resource::<McpSeen>().init_resource::<McpCalls>();
-    app.add_input::<McpHeard>().add_input::<McpTry>().add_tick_message::<McpWanted>();
+    app.init_resource::<McpServers>().init_resource::<SeenToolDescriptions>().init_resource::<McpCalls>();
+    app.add_input::<McpStatusChanged>().add_input::<McpTry>().add_tick_message::<McpWanted>();
     app.init_resource::<RequestQueue>()
         .init_resource::<WorkerBridge>()
         .init_resource::<LiveText>()
@@ -184,7 +184,7 @@ pub fn plugin(app: &mut App) {
                 slack_systems::collect,
             )
                 .chain()
-                .in_set(ServersHeard),
+                .in_set(ServerMessagesReceived),
         )
             .chain()
             .in_set(CollectInputs),
@@ -208,7 +208,7 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            aliases::tell_without_key,
+            aliases::warn_of_missing_key,
             dispatch::enqueue_requests,
             dispatch::admit,
             dispatch::send,
@@ -223,7 +223,7 @@ pub fn plugin(app: &mut App) {
     );
     crate::schedule::saved::register::<saved::GatewaySaved>(app);
     crate::schedule::saved::register::<health::HealthSaved>(app);
-    crate::schedule::saved::register::<McpSeen>(app);
+    crate::schedule::saved::register::<SeenToolDescriptions>(app);
     crate::schedule::saved::register::<slack::SlackAccess>(app);
 }
 
@@ -281,8 +281,8 @@ pub fn rests_for(world: &World) -> Duration {
     world.get_resource::<WorkerBridge>().map_or(Duration::ZERO, WorkerBridge::rests_for)
 }
 
-/// Sends what is under way and unknown to the worker: what a restart found, or what found no room. Before the
-/// tick, because the answer may be due in it.
+/// Sends running requests that the worker does not know: those that a restart found, or for which there was no room.
+/// Before the tick, because the answer may be due in it.
 fn send_leftovers(world: &mut World) {
     let questions = world.resource::<RequestQueue>();
     let bridge = world.resource::<WorkerBridge>();

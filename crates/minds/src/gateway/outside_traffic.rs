@@ -12,7 +12,7 @@ pub(super) trait Reported {
     /// What ended.
     fn id(&self) -> &Id;
 
-    /// The same for something that nobody will hear of any more.
+    /// The same for something whose answer will never come.
     fn lost(id: Id) -> Self;
 }
 
@@ -45,7 +45,7 @@ impl<Report: Reported> OutsideTraffic<Report> {
         }
     }
 
-    /// The worker is gone with all that went on.
+    /// The worker is gone, and everything that was running with it.
     pub(super) fn lost(&mut self) {
         self.heard.extend(std::mem::take(&mut self.under_way).into_iter().map(Report::lost));
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::base::Problem;
 use crate::safe_fs;
 
-/// No honest file of a person's is larger, in bytes.
+/// The maximum size of a person's file, in bytes; no honest one is larger.
 pub(super) const FILE_BYTES_AT_MOST: u64 = 64 * 1024;
 
 /// The text of a small file of the person's; none where there is none.

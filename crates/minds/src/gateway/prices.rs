@@ -28,7 +28,7 @@ pub struct Price {
 pub enum Rate {
     /// Nothing: it runs here.
     Free,
-    /// So much.
+    /// This price.
     Priced(Price),
     /// Nobody said: its tokens are counted, and capped by tokens.
     Unknown,
@@ -82,9 +82,9 @@ impl TryFrom<WrittenPrice> for OwnPrice {
     }
 }
 
-/// Who says that something was put into the cache (Anthropic, for five minutes) takes so much of the price more for it.
+/// The surcharge of vendors that report cache writes (Anthropic, for five minutes), as a share of the price.
 const MORE_TO_WRITE: f64 = 0.25;
-/// No million tokens costs more: an absurd number is a slip.
+/// The highest accepted price per million tokens: an absurd number is a mistake.
 const MOST_USD_A_MILLION: f64 = 100_000.0;
 
 /// The embedded list.
@@ -132,7 +132,7 @@ pub fn rate(choice: &Choice, site: Site, own: &PriceSettings) -> Rate {
     if choice.is_simulated() || site == Site::Local {
         return Rate::Free;
     }
-    // What the vendor takes says nothing of what others take for a model of the same name.
+    // A vendor's price does not apply to other vendors' models of the same name.
     if site == Site::Elsewhere { Rate::Unknown } else { listed(provider, model).map_or(Rate::Unknown, Rate::Priced) }
 }
 

@@ -53,7 +53,7 @@ pub fn found(program: &str, folder: &Path) -> Option<PathBuf> {
 /// The process group of a program.
 pub(super) struct Group {
     id: Option<u32>,
-    /// Whether somebody stands between who ends all that the server started when it is asked to.
+    /// Whether a supervisor ends everything that the server started when it is asked to.
     is_watched_over: bool,
 }
 
@@ -76,7 +76,7 @@ impl Group {
     /// Ends all of it, now.
     pub(super) fn kill(&mut self) {
         if self.is_watched_over {
-            // Whoever watches over it ends what left the group, too.
+            // The supervisor also ends processes that left the group.
             self.signal(false);
             self.is_watched_over = false;
             for _ in 0..20 {

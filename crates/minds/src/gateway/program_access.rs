@@ -126,7 +126,7 @@ mod tests {
             assert!(is_refused(place.name), "{}", place.name);
         }
         assert!(is_refused("Storage") && !is_refused("target"));
-        std::fs::remove_file(at("agent.mdx")).expect("it is there");
+        std::fs::remove_file(at("agent.mdx")).expect("it should exist");
         assert!(!is_refused("modules") && is_refused("skills"), "of a project, modules are its own");
     }
 

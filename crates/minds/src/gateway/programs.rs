@@ -20,7 +20,7 @@ use super::sandbox::{Confinement, Limits, Rights};
 use crate::base::Id;
 use crate::workspace::{Range, SettingsSection};
 
-/// How long what a program said may take to come when it has ended.
+/// How long the output of an ended program may take to arrive.
 pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long it may take to end once it was asked to.
 const END_ASKED: Duration = Duration::from_millis(300);
@@ -192,8 +192,8 @@ async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationTo
     let (mut program, stdout, stderr) = start(words, (root, &folder), &settings, &place)?;
     let chars = settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
     let too_much = CancellationToken::new();
-    let said = tokio::spawn(listen(stdout, Kept::new(chars), too_much.clone()));
-    let complained = tokio::spawn(listen(stderr, Kept::new(chars / 2), too_much.clone()));
+    let said = tokio::spawn(listen(stdout, CappedOutput::new(chars), too_much.clone()));
+    let complained = tokio::spawn(listen(stderr, CappedOutput::new(chars / 2), too_much.clone()));
     let most = settings.longest();
     let secs = timeout_secs.unwrap_or(settings.timeout_secs);
     let patience = if secs > 0.0 { Duration::from_secs_f64(secs).min(most) } else { most };
@@ -236,7 +236,7 @@ impl RunningProgram {
     }
 }
 
-/// Starts a program in a folder of the workspace, kept in and within its limits. The error says why that cannot be.
+/// Starts a program in a folder of the workspace, sandboxed and with its limits. The error says why that is impossible.
 pub(super) fn start(
     words: Vec<String>,
     (root, folder): (Option<String>, &str),
@@ -285,8 +285,8 @@ pub(super) fn start(
     Ok((RunningProgram { child, group }, stdout, stderr))
 }
 
-/// What was kept of what a program said; what it left behind may hold the pipe for ever.
-async fn last(mut task: tokio::task::JoinHandle<Arc<Mutex<Kept>>>) -> String {
+/// The kept output of a program; processes that it left behind may hold the pipe for ever.
+async fn last(mut task: tokio::task::JoinHandle<Arc<Mutex<CappedOutput>>>) -> String {
     match tokio::time::timeout(LAST_WORDS, &mut task).await {
         Ok(Ok(kept)) => kept.lock().unwrap_or_else(PoisonError::into_inner).text(),
         _ => {
@@ -296,7 +296,11 @@ async fn last(mut task: tokio::task::JoinHandle<Arc<Mutex<Kept>>>) -> String {
     }
 }
 
-async fn listen(mut from: impl AsyncRead + Unpin, kept: Kept, too_much: CancellationToken) -> Arc<Mutex<Kept>> {
+async fn listen(
+    mut from: impl AsyncRead + Unpin,
+    kept: CappedOutput,
+    too_much: CancellationToken,
+) -> Arc<Mutex<CappedOutput>> {
     let kept = Arc::new(Mutex::new(kept));
     let mut block = vec![0; 64 * 1024];
     while let Ok(count @ 1..) = from.read(&mut block).await {
@@ -311,15 +315,15 @@ async fn listen(mut from: impl AsyncRead + Unpin, kept: Kept, too_much: Cancella
 
 /// The beginning and the end of what a program says.
 #[derive(Debug)]
-struct Kept {
+struct CappedOutput {
     each: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
 }
 
-impl Kept {
-    /// So many characters, half of them from each end.
+impl CappedOutput {
+    /// A buffer of this many characters, half of them from each end.
     fn new(chars: usize) -> Self {
         Self { each: chars / 2, head: Vec::new(), tail: VecDeque::new(), total: 0 }
     }
@@ -335,7 +339,7 @@ impl Kept {
         self.tail.drain(..more);
     }
 
-    /// As an agent is told; what is left out in between is counted.
+    /// The text for an agent, with a count of what is left out in between.
     fn text(&self) -> String {
         let left_out = self.total - (self.head.len() + self.tail.len()) as u64;
         let tail: Vec<u8> = self.tail.iter().copied().collect();
@@ -364,16 +368,16 @@ mod tests {
 
     #[test]
     fn of_long_words_both_ends_are_kept() {
-        let mut kept = Kept::new(20);
+        let mut kept = CappedOutput::new(20);
         for block in ["0123456789", "abcdefghij", "klmnopqrst", "uvw"] {
             kept.put(block.as_bytes());
         }
         assert_eq!(kept.text(), "0123456789\n[… 13 bytes are left out here …]\nnopqrstuvw");
-        let mut short = Kept::new(20);
+        let mut short = CappedOutput::new(20);
         short.put("ünï".as_bytes());
         short.put(b"!");
         assert_eq!(short.text(), "ünï!");
-        let mut large = Kept::new(10);
+        let mut large = CappedOutput::new(10);
         (0..1_000).for_each(|_| large.put(&[b'x'; 5_000]));
         assert!(large.head.len() + large.tail.len() <= 10 && large.total == 5_000_000);
     }

@@ -24,7 +24,7 @@ use crate::log::now_ms;
 use crate::mind::{CallKind, Completion, Effort, FailureKind, ModelFailure, Prompt, PromptMessage, Role};
 use crate::schedule::InputQueue;
 
-/// An answer must be there after so long, in real time.
+/// The time limit of an answer, in real time.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
 /// The next byte must come within this.
 const SILENCE_AT_MOST: Duration = Duration::from_secs(20);
@@ -49,7 +49,7 @@ pub struct ProviderTrial {
 
 /// The result of a test.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Tried {
+pub struct TrialResult {
     /// Who was asked, and which model.
     pub choice: Choice,
     /// The reply, or what failed, where, and what to do.
@@ -85,7 +85,7 @@ impl ProviderTrial {
 
     /// Asks, and says what became of it. Takes as long as the answer; a question that is cancelled ends soon, and what
     /// it used by then is said too.
-    pub fn run(&self, control: &JobControl) -> Tried {
+    pub fn run(&self, control: &JobControl) -> TrialResult {
         let began = Instant::now();
         let most = self.request.most();
         let (outcome, latency, effort) = ask_worker(self, control);
@@ -95,7 +95,7 @@ impl ProviderTrial {
             None => began.elapsed(),
         };
         let used = used(&self.choice, &outcome, effort, most).tally(self.rate);
-        Tried { choice: self.choice.clone(), outcome, duration, used, is_local: self.site == Site::Local }
+        TrialResult { choice: self.choice.clone(), outcome, duration, used, is_local: self.site == Site::Local }
     }
 
     /// Who is asked, and which model.
@@ -104,7 +104,7 @@ impl ProviderTrial {
     }
 }
 
-impl Tried {
+impl TrialResult {
     /// Tells the room what it used, with the next tick.
     pub fn book(&self, world: &mut World) {
         let used = TrialUsed {
@@ -159,7 +159,7 @@ fn reservation(choice: &Choice, request: &ProviderRequest, (site, rate): (Site, 
     }
 }
 
-/// Impatient ones: a person waits, and wants to hear of the first thing that goes wrong.
+/// Short time limits: a person waits, and wants to know the first fault.
 fn terms(choice: &Choice, settings: &GatewaySettings, coding_agents: &AcpSettings) -> Terms {
     let mut patience = settings.patience();
     patience.stall = patience.stall.min(SILENCE_AT_MOST);
@@ -178,7 +178,7 @@ fn terms(choice: &Choice, settings: &GatewaySettings, coding_agents: &AcpSetting
     terms.of_agent(AcpTerms { silence, turn: agent.turn.min(ANSWER_AT_MOST), ..agent })
 }
 
-/// Asks through a worker of its own, so that nothing of it touches what the room has under way.
+/// Sends a request through a worker of its own, so that it does not affect the room's requests.
 fn ask_worker(
     trial: &ProviderTrial,
     control: &JobControl,

@@ -19,7 +19,7 @@ const KEY_PREFIXES: [&str; 7] = ["sk-", "AIza", "sk_", "gsk_", "ghp_", "gho_", "
 const KEY_NAMES: [&str; 7] = ["key", "api_key", "api-key", "apikey", "authorization", "x-api-key", "x-goog-api-key"];
 /// Characters of what a server said that are quoted.
 const QUOTE_CHARS: usize = 300;
-/// Where one of so many characters is no text, all of it is none.
+/// If one in this many characters is not text, none of it counts as text.
 const ONE_IN: usize = 10;
 
 /// Removes known keys from text.
@@ -38,7 +38,7 @@ impl Redactor {
     pub fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let long = secrets.into_iter().filter(|secret| secret.chars().count() >= MIN_SECRET_CHARS);
         let mut secrets: Vec<String> = long.map(str::to_owned).collect();
-        // A key that begins like another one goes first: what is left of it would be seen.
+        // A longer key goes before its prefix: otherwise the rest of it would be visible.
         secrets.sort_unstable_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
         secrets.dedup();
         Self(secrets.into())
@@ -61,8 +61,8 @@ impl Redactor {
         text::hide_user_info(&redact_lookalikes(&self.known(text)))
     }
 
-    /// How much of a text is sure to hold no beginning of a key, in bytes: the rest may go on as one.
-    fn settled(&self, text: &str) -> usize {
+    /// The length of the prefix that surely contains no beginning of a key, in bytes: the rest may continue as one.
+    fn keyless_len(&self, text: &str) -> usize {
         let begins = |secret: &String| {
             let longest = text.floor_char_boundary(text.len().min(secret.len() - 1));
             (1..=longest).rev().find(|length| secret.get(..*length).is_some_and(|start| text.ends_with(start)))
@@ -77,7 +77,7 @@ impl Redactor {
 
     /// What is sure of a text that may go on: no known key, and no beginning of one at its end.
     pub fn so_far<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.known(&text[..self.settled(text)])
+        self.known(&text[..self.keyless_len(text)])
     }
 
     /// Like [`all`](Self::all), for JSON text, in which letters can be written as escapes.
@@ -164,7 +164,7 @@ impl RedactedStream {
     /// Adds a piece, and returns the text that can be passed on now.
     pub fn push(&mut self, piece: &str) -> String {
         self.held.push_str(piece);
-        let rest = self.held.split_off(self.redactor.settled(&self.held));
+        let rest = self.held.split_off(self.redactor.keyless_len(&self.held));
         let sure = std::mem::replace(&mut self.held, rest);
         self.redactor.owned(sure)
     }

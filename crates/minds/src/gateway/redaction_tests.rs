@@ -1,4 +1,4 @@
-//! Keys in errors, in answers and in their pieces; and what of a server's words is quoted.
+//! Keys in errors, in answers and in pieces of answers; and what is quoted of a server's text.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -79,7 +79,7 @@ fn a_beginning_of_a_key_waits_until_it_is_known_to_be_none() {
 }
 
 #[test]
-fn arguments_are_told_without_keys_however_they_are_written() {
+fn arguments_are_reported_without_keys_however_they_are_written() {
     let redactor = keys().redactor();
     let table = [
         (r#"{"path": "very-private-value"#, r#"{"path": "[redacted]"#),

@@ -16,8 +16,8 @@ use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ModelReply, Mod
 use crate::schedule::TICKS_PER_SEC;
 use crate::simulation::ActivityId;
 
-/// So much sooner must have come who goes before somebody one step more urgent: ten minutes of the room. So nothing
-/// urgent waits long for what is not, and nothing waits for ever.
+/// How much earlier a request must have come to precede one that is a step more urgent: ten minutes of the room. So
+/// nothing urgent waits long for what is not, and nothing waits for ever.
 const TICKS_PER_STEP: u64 = 600 * TICKS_PER_SEC;
 /// Places further back than this are not counted out: telling everyone of every step would be work for nothing.
 const PLACES_TOLD: usize = 20;
@@ -37,7 +37,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Smaller goes first; of equals, who came first.
+    /// Smaller goes first; among equals, first come, first served.
     fn turn(&self) -> u64 {
         self.asked_tick.saturating_add(TICKS_PER_STEP.saturating_mul(self.request.urgency as u64))
     }
@@ -86,7 +86,7 @@ pub struct ReachedCap {
 pub struct RequestQueue {
     /// Those that wait, by provider, in the order in which they get slots.
     pub(super) waiting: BTreeMap<String, VecDeque<Waiting>>,
-    /// Those under way.
+    /// The running requests.
     pub(super) in_flight: BTreeMap<RequestId, InFlight>,
     /// Answers that were made here, for the next tick.
     pub(super) refused: Vec<ModelReply>,
@@ -164,7 +164,7 @@ impl RequestQueue {
         self.in_flight.values().filter(|question| question.choice.provider == provider).count()
     }
 
-    /// Forgets a question, wherever it is, and says whether it was under way.
+    /// Forgets a request, wherever it is, and returns whether it was running.
     pub(super) fn forget(&mut self, id: RequestId) -> Option<InFlight> {
         for queue in self.waiting.values_mut() {
             queue.retain(|waiting| waiting.request.id != id);
@@ -201,7 +201,7 @@ impl RequestQueue {
     }
 
     /// Tells agents their queue positions if they changed.
-    pub(super) fn tell_places(&mut self) {
+    pub(super) fn report_places(&mut self) {
         for queue in self.waiting.values_mut() {
             let all = queue.len();
             for (index, waiting) in queue.iter_mut().enumerate() {
@@ -264,14 +264,14 @@ pub(super) fn tally(rate: Rate, usage: Usage, calls: u64) -> Tally {
 pub(super) struct Used {
     /// How often it was sent.
     pub(super) calls: u64,
-    /// The tokens, told and estimated ones.
+    /// The tokens, reported and estimated.
     pub(super) usage: Usage,
     /// Whether some of them are estimated.
     pub(super) is_estimate: bool,
 }
 
 impl Used {
-    /// What it comes to.
+    /// The cost.
     pub(super) fn tally(&self, rate: Rate) -> Tally {
         tally(rate, self.usage, self.calls)
     }
@@ -293,7 +293,7 @@ pub(super) fn used(
 fn used_by_outcome(choice: &Choice, outcome: &Result<Completion, ModelFailure>, most: Usage) -> Used {
     let of = |usage, is_estimate| Used { calls: 1, usage, is_estimate };
     match outcome {
-        Ok(completion) if completion.tells_usage() => of(completion.usage, false),
+        Ok(completion) if completion.reports_usage() => of(completion.usage, false),
         Ok(_) => of(most, true),
         // What stopped in the middle was paid for, but for what was only simulated.
         Err(failure) => match failure.kind {

@@ -98,7 +98,7 @@ pub fn parse_retry_after(value: &str, now: SystemTime) -> Option<f64> {
 
 /// What the body of a refusal says of waiting, in seconds: Gemini has no header for it, but a `RetryInfo` with a
 /// `retryDelay` such as `"34s"` (google.rpc, in protobuf's JSON form of a duration).
-pub fn told_to_wait_secs(body: &str) -> Option<f64> {
+pub fn retry_delay_secs(body: &str) -> Option<f64> {
     let body: Value = serde_json::from_str(body).ok()?;
     // Gemini's streams answer with an array of one.
     let error = body.get("error").or_else(|| body.get(0)?.get("error"))?;
@@ -186,7 +186,7 @@ mod tests {
             ("slow down".to_owned(), None),
         ];
         for (body, wanted) in table {
-            assert_eq!(told_to_wait_secs(&body), wanted, "{body}");
+            assert_eq!(retry_delay_secs(&body), wanted, "{body}");
         }
     }
 

@@ -26,9 +26,9 @@ impl Input for SandboxDetected {
     const KIND: &'static str = "confinement";
 }
 
-/// Whether anything on this computer keeps programs in; not, as long as nobody has said so.
+/// Whether this computer has a sandbox for programs; false until that was determined.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct KeepsProgramsIn(pub bool);
+pub struct HasSandbox(pub bool);
 
 pub(super) fn apply_sandbox_detection(
     mut found: MessageReader<SandboxDetected>,

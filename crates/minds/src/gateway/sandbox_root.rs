@@ -16,9 +16,9 @@ use super::program_access::{WorkspaceEntry, refused};
 const STATE_FOLDER: &str = ".workshop";
 /// Where the folders of running programs lie, below the workspace.
 const FOLDER: &str = ".workshop/programs";
-/// A name is tried so many times with a number behind it.
+/// How many numbered names are tried.
 const NAMES_AT_MOST: usize = 1_000;
-/// So many notes are told; the rest is counted.
+/// How many notes are reported; the rest is counted.
 const NOTES_AT_MOST: usize = 20;
 
 /// The top level of a workspace for one program.
@@ -30,14 +30,14 @@ pub(super) struct SandboxRoot {
 }
 
 impl SandboxRoot {
-    /// Makes one for a program that sees these entries. What programs left that were killed together with whoever
-    /// watched over them is moved into the workspace first.
+    /// Creates one for a program that sees these entries. Files of programs that were killed together with their
+    /// supervisor are moved into the workspace first.
     pub(super) fn make(workspace: &Path, entries: &[WorkspaceEntry]) -> io::Result<Self> {
         static NEWEST: AtomicU64 = AtomicU64::new(0);
         let all = workspace.join(FOLDER);
         fs::create_dir_all(&all)?;
         for left in fs::read_dir(&all)?.flatten().filter(|entry| is_left(&entry.file_name())) {
-            // Nobody is there any more to be told.
+            // Nobody is left to be told.
             drop(Self { workspace: workspace.to_owned(), folder: left.path(), mounted: None }.finish());
         }
         // The folder goes with the last program in it, which may be at this moment.
@@ -74,7 +74,7 @@ impl SandboxRoot {
         }
         // What could not be moved stays there, as the note says; the next program tries again.
         let _ = fs::remove_dir(&self.folder);
-        // Both stay where something else lies in them; in a copy of the workspace nothing does.
+        // Both stay if something else is in them; in a copy of the workspace nothing is.
         let _ = fs::remove_dir(self.workspace.join(FOLDER));
         let _ = fs::remove_dir(self.workspace.join(STATE_FOLDER));
         if notes.len() > NOTES_AT_MOST {
@@ -93,7 +93,7 @@ impl SandboxRoot {
         }
     }
 
-    /// Moves a new entry into the workspace; what is to be said of it where that is not all.
+    /// Moves a new entry into the workspace; returns a note if that is not all.
     fn take_over(&self, name: &OsStr) -> Option<String> {
         let (from, shown) = (self.folder.join(name), name.to_string_lossy());
         if let Some(why) = refused(&self.workspace, name) {
@@ -133,7 +133,7 @@ fn is_left(name: &OsStr) -> bool {
     pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
 }
 
-/// Whether there is nothing at a place of what a program could have put there.
+/// Whether a program put nothing at a place.
 fn is_empty(path: &Path) -> bool {
     match path.symlink_metadata() {
         Ok(found) if found.is_dir() => fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()),
@@ -199,7 +199,7 @@ mod tests {
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(folder)
             .expect("it can be listed")
-            .map(|entry| entry.expect("it is there").file_name().to_string_lossy().into_owned())
+            .map(|entry| entry.expect("it should exist").file_name().to_string_lossy().into_owned())
             .collect();
         names.sort();
         names

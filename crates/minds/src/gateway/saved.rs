@@ -19,7 +19,7 @@ impl Section for GatewaySaved {
         Self(world.resource::<RequestQueue>().clone())
     }
 
-    /// What was under way is asked again: the bridge knows of nothing that was sent.
+    /// Running requests are sent again: the bridge does not know that they were sent.
     fn load(self, world: &mut World) {
         *world.resource_mut::<WorkerBridge>() = WorkerBridge::default();
         *world.resource_mut::<RequestQueue>() = self.0;

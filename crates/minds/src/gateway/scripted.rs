@@ -24,9 +24,9 @@ use crate::mind::{CallKind, Completion, Finish, Prompt, PromptMessage, Role, Scr
 use crate::safe_fs;
 use crate::workspace::yaml;
 
-/// Simulated seconds that a reply takes unless the script says otherwise.
+/// The default duration of a reply, in simulated seconds.
 const DEFAULT_LATENCY_SECS: f32 = 0.4;
-/// A script asks for at most so many simulated seconds.
+/// The longest latency that a script may ask for, in simulated seconds.
 const LONGEST_LATENCY_SECS: f32 = 3_600.0;
 
 const SCRIPT_KEYS: [&str; 3] = ["latency", "agents", "default"];
@@ -82,7 +82,7 @@ pub struct ScriptedProvider {
     default: Vec<Turn>,
     /// The script by its hash.
     script: u64,
-    /// Where each agent is of whom nobody says where it is.
+    /// The positions of agents for which the script gives none.
     places: BTreeMap<String, ScriptPlace>,
 }
 
@@ -148,8 +148,8 @@ impl ScriptedProvider {
     }
 }
 
-/// What is asked in the last message, and in those of the same role right before it, in lower case: not what the room
-/// tells along with it.
+/// The request in the last message, and in those of the same role directly before it, in lower case, without the room's
+/// further context.
 fn moment_of(prompt: &Prompt) -> String {
     let moment = Some(&prompt.moment).filter(|moment| !moment.is_empty());
     let moment = moment.map(|moment| PromptMessage::words(Role::User, moment));
@@ -188,7 +188,7 @@ impl SimulatedProvider for ScriptedProvider {
 /// A list of nothing.
 const NOTHING_LEARNED: &str = "[]";
 
-/// What is said where the script says nothing: of what is worth remembering, that there is nothing.
+/// The reply without an entry in the script: for memories, that there is nothing worth remembering.
 fn silence(request: &ProviderRequest) -> Turn {
     let text = if request.kind == CallKind::Learning { NOTHING_LEARNED.to_owned() } else { String::new() };
     Turn { text, ..Turn::default() }

@@ -106,7 +106,7 @@ fn errors_tools_and_latency_come_as_written() {
     assert_eq!(completion.tool_calls[0].arguments["path"], "a.md");
 }
 
-/// The request that follows a reply: its calls, and what the tools said to them.
+/// The request that follows a reply: its calls and their results.
 fn after_tools(before: &ProviderRequest, reply: &Completion, results: &[&str]) -> ProviderRequest {
     let mut next = before.clone();
     next.prompt.history.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
@@ -116,7 +116,7 @@ fn after_tools(before: &ProviderRequest, reply: &Completion, results: &[&str]) -
 }
 
 #[test]
-fn a_conversation_with_tools_goes_on_turn_by_turn_and_branches_on_results() {
+fn a_conversation_with_tools_continues_turn_by_turn_and_branches_on_results() {
     let text = "agents:\n  researcher:\n    - text: I look.\n      tools:\n        - { name: vfs_read, arguments: { path: a.md } }\n        \
                 - { name: vfs_list, arguments: '{\"prefix\": \"b\"}' }\n    \
                 - text: lost\n      when: { kind: task, contains: NOT FOUND }\n    \
@@ -186,7 +186,7 @@ fn every_mistake_says_what_and_what_to_do() {
 fn the_script_in_the_documents_is_one() {
     let page = include_str!("../../../../docs/agents.md");
     let (_, part) = page.split_once("## A script").expect("the page shows a script");
-    let (_, rest) = part.split_once("```yaml\n").expect("it stands between fences");
+    let (_, rest) = part.split_once("```yaml\n").expect("it should be fenced");
     let (yaml, _) = rest.split_once("```").expect("the fence is closed");
     script(yaml);
 }

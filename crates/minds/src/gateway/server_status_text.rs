@@ -30,7 +30,7 @@ pub fn consent_word(consent: Consent) -> &'static str {
 }
 
 /// The status of a server in one or two words.
-pub fn standing(standing: &McpServerStatus) -> &'static str {
+pub fn status(standing: &McpServerStatus) -> &'static str {
     match standing {
         McpServerStatus::Off => "Off",
         McpServerStatus::Connecting => "Connecting",
@@ -71,7 +71,7 @@ mod tests {
     use crate::gateway::mcp::{McpListed, McpTool};
 
     #[test]
-    fn an_offer_is_told_by_its_tools_and_what_else_there_is() {
+    fn an_offer_is_reported_by_its_tools_and_what_else_there_is() {
         let tool = McpTool {
             name: "add".into(),
             description: String::new(),

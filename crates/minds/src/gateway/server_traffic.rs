@@ -11,9 +11,9 @@ use crate::base::Id;
 pub(super) struct ServerTraffic {
     /// Servers that the worker keeps connected.
     connected: BTreeSet<Id>,
-    /// Of these, those that have not said yet whether they are there.
+    /// Those of them that have not reported yet whether they are ready.
     awaited: BTreeSet<Id>,
-    /// Calls under way.
+    /// Running calls.
     calls: BTreeSet<Id>,
     /// Of these, those that wait for a person or a model.
     asking: BTreeSet<Id>,
@@ -82,7 +82,7 @@ impl ServerTraffic {
         self.heard.push_back(event);
     }
 
-    /// The worker is gone with all that it had: calls are answered here, and servers are to be connected again.
+    /// The worker is gone: calls are answered here, and servers are to be connected again.
     pub(super) fn lost(&mut self) {
         self.connected.clear();
         self.awaited.clear();

@@ -31,14 +31,14 @@ const CHANGE_CHARS_AT_MOST: usize = 160;
 
 /// A server reports its status. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct McpHeard {
+pub struct McpStatusChanged {
     /// The server's key.
     pub key: Id,
     /// Its new status.
     pub news: McpNews,
 }
 
-impl Input for McpHeard {
+impl Input for McpStatusChanged {
     const KIND: &'static str = "mcp";
 }
 
@@ -59,7 +59,7 @@ impl Input for McpTry {
 
 /// Systems that receive the servers' messages from the worker, before inputs are admitted.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct ServersHeard;
+pub struct ServerMessagesReceived;
 
 /// The status of a server.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -77,7 +77,7 @@ pub enum McpServerStatus {
 
 /// A server that somebody needs, or needed until lately.
 #[derive(Clone, PartialEq, Debug, Default)]
-struct Needed {
+struct ServerEntry {
     standing: McpServerStatus,
     /// Since when nobody needs it.
     idle_since: Option<u64>,
@@ -88,7 +88,7 @@ struct Needed {
 pub struct McpServers {
     written: ConfiguredServers,
     names: BTreeMap<String, Id>,
-    needed: BTreeMap<Id, Needed>,
+    needed: BTreeMap<Id, ServerEntry>,
     wanted: BTreeSet<Id>,
 }
 
@@ -137,9 +137,9 @@ impl McpServers {
 /// The descriptions of tools when they were first seen, so that a change can be reported. Saved with the room.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct McpSeen(BTreeMap<Id, BTreeMap<String, u64>>);
+pub struct SeenToolDescriptions(BTreeMap<Id, BTreeMap<String, u64>>);
 
-impl Section for McpSeen {
+impl Section for SeenToolDescriptions {
     const NAME: &'static str = "mcp_seen";
 
     fn save(world: &mut World) -> Self {
@@ -205,7 +205,7 @@ impl McpCalls {
 pub(super) fn collect(
     mut bridge: ResMut<WorkerBridge>,
     mut calls: ResMut<McpCalls>,
-    mut door: ResMut<InputQueue<McpHeard>>,
+    mut door: ResMut<InputQueue<McpStatusChanged>>,
     journal: Res<InputJournal>,
 ) {
     if journal.is_replaying() {
@@ -213,7 +213,7 @@ pub(super) fn collect(
     }
     for event in bridge.servers().take() {
         match event {
-            McpEvent::Standing { key, news } => door.push(McpHeard { key, news }),
+            McpEvent::Standing { key, news } => door.push(McpStatusChanged { key, news }),
             of_call => calls.heard.push_back(of_call),
         }
     }
@@ -226,7 +226,7 @@ pub(super) fn read(
     files: Res<KnownFiles>,
     mut changed: MessageReader<ProfileChanged>,
     mut servers: ResMut<McpServers>,
-    mut seen: ResMut<McpSeen>,
+    mut seen: ResMut<SeenToolDescriptions>,
     mut reports: MessageWriter<ProblemReport>,
     mut last: Local<Option<u64>>,
 ) {
@@ -253,12 +253,12 @@ pub(super) fn read(
 
 /// Applies status changes of servers.
 pub(super) fn apply_server_events(
-    mut heard: MessageReader<McpHeard>,
+    mut heard: MessageReader<McpStatusChanged>,
     mut servers: ResMut<McpServers>,
-    mut seen: ResMut<McpSeen>,
+    mut seen: ResMut<SeenToolDescriptions>,
     mut reports: MessageWriter<ProblemReport>,
 ) {
-    for McpHeard { key, news } in heard.read() {
+    for McpStatusChanged { key, news } in heard.read() {
         let Some(server) = servers.get(key).cloned() else { continue };
         let label = server.label();
         let place = place_of(&label);
@@ -350,7 +350,7 @@ pub(super) fn dispatch(
     mut tries: MessageReader<McpTry>,
     (mut servers, mut calls, mut bridge): (ResMut<McpServers>, ResMut<McpCalls>, ResMut<WorkerBridge>),
     (settings, surroundings, factories): (Res<McpSettings>, Res<GatewayEnvironment>, Res<SimulatedProviders>),
-    (mut live, mut door): (ResMut<LiveText>, ResMut<InputQueue<McpHeard>>),
+    (mut live, mut door): (ResMut<LiveText>, ResMut<InputQueue<McpStatusChanged>>),
     (journal, clock): (Res<InputJournal>, Res<SimClock>),
 ) {
     let now = clock.tick();
@@ -377,7 +377,7 @@ pub(super) fn dispatch(
         for (key, needed) in &servers.needed {
             if needed.standing == McpServerStatus::Connecting && !door.waiting().any(|heard| heard.key == *key) {
                 let news = McpNews::Failed { failure: failure.clone(), tries_again: false };
-                door.push(McpHeard { key: key.clone(), news });
+                door.push(McpStatusChanged { key: key.clone(), news });
             }
         }
     }
@@ -402,8 +402,8 @@ pub(super) fn dispatch(
     }
 }
 
-/// Which servers are needed, now that these are wanted: one that is written down no more goes at once, one that nobody
-/// wants after a while. Whether anything that others see of them changed.
+/// Updates which servers are needed, given the wanted ones: one that is no longer configured ends at once, one that is
+/// no longer wanted after a while. Returns whether anything visible changed.
 fn update_needed_servers(servers: &mut McpServers, tried: &BTreeSet<Id>, now: u64, idle_ticks: u64) -> bool {
     let McpServers { written, needed, wanted, .. } = servers;
     let count = needed.len();
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_described_otherwise_is_told_once() {
+    fn a_tool_that_is_described_otherwise_is_reported_once() {
         let tool = |description: &str| McpTool {
             name: "add".into(),
             description: description.into(),

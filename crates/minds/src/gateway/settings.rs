@@ -198,7 +198,7 @@ impl GatewaySettings {
 
     /// Whose place a provider is asked at: where the person named one, that one, else as these settings say.
     pub fn site(&self, provider: &str, of_person: &Sites) -> Site {
-        // Where a coding agent asks its model, and what that costs, it tells or nobody knows.
+        // A coding agent that calls its own model reports where and at what cost, or nobody knows.
         if provider == acp::PROVIDER {
             return Site::Elsewhere;
         }

@@ -10,7 +10,7 @@ pub enum Command {
     NeedsShell(&'static str),
 }
 
-/// Words that mean something to a shell where a program would stand.
+/// Words with a meaning to a shell in the position of a program.
 const RESERVED: [&str; 22] = [
     "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "{", "}", "!",
     "[[", "function", "select", "time", "coproc", "cd",
@@ -48,7 +48,7 @@ fn is_assignment(word: &str) -> bool {
     is_name && word.len() > name.len() && word.contains('=')
 }
 
-/// The words of a line in which nothing needs a shell. The error says what does.
+/// The words of a line that needs no shell. The error says what does.
 fn scan(line: &str) -> Result<Vec<String>, &'static str> {
     let (mut words, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);
     let mut chars = line.chars().peekable();
@@ -111,7 +111,7 @@ fn scan(line: &str) -> Result<Vec<String>, &'static str> {
 pub fn parts(line: &str) -> Vec<Vec<String>> {
     let breaks = [';', '&', '|', '\n', '\r', '(', ')', '`', '{', '}', '<', '>'];
     let as_written = line.split(breaks).map(bare_words);
-    // Within quotes such a sign means nothing, and what they hold may be a command all the same.
+    // Within quotes such a character has no meaning, but the quoted text may be a command nevertheless.
     let without_quotes: String = line.chars().map(|c| if matches!(c, '"' | '\'') { ' ' } else { c }).collect();
     let all: Vec<Vec<String>> = as_written.chain(without_quotes.split(breaks).map(bare_words)).collect();
     all.into_iter().filter(|words| !words.is_empty()).collect()

@@ -23,7 +23,7 @@ pub enum SlackNews {
         /// Which.
         access: SlackAccess,
     },
-    /// What became of a message.
+    /// The result of a message.
     Posted {
         /// Which.
         id: Id,
@@ -45,11 +45,11 @@ impl Input for SlackNews {
 #[derive(Resource, Debug, Default)]
 pub struct SlackCalls {
     due: VecDeque<SlackCommand>,
-    /// Whether a look is under way.
+    /// Whether a poll is running.
     is_looking: bool,
     /// Whether the first look since the room was opened is over, or none is to come.
     has_looked: bool,
-    /// What was told last of what goes wrong.
+    /// The last reported faults.
     told: Vec<SlackTrouble>,
 }
 
@@ -71,7 +71,7 @@ impl SlackCalls {
     }
 }
 
-/// Lets in what came, and which ways there are, before the door opens.
+/// Admits arrived messages and the available connections, before inputs are admitted.
 pub(super) fn collect(
     (mut bridge, mut calls): (ResMut<WorkerBridge>, ResMut<SlackCalls>),
     (surroundings, access): (Res<GatewayEnvironment>, Res<SlackAccess>),

@@ -3,12 +3,12 @@
 
 use std::process::ExitCode;
 
-/// What the watcher is told.
+/// The arguments of the supervisor.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Told {
+struct SupervisorArguments {
     /// The workspace, in which alone the program may write; anywhere where absent.
     within: Option<String>,
-    /// The program bubblewrap, where it keeps the program in.
+    /// The program bubblewrap, if it is used as the sandbox.
     bubblewrap: Option<String>,
     /// Whether the program may make new entries at the workspace's top level.
     new_entries: bool,
@@ -21,14 +21,14 @@ struct Told {
     hidden: Vec<String>,
     /// The memory of all processes together, in bytes.
     memory: Option<u64>,
-    /// So many processes at once.
+    /// The limit of simultaneous processes.
     processes: Option<usize>,
     /// The bytes of each file that it writes.
     file_size: Option<u64>,
     words: Vec<String>,
 }
 
-impl Told {
+impl SupervisorArguments {
     fn of(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
         let mut told = Self::default();
         loop {
@@ -55,7 +55,7 @@ impl Told {
 /// Watches over a program; the arguments are those behind [`WATCH_WORD`](super::sandbox::WATCH_WORD). What whoever
 /// reads the program's output should know is given to `say`.
 pub fn main(arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode {
-    let Some(told) = Told::of(arguments) else { return ExitCode::from(2) };
+    let Some(told) = SupervisorArguments::of(arguments) else { return ExitCode::from(2) };
     system::watch(&told, say)
 }
 
@@ -90,7 +90,7 @@ mod system {
     use super::super::bubblewrap::Sandbox;
     use super::super::program_access::{EntryKind, ProgramAccess, WorkspaceEntry, entries};
     use super::super::sandbox_root::SandboxRoot;
-    use super::Told;
+    use super::SupervisorArguments;
 
     /// The exit code of a program that cannot be started.
     const NOT_STARTED: u8 = 127;
@@ -107,10 +107,11 @@ mod system {
     /// Where worktrees of agents lie, below the workspace.
     const WORKTREES: &str = ".workshop/worktrees";
 
-    pub(super) fn watch(told: &Told, say: fn(&str)) -> ExitCode {
+    pub(super) fn watch(told: &SupervisorArguments, say: fn(&str)) -> ExitCode {
         let say = move |what: &str| say(&format!("workshop: {what}"));
         let parent = getppid();
-        // Whatever the program leaves behind becomes this process's child, and this one is told when its parent ends.
+        // Processes that the program leaves behind become children of this process, and this one is notified when its
+        // parent ends.
         let is_ready = set_child_subreaper(Some(getpid())).is_ok()
             && set_parent_process_death_signal(Some(Signal::TERM)).is_ok()
             && ctrlc::set_handler(move || {
@@ -173,7 +174,7 @@ mod system {
         ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
     }
 
-    /// Moves what the program made new into the workspace, once. Whoever comes second waits until that is done.
+    /// Moves the program's new files into the workspace, once. A second caller waits until that is done.
     fn finish_stage(say: impl Fn(&str)) {
         let mut stage = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
         for note in stage.take().map(SandboxRoot::finish).unwrap_or_default() {
@@ -181,7 +182,7 @@ mod system {
         }
     }
 
-    /// Ends the program where all that it started takes too much.
+    /// Ends the program if its processes together use too much.
     fn count(memory: u64, processes: usize) {
         loop {
             std::thread::sleep(COUNT_EVERY);
@@ -199,8 +200,8 @@ mod system {
         }
     }
 
-    /// Whether processes together have more memory than this, in bytes. What they share counts once, which takes longer
-    /// to find out and is asked only where it matters.
+    /// Whether processes together use more memory than this, in bytes. Shared memory counts once, which takes longer to
+    /// determine and is done only if it matters.
     fn takes_more_than(memory: u64, running: &[Pid]) -> bool {
         let all = |file: &str, key: &str| -> u64 {
             let of = |pid: &Pid| kilobytes(&format!("/proc/{}/{file}", pid.as_raw_nonzero()), key).unwrap_or(0);
@@ -215,8 +216,8 @@ mod system {
         text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
     }
 
-    /// Sets up what keeps the program in: the words before its own, and its folder for passing files where it has one.
-    fn confine(told: &Told, workspace: &Path) -> io::Result<(Vec<OsString>, Option<Temporary>)> {
+    /// Sets up the sandbox: the words before the program's own, and its temporary folder if it has one.
+    fn confine(told: &SupervisorArguments, workspace: &Path) -> io::Result<(Vec<OsString>, Option<Temporary>)> {
         let workspace = workspace.canonicalize()?;
         let entries = entries(&workspace)?;
         let worktree = worktree(&workspace);
@@ -291,7 +292,8 @@ mod system {
         }
     }
 
-    /// A folder for passing files, where the system's holds the workspace: nothing in that could be guarded otherwise.
+    /// A temporary folder for the case that the system's contains the workspace: nothing in that could be protected
+    /// otherwise.
     fn temporary_beside(workspace: &Path) -> io::Result<Option<Temporary>> {
         let everybodys = std::env::temp_dir().canonicalize()?;
         workspace.starts_with(everybodys).then(Temporary::make).transpose()
@@ -317,7 +319,7 @@ mod system {
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
             let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
             let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-            // The name in brackets may hold anything; behind it stand the state and the parent.
+            // The name in parentheses may contain anything; it is followed by the state and the parent.
             let mut behind = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
             let (state, parent) = (behind.next(), behind.next().and_then(|parent| parent.parse().ok()));
             if let (Some(parent), false) = (parent, state == Some("Z")) {
@@ -331,8 +333,9 @@ mod system {
         found.into_iter().filter_map(Pid::from_raw).collect()
     }
 
-    /// Lets this process and all that it starts write only what a program may write of the workspace; whether that could
-    /// be done. Rights hold for everything below a folder, so that nobody has any at the workspace's top level.
+    /// Restricts the writes of this process and its children to what a program may write of the workspace; returns
+    /// whether that was possible. Rights apply to everything below a folder, so nobody has any at the workspace's top
+    /// level.
     fn restrict(workspace: &Path, entries: &[WorkspaceEntry], also: &[PathBuf], network: bool) -> bool {
         let abi = ABI::V4;
         let (all, read, of_file) = (AccessFs::from_all(abi), AccessFs::from_read(abi), AccessFs::from_file(abi));
@@ -382,9 +385,9 @@ mod system {
 mod system {
     use std::process::{Command, ExitCode};
 
-    use super::Told;
+    use super::SupervisorArguments;
 
-    pub(super) fn watch(told: &Told, _: fn(&str)) -> ExitCode {
+    pub(super) fn watch(told: &SupervisorArguments, _: fn(&str)) -> ExitCode {
         let status = Command::new(&told.words[0]).args(&told.words[1..]).status();
         let code = status.ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
         ExitCode::from(code.unwrap_or(1))
@@ -401,20 +404,33 @@ mod tests {
 
     #[test]
     fn the_watcher_knows_its_words_from_the_programs() {
-        let told = |line: &str| Told::of(line.split(' ').map(str::to_owned));
+        let told = |line: &str| SupervisorArguments::of(line.split(' ').map(str::to_owned));
         let words = |line: &str| line.split(' ').map(str::to_owned).collect();
-        assert_eq!(told("-- git --within"), Some(Told { words: words("git --within"), ..Told::default() }));
-        let confined = Told { within: Some("/w".into()), network: true, words: words("git"), ..Told::default() };
+        assert_eq!(
+            told("-- git --within"),
+            Some(SupervisorArguments { words: words("git --within"), ..SupervisorArguments::default() })
+        );
+        let confined = SupervisorArguments {
+            within: Some("/w".into()),
+            network: true,
+            words: words("git"),
+            ..SupervisorArguments::default()
+        };
         assert_eq!(told("--within /w --network -- git"), Some(confined));
-        let limited = Told {
+        let limited = SupervisorArguments {
             memory: Some(1_024),
             processes: Some(7),
             file_size: Some(9),
             words: words("git"),
-            ..Told::default()
+            ..SupervisorArguments::default()
         };
         assert_eq!(told("--memory 1024 --processes 7 --file-size 9 -- git"), Some(limited));
-        let hiding = Told { hidden: words("/a /b"), home: Some("/h".into()), words: words("git"), ..Told::default() };
+        let hiding = SupervisorArguments {
+            hidden: words("/a /b"),
+            home: Some("/h".into()),
+            words: words("git"),
+            ..SupervisorArguments::default()
+        };
         assert_eq!(told("--hide /a --home /h --hide /b -- git"), Some(hiding));
         for odd in ["git", "--", "--within", "--all -- git", "--memory much -- git"] {
             assert_eq!(told(odd), None, "{odd}");

@@ -85,7 +85,7 @@ impl Assembly {
         };
         let value_bytes = value.as_ref().map_or(0, |value| value.to_string().len());
         match self.style {
-            // What came before came again: only what is new counts.
+            // Earlier content was repeated: only the new part counts.
             ArgumentStyle::Cumulative => {
                 let before = self.calls.iter().find(|call| call.id == piece.id).map_or(0, |call| call.text.len());
                 self.count(text.len().saturating_sub(before) + value_bytes)?;
@@ -113,14 +113,14 @@ impl Assembly {
         }
     }
 
-    /// The call that a piece goes on with, if it does not begin one.
+    /// The call that a piece continues, if it does not begin one.
     fn find(&self, id: &str, name: &str) -> Option<usize> {
         match self.style {
             ArgumentStyle::Whole => None,
             ArgumentStyle::Cumulative => self.calls.iter().position(|call| call.id == id),
             ArgumentStyle::Pieces => {
-                // A name begins a call, even under an index that another call has: two calls both sent
-                // with index 0 are two calls. A server that repeats the id with the name goes on with it.
+                // A name begins a call, even with an index that another call has: two calls both sent with index 0 are
+                // two calls. If a server repeats the id with the name, the call continues.
                 if !name.is_empty() {
                     return self.calls.iter().position(|call| call.id == id && !is_counted(id));
                 }
@@ -207,7 +207,7 @@ fn stand_in(wire: Wire, name: &str, number: usize) -> String {
     }
 }
 
-/// The arguments in a text: nothing is `{}`, and what is no JSON stays the text it was.
+/// The arguments in a text: nothing is `{}`, and invalid JSON stays a plain text.
 pub(super) fn parse(text: String) -> Value {
     if text.trim().is_empty() {
         return Value::Object(Map::new());

@@ -1,4 +1,4 @@
-//! Stand-ins, trials and caps that change while a room runs.
+//! Substitute providers, tests of providers, and budgets that change while a room runs.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ fn room(budget: BudgetSettings) -> App {
     app
 }
 
-fn tried(app: &App, spec: &str) -> provider_trial::Tried {
+fn tried(app: &App, spec: &str) -> provider_trial::TrialResult {
     let trial = ProviderTrial::of(app.world(), spec).expect("nothing forbids it");
     trial.run(&JobControl::default())
 }
@@ -86,7 +86,7 @@ fn a_trial_that_fails_says_what_and_what_to_do_at_once() {
 #[test]
 fn a_dead_port_is_said_with_its_address() {
     let mut app = room(BudgetSettings::default());
-    // Outside the range from which ports are given: nobody listens there.
+    // Outside the range from which ports are assigned: nobody listens there.
     let port = 1;
     app.world_mut().resource_mut::<GatewaySettings>().base_urls =
         [("ollama".to_owned(), format!("http://127.0.0.1:{port}"))].into();
@@ -103,7 +103,7 @@ fn a_dead_port_is_said_with_its_address() {
 #[test]
 fn a_trial_is_stopped_in_the_middle() {
     let mut app = room(BudgetSettings::default());
-    // Takes the connection and says nothing.
+    // Accepts the connection and stays silent.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     app.world_mut().resource_mut::<GatewaySettings>().base_urls = [("ollama".to_owned(), url)].into();
@@ -158,7 +158,7 @@ fn a_cap_that_was_raised_is_reached_no_more() {
     schedule::advance(app.world_mut());
     assert_eq!(app.world().resource::<RequestQueue>().run_cap_reached(), None);
     assert_eq!(app.world().resource::<RequestQueue>().reached_cap(), None);
-    // Old rooms were saved without the name of the cap.
+    // Old rooms were saved without the name of the budget.
     let old: RequestQueue = serde_json::from_value(json!({ "run_cap_reached": "a cap" })).unwrap();
     assert_eq!((old.run_cap_reached(), old.reached_cap()), (Some("a cap"), None));
 }

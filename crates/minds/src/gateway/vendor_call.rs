@@ -39,25 +39,25 @@ pub(super) struct Call {
 
 /// How it goes with a question.
 #[derive(Default)]
-struct Course {
+struct AttemptState {
     tries: Tries,
-    /// Whether a try is under way.
+    /// Whether an attempt is running.
     is_trying: bool,
     /// Characters that came in it.
     said: Arc<AtomicUsize>,
     /// Whether anything ever came.
     has_output: bool,
-    /// What tries used of which no provider told.
+    /// The usage of attempts for which no provider reported any.
     estimated: Usage,
 }
 
-impl Course {
+impl AttemptState {
     fn begin(&mut self) {
         self.is_trying = true;
         self.said.store(0, Ordering::Relaxed);
     }
 
-    /// The try that is under way failed: what it may have used is counted. Whether anything had come.
+    /// The running attempt failed: its possible usage is counted. Returns whether anything had arrived.
     fn lose(&mut self, request: &ProviderRequest, cause: ErrorCause) -> bool {
         if !std::mem::take(&mut self.is_trying) {
             return self.has_output;
@@ -69,7 +69,7 @@ impl Course {
     }
 }
 
-/// What a try that failed may have used: the prompt and what came, or all that was reckoned with where nobody knows
+/// The possible usage of a failed attempt: the prompt and the received output, or the whole estimate if it is unknown
 /// how far the model had come.
 fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usage {
     let input_tokens = request.estimated_input_tokens();
@@ -93,7 +93,7 @@ fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usag
     }
 }
 
-/// What a whole answer used of which its provider did not tell.
+/// The usage of a complete answer whose provider reported none.
 pub(super) fn untold(request: &ProviderRequest, completion: &Completion) -> Usage {
     let told = completion.usage;
     // A coding agent keeps what it was sent before.
@@ -110,7 +110,7 @@ pub(super) fn untold(request: &ProviderRequest, completion: &Completion) -> Usag
 
 /// Asks until there is an answer, or no sense in asking on. Says what that took.
 pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Effort) {
-    let mut course = Course::default();
+    let mut course = AttemptState::default();
     let total = call.terms.total;
     let asked = tokio::select! {
         biased;
@@ -126,8 +126,8 @@ pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Eff
         }
         let has_output = course.lose(&call.request, error.cause);
         let failure = model_failure(&error, &call, course.tries.made);
-        // Every try that makes sense was made, but where the server wants to be left alone for longer than a question
-        // waits: the next one is held back until then, whoever asks it.
+        // Every reasonable attempt was made, unless the server asks for a longer pause than a request waits: the next
+        // one is held back until then, whoever makes it.
         let may_try = course.tries.made < call.terms.retry.attempts && !has_output;
         let waits = may_try && wait_asked(error.cause).is_some();
         ModelFailure { is_final: !waits, waits_in_real_time: true, ..failure }
@@ -144,7 +144,7 @@ fn model_failure(error: &ProviderError, call: &Call, tries: u32) -> ModelFailure
     in_words(error, (choice, terms), (environment, keys), tries)
 }
 
-/// What went wrong when a provider was asked, in words.
+/// Why a provider's call failed, in words.
 pub(super) fn in_words(
     error: &ProviderError,
     (choice, terms): (&Choice, &Terms),
@@ -173,10 +173,10 @@ pub(super) fn in_words(
     failure(error, place, tries.max(1), keys)
 }
 
-async fn ask(call: &Call, course: &mut Course) -> Result<Completion, ProviderError> {
+async fn ask(call: &Call, course: &mut AttemptState) -> Result<Completion, ProviderError> {
     let provider = provider(call)?;
     loop {
-        // What an earlier try showed is gone with it. Nobody listens any more when the world is gone already.
+        // What an earlier attempt showed is discarded with it. If the world is gone, nobody listens any more.
         let _ = call.events.try_send(GatewayEvent::Started { id: call.id });
         course.begin();
         let error = match attempt(call, provider.as_ref(), course.said.clone()).await {
@@ -210,7 +210,7 @@ fn provider(call: &Call) -> Result<Box<dyn AiProvider>, ProviderError> {
     Ok(Box::new(vendor_client((&call.choice, &call.terms), (&call.environment, &call.keys))?))
 }
 
-/// What asks a vendor, where it may be asked, with the key that it may be shown. Within a runtime.
+/// The client for a vendor, if it may be called, with the key that it may get. Within a runtime.
 pub(super) fn vendor_client(
     (choice, terms): (&Choice, &Terms),
     (environment, keys): (&Environment, &Keys),
@@ -234,7 +234,8 @@ async fn attempt(call: &Call, provider: &dyn AiProvider, said: Arc<AtomicUsize>)
     let _stop = cancel.clone().drop_guard();
     let redactor = call.keys.redactor();
     let pieces = DeltaStream::of(call.id, call.events.clone());
-    // What a coding agent tells of its thoughts it tells for people; what other models think is for their providers alone.
+    // The thoughts that a coding agent reports are meant for people; those of other models are for their providers
+    // alone.
     let with_thoughts = call.choice.provider == acp::PROVIDER;
     let sink = pieces.sink(redactor.clone(), with_thoughts, move |chars| {
         said.fetch_add(chars, Ordering::Relaxed);

@@ -11,13 +11,13 @@ use super::origin::{Origin, shown};
 use super::outside_traffic::Reported;
 use crate::base::Id;
 
-/// How long a connection may take to stand.
+/// The time limit for establishing a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 /// How long an answer may take, all of it.
 const ANSWER: Duration = Duration::from_secs(30);
 /// No answer is longer, in bytes.
 const ANSWER_BYTES_AT_MOST: usize = 1 << 20;
-/// So often one answer may point to another at the same place.
+/// How often one answer may redirect within the same host.
 const REDIRECTS_AT_MOST: usize = 5;
 /// The methods by which servers are asked.
 pub const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -106,7 +106,7 @@ impl Reported for WebAnswered {
 }
 
 impl WebAnswered {
-    /// Takes out what nobody is to see: a server may send back what it was never sent by an agent.
+    /// Removes secrets: a server may send back what an agent never sent it.
     pub(super) fn redact(&mut self, redacted: impl Fn(&str) -> String) {
         match &mut self.result {
             Ok(answer) => {

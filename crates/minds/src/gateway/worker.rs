@@ -34,7 +34,7 @@ use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};
 const COMMANDS: usize = 4096;
 /// Events that may wait for the world.
 const EVENTS: usize = 1024;
-/// How often the file of keys is looked at while nobody asks.
+/// How often the file of keys is checked while there are no requests.
 const LOOK_AT_KEYS: Duration = Duration::from_secs(1);
 /// How long the worker may take to stop.
 const SHUTDOWN: Duration = Duration::from_secs(2);
@@ -172,7 +172,7 @@ impl WorkerState {
             let command = match commands.recv_timeout(LOOK_AT_KEYS) {
                 Ok(command) => command,
                 Err(RecvTimeoutError::Timeout) => {
-                    // What failed for want of a key is asked again when there is one, and not before somebody asks.
+                    // Requests that failed for lack of a key are made again when there is one, but only on demand.
                     if self.keys.is_some() {
                         self.keys();
                     }
@@ -194,7 +194,7 @@ impl WorkerState {
                         cancel.cancel();
                     }
                 }
-                GatewayCommand::Mcp(command) => self.tell_servers(command),
+                GatewayCommand::Mcp(command) => self.send_to_servers(command),
                 GatewayCommand::Program(command) => self.take_program(command),
                 GatewayCommand::Web(command) => self.ask_web(command),
                 GatewayCommand::Slack(command) => self.ask_slack(command),
@@ -374,7 +374,7 @@ impl WorkerState {
     }
 
     /// Hands something on to the MCP servers.
-    fn tell_servers(&mut self, command: McpCommand) {
+    fn send_to_servers(&mut self, command: McpCommand) {
         if self.servers.is_none() {
             let handle = match self.runtime() {
                 Ok(handle) => handle,
@@ -450,7 +450,7 @@ impl WorkerState {
     }
 }
 
-/// What came of asking a simulated provider.
+/// The result of calling a simulated provider.
 struct Simulated {
     outcome: Result<Completion, ModelFailure>,
     latency_secs: f32,
@@ -494,7 +494,7 @@ fn simulate(
         };
         let SimulatedError { status, retry_after_secs, message } = error;
         let cause = ErrorCause::Status { status, retry_after_secs: retry_after_secs.map(f64::from) };
-        // The seed stands in for chance: the same question waits equally long each time.
+        // The seed replaces randomness: the same request waits equally long each time.
         let jitter = (request.seed.wrapping_add(u64::from(tries.made)) % 1000) as f64 / 1000.0;
         match terms.retry.after(cause, false, &mut tries, (0.0, jitter)) {
             Some(wait_secs) => latency_secs += wait_secs as f32,

@@ -1,5 +1,5 @@
-//! The kinds of calls that the worker makes outside for agents: programs, and requests to web servers. What begins one, what
-//! becomes of it without a worker, and how it travels.
+//! The kinds of calls that the worker makes outside for agents: programs, and requests to web servers. What begins one,
+//! what becomes of it without a worker, and how it travels.
 
 use super::messages::GatewayCommand;
 use super::outside_traffic::{OutsideTraffic, Reported};
@@ -9,13 +9,13 @@ use crate::base::Id;
 
 /// What the world tells the worker of one kind of call.
 pub trait WorkerCall: Clone + Send + Sync + 'static {
-    /// What came of a call.
+    /// The result of a call.
     type Answer: Send + Sync + 'static;
 
     /// The call that this begins; `None` where it stops one.
     fn begins(&self) -> Option<&Id>;
 
-    /// What becomes of it without a worker, and why; nobody waits for an answer where it stops a call.
+    /// Its result without a worker, and why; `None` if it stops a call, because nobody waits for an answer.
     fn refused(self, why: &str) -> Option<Self::Answer>;
 }
 
@@ -33,7 +33,7 @@ pub(super) struct CallTraffic {
 }
 
 impl CallTraffic {
-    /// The worker is gone with all that went on.
+    /// The worker is gone, and everything that was running with it.
     pub(super) fn lost(&mut self) {
         self.programs.lost();
         self.web.lost();
@@ -44,7 +44,7 @@ impl CallTraffic {
         self.programs.owes() || self.web.owes()
     }
 
-    /// Whether nothing has come back that was not let in yet.
+    /// Whether everything that has come back was admitted.
     pub(super) fn is_quiet(&self) -> bool {
         self.programs.is_quiet() && self.web.is_quiet()
     }

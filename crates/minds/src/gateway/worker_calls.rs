@@ -13,8 +13,8 @@ use super::web::WebCommand;
 use super::worker_call::{BridgedCall, WorkerCall};
 use crate::schedule::InputJournal;
 
-/// What goes to the worker of one kind of call and comes back. Nothing of it is saved; whoever carries out calls fills and
-/// empties it between the beginning and the end of a tick.
+/// What goes to the worker of one kind of call and comes back. Nothing of it is saved; whoever carries out calls fills
+/// and empties it between the beginning and the end of a tick.
 #[derive(Resource, Debug)]
 pub struct WorkerCalls<Call: WorkerCall> {
     due: VecDeque<Call>,

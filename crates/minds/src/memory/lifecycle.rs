@@ -52,10 +52,10 @@ impl MemoryArchive {
 #[serde(transparent)]
 pub(super) struct Parted(Vec<(ElementKey, BTreeMap<Id, Knowledge>)>);
 
-/// Elements of which that is kept; of the one that left first it is forgotten where there are more.
+/// For how many removed elements that is kept; the oldest is forgotten first.
 const PARTED_AT_MOST: usize = 100;
 
-/// The version of each element after its last change, to tell an agent's own changes from news.
+/// The version of each element after its last change, to distinguish an agent's own changes from news.
 #[derive(Resource, Default, Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct KnownVersions(BTreeMap<ElementKey, u32>);
@@ -115,8 +115,8 @@ pub(super) fn edit(
     }
 }
 
-/// Follows what happens to elements: new rules clear summaries, what is gone is forgotten, and an agent's
-/// own changes are no news to it.
+/// Follows the changes of elements: new rules clear summaries, deleted elements are forgotten, and an agent's own
+/// changes are not news to it.
 pub(super) fn follow_elements(
     mut changes: MessageReader<ElementChanged>,
     (roster, elements): (Res<Roster>, Res<Elements>),
@@ -216,7 +216,7 @@ fn for_everyone(
     }
 }
 
-/// A record names the element by its id; of one that is gone, the cause says which it was.
+/// A record names the element by its id; for a deleted one, its cause identifies it.
 fn record(log: &mut EventLog, agent: &Id, change: &MemoryChange, element: Option<&Element>, cause: Seq) {
     let element = element.map(|element| element.id.clone());
     let said = match change.clone() {

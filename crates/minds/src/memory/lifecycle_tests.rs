@@ -1,4 +1,4 @@
-//! What memory keeps in a room: who remembers what, when it goes, and when it comes back.
+//! Memories in a room: who remembers what, when it is dropped, and when it returns.
 
 use bevy::app::App;
 use bevy::ecs::message::Messages;
@@ -37,7 +37,7 @@ fn add_agent(app: &mut App, id: &str) -> AgentKey {
 }
 
 fn remove_agent(app: &mut App, key: AgentKey, id: &str) {
-    let entity = app.world().resource::<Roster>().entity(key).expect("it is there");
+    let entity = app.world().resource::<Roster>().entity(key).expect("it should exist");
     app.world_mut().despawn(entity);
     app.world_mut().resource_mut::<Roster>().remove(key, id);
 }
@@ -61,7 +61,7 @@ fn add_element(app: &mut App, id: &str, kind: &str) -> ElementKey {
 }
 
 fn memory(app: &App, key: AgentKey) -> Memory {
-    let entity = app.world().resource::<Roster>().entity(key).expect("it is there");
+    let entity = app.world().resource::<Roster>().entity(key).expect("it should exist");
     app.world().get::<Memory>(entity).expect("everyone has one").clone()
 }
 
@@ -71,7 +71,7 @@ fn edit(app: &mut App, agent: AgentKey, act: MemoryAct) {
 
 fn change(app: &mut App, element: ElementKey, change: ElementChange, by: &str) {
     if let Some(entity) = app.world().resource::<Elements>().entity(element) {
-        app.world_mut().get_mut::<Element>(entity).expect("it is one").version += 1;
+        app.world_mut().get_mut::<Element>(entity).expect("it should be valid").version += 1;
     }
     let changed = ElementChanged { element, change, by: Author(by.into()), cause: Seq(9) };
     app.world_mut().resource_mut::<Messages<ElementChanged>>().write(changed);
@@ -129,7 +129,7 @@ fn what_left_the_room_is_forgotten_and_cannot_come_back_by_a_late_reply() {
     change(&mut app, board, ElementChange::of_item("pin_removed", &"p1".into()).because("taken down"), "user");
     advance(app.world_mut());
     assert_eq!(memory(&app, ada).kept_pins, [(board, "p2".into())]);
-    let entity = app.world().resource::<Elements>().entity(board).expect("it is there");
+    let entity = app.world().resource::<Elements>().entity(board).expect("it should exist");
     app.world_mut().despawn(entity);
     app.world_mut().resource_mut::<Elements>().remove(board, "ideas");
     change(&mut app, board, ElementChange::new(ElementChange::REMOVED), "user");

@@ -23,7 +23,7 @@ pub enum MemoryChange {
     Saw { element: ElementKey, version: u32, summary: String },
     /// A pin is kept at hand; `dropped` had to make room.
     PinKept { element: ElementKey, pin: Id, dropped: Option<Id> },
-    /// A kept pin was let go.
+    /// A kept pin was released.
     PinReleased { pin: Id },
     /// The summary was replaced.
     Summed { summary: String },

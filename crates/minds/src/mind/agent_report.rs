@@ -59,8 +59,8 @@ const COMMON_KINDS: [(&str, &str); 4] =
     [("image/png", "iVBORw0KGgo"), ("image/jpeg", "/9j/"), ("image/gif", "R0lGOD"), ("image/webp", "UklGR")];
 
 impl AgentImage {
-    /// Whether models accept an image of this kind with these bytes in base64: a kind that every vendor takes, and bytes
-    /// that can be of that kind. A request with another one would be refused as a whole.
+    /// Whether models accept an image of this kind with these bytes in base64: a kind that every vendor takes, and
+    /// bytes that can be of that kind. A request with another one would be refused as a whole.
     pub fn is_common(media_type: &str, base64: &str) -> bool {
         let begins = |(kind, begin): &(&str, &str)| media_type == *kind && base64.starts_with(begin);
         let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');

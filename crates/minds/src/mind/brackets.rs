@@ -64,7 +64,7 @@ fn pair_brackets(tokens: &mut [Token]) {
     }
 }
 
-/// Where quotation marks stand: token, kind, and whether it may open and close.
+/// The positions of quotation marks: token, kind, and whether it may open and close.
 type Marks = Vec<(usize, Mark, bool, bool)>;
 
 /// Gives each quotation mark that opens the one that closes it: in its paragraph, a straight one in its line.
@@ -89,7 +89,7 @@ fn pair_quotes(tokens: &mut [Token], marks: &Marks) {
     }
 }
 
-/// Lines that are shown as they stand: fenced code and quoted lines.
+/// Lines that are shown literally: fenced code and quoted lines.
 fn literal_lines(reply: &str) -> Vec<(usize, usize)> {
     let mut literal: Vec<(usize, usize)> = Vec::new();
     let mut fence: Option<(u8, usize)> = None;

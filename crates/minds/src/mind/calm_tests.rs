@@ -1,7 +1,7 @@
-//! A room in which nothing comes in from outside comes to rest, whatever its models answer.
+//! A room without input from outside comes to rest, whatever its models answer.
 //!
-//! Hours pass here in minutes: every time that decides how often somebody reads, talks or seeks is shorter by the
-//! same factor, and so is the hour.
+//! Hours take minutes here: every duration that determines how often agents read, talk or look for company is shortened
+//! by the same factor, and so is the hour.
 
 use bevy::app::App;
 use bevy::ecs::message::{Message, MessageCursor, Messages};
@@ -16,11 +16,11 @@ use crate::element::{ElementAct, ElementCommand, ElementEdit, MailAct, PinAct, T
 use crate::schedule::{InputQueue, SimClock, advance};
 use crate::simulation::{AttentionSettings, ConversationSettings, MovementSettings};
 
-/// So much faster everything happens that is measured in time.
+/// The factor by which all durations are shortened.
 const FASTER: f32 = 100.0;
-/// Ticks of an hour, in which everything happens so much faster.
+/// The ticks of a shortened hour.
 const HOUR: u64 = 30 * 3_600 / FASTER as u64;
-/// A reply takes so long.
+/// The duration of a reply.
 const LATENCY: u64 = 2;
 
 type Answer = Box<dyn FnMut(&ModelRequest) -> Result<String, FailureKind>>;
@@ -30,9 +30,9 @@ struct Room {
     asked: MessageCursor<ModelRequest>,
     owed: Vec<(u64, ModelRequest)>,
     answer: Answer,
-    /// When models were asked.
+    /// When models were called.
     calls: Vec<u64>,
-    /// The first line of what was asked.
+    /// The first line of the request.
     asked_about: Vec<String>,
 }
 
@@ -119,7 +119,7 @@ impl Room {
         }
     }
 
-    /// What was asked from a tick on.
+    /// The requests from a tick on.
     fn late(&self, from: u64) -> Vec<(u64, &str)> {
         let all = self.calls.iter().copied().zip(self.asked_about.iter().map(String::as_str));
         all.filter(|(tick, _)| *tick >= from).take(20).collect()
@@ -130,7 +130,7 @@ impl Room {
     }
 }
 
-/// Shortens every time by the same factor.
+/// Shortens every duration by the same factor.
 fn hasten(app: &mut App) {
     let world = app.world_mut();
     let mut attention = world.resource_mut::<AttentionSettings>();
@@ -200,19 +200,19 @@ enum Manner {
     Mails,
     /// Votes on everything.
     Votes,
-    /// Says back what it was shown.
+    /// Repeats what it was shown.
     Echo,
     /// Notes something each time.
     Notes,
     /// Says nothing.
     Nothing,
-    /// Says nothing when it is to sum up, and talks and pins otherwise.
+    /// Nothing when it is to summarize; otherwise conversation and pins.
     NeverSumsUp,
-    /// Fails each time, in a way that may pass.
+    /// Fails each time with a transient error.
     Unavailable,
-    /// Fails each time, in a way that does not pass.
+    /// Fails each time with a permanent error.
     KeyRefused,
-    /// Fails three times of four.
+    /// Fails three times out of four.
     FailsOften,
 }
 
@@ -333,7 +333,7 @@ proptest! {
             room.run(wait);
         }
         let quiet_from = room.now();
-        // What fails is tried again later, so that the same takes longer.
+        // Failures are retried later, so that the same takes longer.
         let rests_after = if manner == Manner::FailsOften { 4 } else { 2 };
         room.run((rests_after + 1) * HOUR);
         let hour = |number: u64| room.calls_within(quiet_from + number * HOUR, quiet_from + (number + 1) * HOUR);

@@ -25,10 +25,10 @@ pub fn render(parts: &PromptParts, context: &MindContext) -> Prompt {
 pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) {
     let max = context.max_chars;
     let mut mail_shown = Vec::new();
-    // What must be there has shares that add up to less than the whole; what is known takes what they leave.
+    // The required parts have shares that add up to less than the whole; memories get the rest.
     let headings = parts.headings();
-    // What looks back has hardly anything beside it.
-    let for_moment = if context.moment.stands_alone() { max / 2 } else { max / 4 };
+    // Reflections have hardly any other content.
+    let for_moment = if context.moment.is_standalone() { max / 2 } else { max / 4 };
     let moment = current_request::moment(context, for_moment, &mut mail_shown);
     let moment = headings.harmless(&moment).into_owned();
     let mut left = max.saturating_sub(moment.chars().count());
@@ -49,7 +49,7 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
         let slot = match provider.slot {
             Slot::System => &mut prompt.system,
             Slot::Known => &mut prompt.known,
-            // Work is told once what is known.
+            // A task is given after the memories.
             Slot::Changing if matches!(context.moment, CurrentRequest::Work) => &mut prompt.known,
             Slot::Changing | Slot::Now => &mut prompt.now,
         };

@@ -1,6 +1,6 @@
-//! Whole prompts, word by word: each kind stands as a file in `prompts/examples/`.
+//! Whole prompts, word by word: an example of each kind is a file in `prompts/examples/`.
 //!
-//! `UPDATE_PROMPTS=1 cargo test mind::compose` writes the files anew; what changed is read in the diff.
+//! `UPDATE_PROMPTS=1 cargo test mind::compose` rewrites the files; the diff shows what changed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -124,7 +124,7 @@ fn woken() -> CurrentRequest {
     }
 }
 
-/// Everything that is sent, with who says it.
+/// Everything that is sent, with the roles.
 fn whole(prompt: &Prompt) -> String {
     let role = |role: Role| match role {
         Role::User => "the room",
@@ -146,7 +146,7 @@ fn assert_is_example(kind: &str, prompt: &Prompt) {
         std::fs::write(&path, &is).expect("the examples can be written");
     }
     let ought = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
-    assert!(is == ought, "{} is not so any more; UPDATE_PROMPTS=1 writes it anew:\n{is}", path.display());
+    assert!(is == ought, "{} is not so any more; UPDATE_PROMPTS=1 rewrites it:\n{is}", path.display());
 }
 
 #[test]
@@ -335,6 +335,6 @@ fn a_usual_prompt_is_quick_to_build() {
         std::hint::black_box(render(std::hint::black_box(&context)));
     }
     let each = started.elapsed() / 1_000;
-    // 50 µs in a release build; this one is checked where nothing is optimised and others use the machine.
+    // The target is 50 µs in a release build; this test runs unoptimized while others use the machine.
     assert!(each.as_micros() < 1_000, "{each:?}");
 }

@@ -252,12 +252,12 @@ pub enum CurrentRequest {
         label: Id,
         /// How a person would say its kind: "message board".
         kind: String,
-        /// What stands there.
+        /// Its text.
         text: String,
-        /// What of it is new since this agent read it last; all of it where it never did.
+        /// What is new of it since this agent's last read; all of it if it never read it.
         #[serde(default)]
         new: Option<String>,
-        /// The pins among it; of those that were read before only what is new.
+        /// Its pins; of those that were read before only the new parts.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pins: Vec<PinView>,
     },
@@ -300,14 +300,14 @@ pub enum CurrentRequest {
     /// To sum up its session.
     #[default]
     Compact,
-    /// To say what of all that was said and done is worth remembering.
+    /// To decide what of everything that was said and done is worth remembering.
     Learn {
         /// The day, in words.
         today: String,
         /// What was said and done, oldest first.
         lines: Vec<Line>,
     },
-    /// To say what is to be done about what may be worth remembering, among what is known.
+    /// To decide what to do with candidates, given similar memories.
     Weigh {
         /// What is new, each with what is known that is like it.
         cases: Vec<Case>,
@@ -317,14 +317,14 @@ pub enum CurrentRequest {
 }
 
 impl CurrentRequest {
-    /// Whether it is about what is to be kept of what is over, and not about what is here and now: then the prompt holds
-    /// nothing but what it is about.
+    /// Whether it is about what is to be kept of what is over, and not about what is here and now: then the prompt
+    /// holds nothing but what it is about.
     pub fn looks_back(&self) -> bool {
         matches!(self, Self::Compact | Self::Learn { .. } | Self::Weigh { .. })
     }
 
     /// Whether the request is independent: it is sent without a session.
-    pub fn stands_alone(&self) -> bool {
+    pub fn is_standalone(&self) -> bool {
         matches!(self, Self::Learn { .. } | Self::Weigh { .. })
     }
 }

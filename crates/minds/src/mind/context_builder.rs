@@ -31,12 +31,12 @@ use crate::simulation::{AgentState, Conversation, Conversations, Interest, Posit
 /// Where others are is known as of the beginning of a tick; they do not walk farther than this in one.
 const A_STEP_UNITS: f32 = 30.0;
 
-/// The tools that skills are read with, by the names under which agents are told of them.
+/// The tools that read skills, by the names under which agents know them.
 const READS_FILES: [&str; 3] = ["vfs_read", "read_file", "Read"];
 
 /// Everything in the room that minds read.
 #[derive(SystemParam)]
-pub(super) struct Room<'w, 's> {
+pub(super) struct RoomParams<'w, 's> {
     pub(super) roster: Res<'w, Roster>,
     pub(super) elements: Res<'w, Elements>,
     profiles: Option<Res<'w, Profiles>>,
@@ -56,7 +56,7 @@ pub(super) struct Room<'w, 's> {
     pub(super) parts: Res<'w, PromptParts>,
 }
 
-impl Room<'_, '_> {
+impl RoomParams<'_, '_> {
     /// An agent and what it remembers.
     pub(super) fn agent(&self, key: AgentKey) -> Option<(&Agent, &Memory)> {
         self.agents.get(self.roster.entity(key)?).ok()
@@ -107,12 +107,12 @@ impl Room<'_, '_> {
         held.0.prompt_text(&Reader { id: &agent.id, called: &|author| self.plain_name_of(author) })
     }
 
-    /// What an agent keeps in mind of an element.
+    /// What an agent remembers of an element.
     pub(super) fn summary_for(&self, agent: &Agent, held: &HeldContent, max_chars: usize) -> String {
         held.0.summary(&Reader { id: &agent.id, called: &|author| self.plain_name_of(author) }, max_chars)
     }
 
-    /// A name that stands within a line: nothing in it ends the name or the line.
+    /// A name within a line: nothing in it ends the name or the line.
     fn plain_name_of(&self, author: &str) -> Id {
         name(&self.name_of(author)).as_ref().into()
     }
@@ -223,7 +223,8 @@ impl Room<'_, '_> {
         }
     }
 
-    /// The skills that an agent with these tools may choose from, as its prompt lists them: whoever reads no files has none.
+    /// The skills that an agent with these tools may choose from, as its prompt lists them: none if it cannot read
+    /// files.
     fn skills_of(&self, agent: &Agent, tools: &[String]) -> String {
         let read = tools.iter().find(|tool| READS_FILES.contains(&tool.as_str()));
         let found = self.skills.as_deref().zip(read).zip(self.profiles.as_deref());
@@ -286,7 +287,7 @@ impl Room<'_, '_> {
         others
     }
 
-    /// The same wherever the agent stands, so that this part of its prompts seldom changes.
+    /// Independent of the agent's position, so that this part of its prompts seldom changes.
     fn abilities(&self, agent: &Agent) -> Abilities {
         let pinboards = self.all_elements().filter(|(_, held)| held.0.pins().is_some());
         let pinboards = pinboards.map(|(element, _)| element.label.clone()).take(self.settings.near_at_most);
@@ -346,7 +347,8 @@ impl Room<'_, '_> {
     fn remembered(&self, agent: &Agent, memory: &Memory, reading: Option<&Id>) -> Remembered {
         let seen = memory.environment_state.iter().filter_map(|(key, seen)| {
             let (element, _) = self.element(*key)?;
-            // Rules, message boards and mail have parts of their own, and what is read now stands there as it is.
+            // Rules, message boards and mail have parts of their own, and the element that is read now is there in
+            // full.
             let is_told = is_rulebook(&element.kind) || is_private(&element.kind) || is_board(&element.kind);
             (!is_told && Some(&element.label) != reading).then(|| (element.label.clone(), seen.summary.clone()))
         });
@@ -458,7 +460,7 @@ impl Room<'_, '_> {
             if what == ItemNews::Removed {
                 news.retain(|item| item.id != *id);
             }
-            // What came and went meanwhile was never there, and of what is new all is new.
+            // Items that were added and removed meanwhile never existed, and new items are new in full.
             if was_new {
                 continue;
             }
@@ -514,13 +516,12 @@ pub fn context_at_work(world: &mut World, agent: AgentKey) -> Option<MindContext
     world.run_system_cached_with(context_of, agent).ok().flatten()
 }
 
-fn context_of(In(agent): In<AgentKey>, room: Room, minds: Query<(&Session, &Feedback)>) -> Option<MindContext> {
+fn context_of(In(agent): In<AgentKey>, room: RoomParams, minds: Query<(&Session, &Feedback)>) -> Option<MindContext> {
     let (session, feedback) = minds.get(room.roster.entity(agent)?).ok()?;
     Some(room.context(room.agent(agent)?.0, session, feedback, CurrentRequest::Work))
 }
 
-/// Of what stands on an element the items that are new or different, with what is said about each; nothing where none
-/// is.
+/// The new or changed items of an element, each with what happened to it; `None` if there are none.
 fn text_of_new(text: &str, news: &[NewItem]) -> Option<String> {
     let heads: Vec<String> = news.iter().map(|item| format!("{} (", one_line(&item.id))).collect();
     let mut is_new = false;
@@ -543,7 +544,7 @@ fn called(agent: &Agent) -> Id {
 
 fn first_inbox_of<'a>(inboxes: &BTreeMap<&Id, &'a Element>, agent: &Agent) -> Option<&'a Element> {
     let of = |owner: &Id| inboxes.get(owner).copied();
-    // Of its own and its profile's the one that stands first.
+    // Of its own and its profile's, the one that comes first.
     of(&agent.id).into_iter().chain(of(&agent.profile)).min_by_key(|inbox| inbox.key)
 }
 

@@ -12,14 +12,14 @@ use crate::knowledge::consolidation::{consolidation_question, extraction_questio
 
 /// Characters of the topic of a conversation.
 pub(super) const TOPIC_CHARS: usize = 500;
-/// Of what was said in earlier conversations so many of the last lines are told again.
+/// How many of the last lines of earlier conversations are repeated.
 const EARLIER_LINES_AT_MOST: usize = 4;
 /// Characters of the sentence that says why an agent was woken.
 const REASON_CHARS: usize = 300;
 /// Characters of a moment beside the words of others in it.
 const AROUND_CHARS: usize = 400;
 
-/// What is asked now, in about so many characters; tells which mail it holds.
+/// The present request, in about this many characters; reports which mail it contains.
 pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut Vec<Id>) -> String {
     let mut text = String::with_capacity(512);
     let texts: &Blocks = &TEXTS;
@@ -61,7 +61,7 @@ pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut V
     text
 }
 
-/// The newest of what was said and done that fits, in order; what was left out is told.
+/// The newest messages and actions that fit, in order, with a note on what was left out.
 fn newest(lines: &[String], max_chars: usize) -> String {
     let mut left = max_chars;
     let fit = lines.iter().rev().take_while(|line| {
@@ -76,7 +76,7 @@ fn newest(lines: &[String], max_chars: usize) -> String {
     left_out + &shown.join("\n")
 }
 
-/// What called an agent, what others said about it, and what it is to do.
+/// The reason that called an agent, what others said about it, and the task.
 fn push_reason(text: &mut String, context: &MindContext, max_chars: usize) {
     let CurrentRequest::Woken { why, ask, quotes, left_out } = &context.moment else { return };
     push(text, TEXTS.wake, &[("why", &line(why, REASON_CHARS))]);
@@ -96,7 +96,7 @@ fn push_reason(text: &mut String, context: &MindContext, max_chars: usize) {
     text.push_str(TEXTS.wake_ask);
 }
 
-/// What stands on an element: what is new of it, or all.
+/// The content of an element: what is new of it, or all.
 fn push_content(text: &mut String, content: &str, new: Option<&str>, max_chars: usize) {
     match (content, new) {
         ("", _) => text.push_str(TEXTS.read_empty),
@@ -125,7 +125,7 @@ fn push_talk(text: &mut String, context: &MindContext, max_chars: usize) {
     }
     let person = person_name(&context.who);
     let share_person = context.who.share_user_info;
-    // Most of it stands in the session as well.
+    // Most of it is in the session as well.
     let earlier = &earlier[earlier.len().saturating_sub(EARLIER_LINES_AT_MOST)..];
     let earlier: Vec<&Line> = earlier.iter().filter(|line| share_person || !line.by_person).collect();
     if !earlier.is_empty() {
@@ -153,7 +153,7 @@ fn push_talk(text: &mut String, context: &MindContext, max_chars: usize) {
 }
 
 /// Appends the newest lines that fit, oldest first, between fences, and says how many were left out. Each begins with
-/// its speaker; what goes on in another line is indented, so that nobody speaks for another.
+/// its speaker; continuation lines are indented, so that nobody speaks for another.
 fn push_lines(out: &mut String, lines: &[&Line], person: &str, max_chars: usize) {
     let mut left = max_chars;
     let mut texts = Vec::new();

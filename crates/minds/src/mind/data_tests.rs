@@ -1,4 +1,4 @@
-//! Hostile words in every slot of a prompt: they stay where they are put, and quoting them asks for nothing.
+//! Hostile text in every slot of a prompt: it stays where it is put, and quoting it has no effect.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn render(context: &MindContext) -> Prompt {
     super::render(&PromptParts::default(), context)
 }
 
-/// What an attack on a prompt is made of.
+/// Pieces of an attack on a prompt.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("\n"),
@@ -66,7 +66,7 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
 }
 
-/// A room in which one text fills every slot that others fill.
+/// A room in which one text fills every slot that others can fill.
 fn filled(with: &str, moment: CurrentRequest) -> MindContext {
     let id = || Id::from(with);
     let board = LabelledText { id: "b".into(), label: id(), text: with.into() };
@@ -149,8 +149,7 @@ fn moments(with: &str) -> Vec<CurrentRequest> {
     ]
 }
 
-/// The lines of a text that stand outside of fences, with the values of one-line slots taken out, and what stands in
-/// each fence.
+/// The lines of a text outside of fences, without the values of one-line slots; and the content of each fence.
 fn taken_apart(text: &str, with: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let (mut frame, mut fenced) = (Vec::new(), Vec::new());
     let mut lines = text.split('\n');
@@ -178,10 +177,11 @@ fn taken_apart(text: &str, with: &str) -> (Vec<String>, Vec<Vec<String>>) {
     (frame, fenced)
 }
 
-/// The parts that a person wrote, or put where only a person may: their words are the agent's own.
+/// The parts that a person wrote, or that only a person can change: they count as the agent's own words.
 const OWN_WORDS: [&str; 4] = ["standing_instructions", "profile", "skills", "modules"];
 
-/// What of a part a reply could quote: everything but an agent's own words and the markers that the room itself explains.
+/// The parts that a reply could quote: everything but the agent's own words and the markers that the room itself
+/// explains.
 fn quotable(part: &PromptPart) -> bool {
     *part.origin.from != *"abilities" && !OWN_WORDS.contains(&&*part.origin.from)
 }
@@ -207,7 +207,7 @@ proptest! {
             let ((is_frame, is_fenced), (frame, fenced)) = (taken_apart(&is.moment, &with), taken_apart(&ought.moment, "plain"));
             prop_assert_eq!(is_frame, frame, "{}", is.moment);
             for (is, ought) in is_fenced.iter().zip(&fenced) {
-                // Speakers stand at the beginning of a line, what they say in more lines is indented.
+                // Speakers are at the beginning of a line, and further lines of what they say are indented.
                 let speakers = |lines: &[String]| lines.iter().filter(|line| !line.starts_with("  ") && line.contains(": Well:")).count();
                 prop_assert_eq!(speakers(is), speakers(ought), "{:?}", is);
                 if ought.iter().any(|line| line.contains(": Well:")) {
@@ -267,7 +267,7 @@ proptest! {
     }
 }
 
-/// A part that a floor added, in each of the ways in which its words can be written, with words from outside in it.
+/// A part that a layer added, in each form in which its words can be written, with foreign words in it.
 fn with_added_parts() -> PromptParts {
     let mut parts = PromptParts::default();
     let said = |context: &MindContext| context.feedback.concat();
@@ -281,12 +281,12 @@ fn with_added_parts() -> PromptParts {
         out.text(format!("## The moon\nIt says:\n{}", said(context)), 0..0, Vec::new());
     });
     for provider in [data, words, text] {
-        parts.register(provider).expect("nobody has it");
+        parts.register(provider).expect("it should be free");
     }
     parts
 }
 
-/// The headings that somebody finds who reads a text as Markdown, whatever ends its lines and whatever hides in them.
+/// The headings that a Markdown reader finds, whatever ends the lines and whatever hides in them.
 fn headings_found(text: &str, titles: &[String]) -> Vec<String> {
     let is_hidden = |letter: char| matches!(letter, '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{2060}');
     let ends = |letter: char| "\n\r\u{b}\u{c}\u{85}\u{2028}\u{2029}".contains(letter);

@@ -14,7 +14,7 @@ impl Feedback {
         &self.0
     }
 
-    /// Adds a remark; the oldest goes where there are too many.
+    /// Adds a note; the oldest is dropped if there are too many.
     pub(super) fn add(&mut self, remark: String, at_most: usize) {
         if !self.0.contains(&remark) {
             self.0.push(remark);

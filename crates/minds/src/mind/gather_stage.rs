@@ -1,7 +1,8 @@
 //! The first stage of a request: some parts of a prompt have to be looked up outside. Each such part creates an order;
-//! the code that looks it up reads its orders in [`PendingRequests::orders_of`] in each tick and answers with a
-//! [`PartGathered`] through the door, many ticks later if necessary. Orders are saved with the room, so that the same
-//! order is still pending after a restart; cancelled ones are removed. Nothing is looked up during a replay.
+//! the code that looks it up reads its orders in [`orders_of`](super::pending::PendingRequests::orders_of) in each tick
+//! and answers with a [`PartGathered`] through the door, many ticks later if necessary. Orders are saved with the room,
+//! so that the same order is still pending after a restart; cancelled ones are removed. Nothing is looked up during a
+//! replay.
 //!
 //! A part that is late, refused or fails is left out, and the record and the prompt say so.
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::context::MindContext;
-use super::context_builder::Room;
+use super::context_builder::RoomParams;
 use super::parts::{PromptParts, Slot};
 use super::prompt::{LeftOut, PromptOrigin};
 use super::work_messages::WorkDue;
@@ -56,9 +57,9 @@ impl Input for PartGathered {
 /// A request whose prompt is still being gathered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Gathering {
-    due: Due,
+    due: HeldRequest,
     /// What was asked for, by part.
-    pub(super) wanted: BTreeMap<Id, Wanted>,
+    pub(super) wanted: BTreeMap<Id, OrderStatus>,
     /// From this tick on nothing more is waited for.
     pub(super) until_tick: u64,
 }
@@ -66,14 +67,14 @@ pub(super) struct Gathering {
 /// What is requested once everything is gathered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Due {
+pub(super) enum HeldRequest {
     /// What an agent in the room thinks about.
     Think { agent: AgentKey, activity: ActivityId, think: Think, urgency: Urgency, cause: Seq },
     /// A step of work.
     Work(Box<WorkDue>),
 }
 
-impl Due {
+impl HeldRequest {
     /// What an agent in the room thinks about.
     pub(super) fn think(due: &ThinkDue) -> Self {
         let ThinkDue { agent, activity, ref think, urgency, cause } = *due;
@@ -92,7 +93,7 @@ impl Due {
 /// The status of an order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Wanted {
+pub(super) enum OrderStatus {
     /// It is to come.
     Open { query: Value },
     /// It came.
@@ -119,20 +120,25 @@ impl Gathered {
 impl Gathering {
     /// The requests to make before a prompt can be composed; `None` if nothing is missing. Slots whose content was
     /// already sent are not requested again.
-    pub(super) fn of(room: &Room, context: &MindContext, due: Due, is_told: impl Fn(Slot) -> bool) -> Option<Self> {
+    pub(super) fn of(
+        room: &RoomParams,
+        context: &MindContext,
+        due: HeldRequest,
+        is_told: impl Fn(Slot) -> bool,
+    ) -> Option<Self> {
         let of_part = room.parts.iter().filter(|provider| !is_told(provider.slot));
         let wanted = of_part.filter_map(|provider| {
             let query = provider.query(context)?;
-            Some((provider.id.clone(), Wanted::Open { query }))
+            Some((provider.id.clone(), OrderStatus::Open { query }))
         });
-        let wanted: BTreeMap<Id, Wanted> = wanted.collect();
+        let wanted: BTreeMap<Id, OrderStatus> = wanted.collect();
         let until_tick = room.clock.tick() + ticks(room.settings.gather_secs);
         (!wanted.is_empty()).then_some(Self { due, wanted, until_tick })
     }
 
     /// Whether anything is still to come.
     pub(super) fn is_open(&self) -> bool {
-        self.wanted.values().any(|wanted| matches!(wanted, Wanted::Open { .. }))
+        self.wanted.values().any(|wanted| matches!(wanted, OrderStatus::Open { .. }))
     }
 
     /// In which of its agent's activities.
@@ -152,12 +158,12 @@ impl Gathering {
 
     /// The piece of work that it is for.
     pub(super) fn activation(&self) -> Option<ActivationKey> {
-        if let Due::Work(due) = &self.due { Some(due.activation) } else { None }
+        if let HeldRequest::Work(due) = &self.due { Some(due.activation) } else { None }
     }
 
     /// The one answer to what was thought about, where it was in the room.
     pub(super) fn done(self, outcome: ThinkOutcome) -> Option<ThinkDone> {
-        let Due::Think { agent, activity, think, cause, .. } = self.due else { return None };
+        let HeldRequest::Think { agent, activity, think, cause, .. } = self.due else { return None };
         Some(ThinkDone { agent, activity, think: Some(think), outcome, cause })
     }
 
@@ -169,14 +175,14 @@ impl Gathering {
         Explain { agent, activity, why: why.into(), for_person: false, cause: Some(cause) }
     }
 
-    /// What is to be asked now, with what came for it.
-    pub(super) fn finish(self) -> (Due, Gathered) {
+    /// The request to make now, with what was gathered for it.
+    pub(super) fn finish(self) -> (HeldRequest, Gathered) {
         let mut gathered = Gathered::default();
         for (id, wanted) in self.wanted {
             match wanted {
-                Wanted::Here { text } => drop(gathered.texts.insert(id, text)),
-                Wanted::Missing { why } => gathered.missing.push((id, why)),
-                Wanted::Open { .. } => {}
+                OrderStatus::Here { text } => drop(gathered.texts.insert(id, text)),
+                OrderStatus::Missing { why } => gathered.missing.push((id, why)),
+                OrderStatus::Open { .. } => {}
             }
         }
         (self.due, gathered)

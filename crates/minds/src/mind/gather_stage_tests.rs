@@ -1,4 +1,4 @@
-//! Requests that give way while their prompts are gathered: each is answered once.
+//! Requests that are cancelled while their prompts are gathered: each is answered exactly once.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::simulation::{ActivityId, Think, ThinkOutcome};
 fn gathering() -> Room {
     let mut room = room();
     let part = PartProvider::looked_up(("recall", "What it recalls", "## Recall"), Slot::Now, |_| Some(json!({})));
-    room.0.world_mut().resource_mut::<PromptParts>().register(part).expect("the word is free");
+    room.0.world_mut().resource_mut::<PromptParts>().register(part).expect("the word should be free");
     room
 }
 

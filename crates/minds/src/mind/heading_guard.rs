@@ -62,7 +62,7 @@ impl Headings {
             if may_be_heading(line) && self.is_heading(before, line) {
                 found.push(start + indent(line));
             }
-            // The second half of a line end is no line of its own.
+            // The second half of a line end is not a line of its own.
             if !(line == "\n" && before.ends_with('\r')) {
                 before = line;
             }

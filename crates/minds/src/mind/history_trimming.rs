@@ -13,8 +13,8 @@ use crate::base::text::truncate;
 const NEWEST_RESULTS: usize = 6;
 /// Shorter texts are not worth leaving out.
 const SHORT_CHARS: usize = 300;
-/// More is left out than must be, by up to this share of the limit: what is sent then begins the same for a while, and
-/// a provider that keeps prefixes has it still.
+/// By which share of the limit more is left out than necessary: later requests then begin the same for a while, and
+/// stay in the provider's cache.
 const STEPS: usize = 4;
 /// Characters of the word that says that whole steps are missing.
 const NOTE_CHARS: usize = 250;
@@ -26,7 +26,7 @@ const CAPS: [usize; 8] = [16_000, 8_000, 4_000, 2_000, 1_000, 500, 200, 60];
 pub struct Fitted {
     /// The messages.
     pub messages: Vec<PromptMessage>,
-    /// Which of the session's messages are among them as they stand, by their place.
+    /// The positions of the session's messages that are included in full.
     whole: Vec<usize>,
 }
 
@@ -74,12 +74,12 @@ pub fn is_left_out(messages: &[PromptMessage], chars_at_most: usize, call: &Tool
 
 /// A session while it is shortened.
 struct Session<'a> {
-    /// Its messages by their place; those that are dropped are gone.
+    /// Its messages by their position; dropped ones are removed.
     messages: BTreeMap<usize, PromptMessage>,
     chars: usize,
     goal: usize,
     place: &'a str,
-    /// Where the last step begins: the last thing that the agent said, with all that came of it.
+    /// The beginning of the last step: the agent's last message, with all of its results.
     newest: usize,
     dropped: usize,
 }
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
         self.chars <= self.goal
     }
 
-    /// Shortens messages, oldest first, up to so many results of tools from the end and never in the last step.
+    /// Shortens messages, oldest first, keeping this many tool results from the end, and never in the last step.
     fn leave_out(&mut self, results_kept: usize, shorten: impl Fn(&Self, usize) -> Option<PromptMessage>) {
         let results: Vec<usize> =
             self.messages.iter().filter(|(_, message)| message.role == Role::Tool).map(|(at, _)| *at).collect();
@@ -148,19 +148,19 @@ impl<'a> Session<'a> {
             return None;
         }
         let start = truncate(&message.text, SHORT_CHARS / 2);
-        let text = format!("{start}\n[… left out, {long} characters in all; {}]", self.where_it_stands());
+        let text = format!("{start}\n[… left out, {long} characters in all; {}]", self.location_hint());
         Some(PromptMessage { text, ..message.clone() })
     }
 
-    fn where_it_stands(&self) -> String {
-        where_it_stands(self.place)
+    fn location_hint(&self) -> String {
+        location_hint(self.place)
     }
 
     /// Takes whole steps away, calls with their answers, but for the first message and the last step.
     fn drop_oldest(&mut self) {
         let mut at = 1;
         while !self.is_done() && at < self.newest {
-            // What comes up to the next thing that the agent said goes together.
+            // Everything up to the agent's next message is dropped together.
             let end = (at + 1..self.newest)
                 .find(|next| self.messages.get(next).is_none_or(|message| message.role != Role::Tool))
                 .unwrap_or(self.newest);
@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
         if self.dropped > 0
             && let Some(mut first) = self.messages.get(&0).cloned()
         {
-            let place = truncate(&self.where_it_stands(), NOTE_CHARS / 2);
+            let place = truncate(&self.location_hint(), NOTE_CHARS / 2);
             let note = format!("\n[… {} earlier messages are left out; {place}]", self.dropped);
             first.text.push_str(&note);
             self.put(0, first);
@@ -210,7 +210,7 @@ impl<'a> Session<'a> {
     }
 }
 
-fn where_it_stands(place: &str) -> String {
+fn location_hint(place: &str) -> String {
     if place.is_empty() { "your session's file has it".to_owned() } else { format!("the whole session is in {place}") }
 }
 
@@ -220,7 +220,7 @@ fn shortened(call: &ToolCall, place: &str) -> ToolCall {
         return call.clone();
     }
     let path = call.arguments.get("path").and_then(Value::as_str).filter(|path| path.len() <= SHORT_CHARS);
-    let again = path.map_or_else(|| where_it_stands(place), |path| format!("read {path} if you need it"));
+    let again = path.map_or_else(|| location_hint(place), |path| format!("read {path} if you need it"));
     let note = |text: &str| format!("[… left out, {} characters; {again}]", text.chars().count());
     let arguments = replaced(call.arguments.clone(), &|text| (text.chars().count() > SHORT_CHARS).then(|| note(text)));
     ToolCall { arguments, reasoning: None, ..call.clone() }
@@ -264,14 +264,14 @@ mod tests {
         PromptMessage::words(Role::User, "x".repeat(chars))
     }
 
-    /// A call that writes so much, and its answer.
+    /// A call that writes this much, and its answer.
     fn writes(at: usize, chars: usize) -> [PromptMessage; 2] {
         let arguments = json!({ "path": format!("artifacts/{at}.md"), "content": "y".repeat(chars) });
         let call = ToolCall::new(format!("c{at}"), "vfs_write", arguments);
         [PromptMessage::calls("I write.", vec![call.clone()]), PromptMessage::result(&call, "Written.")]
     }
 
-    /// A call that reads so much.
+    /// A call that reads this much.
     fn reads(at: usize, chars: usize) -> [PromptMessage; 2] {
         let call = ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": format!("artifacts/{at}.md") }));
         [PromptMessage::calls("", vec![call.clone()]), PromptMessage::result(&call, "z".repeat(chars))]

@@ -2,8 +2,8 @@
 //! that would pose as a part of the prompt. Rulebooks and instructions take precedence over everything that is merely
 //! known, and are complete as long as they fit into [`room_for_orders`].
 //!
-//! Headings are found line by line, without a Markdown parser: a mark is put before them, and every other letter stays as
-//! it was written. Parts of the prompt begin at the margin, so only what begins there could pose as one.
+//! Headings are found line by line, without a Markdown parser: a mark is put before them, and every other letter stays
+//! as it was written. Parts of the prompt begin at the margin, so only what begins there could pose as one.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -25,7 +25,7 @@ pub(super) struct Instructions {
     pub(super) who: (String, Range<usize>),
 }
 
-/// What is to be followed, fitted into so many characters.
+/// Text that is to be followed, fitted into this many characters.
 pub(super) fn orders(context: &MindContext, max_chars: usize) -> Instructions {
     let books: Vec<Cow<str>> = rulebook_texts(context.rulebooks.iter().map(|book| book.text.as_str())).collect();
     let who = who_text(&context.who);
@@ -77,7 +77,7 @@ pub(super) fn order_chars(text: &str) -> usize {
     text.chars().count() + AROUND_ORDER
 }
 
-/// Characters of a text to be followed that are shown in so much room.
+/// How many characters of a text to be followed are shown in this much room.
 pub(super) fn seen_of_order(share: usize) -> usize {
     share.saturating_sub(AROUND_ORDER)
 }
@@ -126,7 +126,7 @@ fn below_headings(text: &str) -> Cow<'_, str> {
     shifted.into()
 }
 
-/// The lines of a text, each with its level where it is a heading; what stands in code is none.
+/// The lines of a text, each with its level if it is a heading; code contains none.
 fn headings_of(text: &str) -> impl Iterator<Item = (&str, Option<usize>)> {
     let mut is_code = false;
     text.split_inclusive('\n').map(move |line| {
@@ -149,7 +149,7 @@ pub(super) fn person_name(who: &AgentIdentity) -> Cow<'_, str> {
     PERSON.into()
 }
 
-/// Characters that say how to read a prompt, and more that stand in each.
+/// Characters that explain how to read a prompt, and further fixed ones of each.
 const FIXED_CHARS: usize = 800;
 
 /// Characters of a prompt that rulebooks and instructions may take.
@@ -157,7 +157,7 @@ pub(super) fn room_for_orders(max_chars: usize) -> usize {
     max_chars.saturating_sub(FIXED_CHARS) / 12 * 7
 }
 
-/// The length that a prompt needs for so many characters of rulebooks and instructions.
+/// The length that a prompt needs for this many characters of rulebooks and instructions.
 pub(super) fn prompt_for_orders(chars: usize) -> usize {
     chars.div_ceil(7) * 12 + FIXED_CHARS
 }

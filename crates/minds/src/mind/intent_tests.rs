@@ -1,4 +1,4 @@
-//! What becomes of each marker of a reply.
+//! The effect of each marker of a reply.
 
 use super::*;
 use crate::element::{MailAct, MailStatus, PinAct};

@@ -70,7 +70,7 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
         .iter()
         .map(|token| if token.kind == Kind::Open { header(&reply[token.at + 1..]) } else { Header::None })
         .collect();
-    let looked = Looked { reply, tokens: &tokens, headers: &headers, was_cut };
+    let looked = ScannedReply { reply, tokens: &tokens, headers: &headers, was_cut };
     let mut parsed = Parsed::default();
     let mut shown = Shown { text: String::with_capacity(reply.len()), open_header: false };
     let (mut copied, mut text_until, mut is_quotation, mut index) = (0, 0, false, 0);
@@ -135,7 +135,7 @@ pub fn escape(text: &str) -> std::borrow::Cow<'_, str> {
     escaped.into()
 }
 
-/// What stands between a bracket that opens and the first colon.
+/// The text between an opening bracket and the first colon.
 enum Header {
     /// No marker begins here.
     None,
@@ -168,15 +168,15 @@ fn header(inside: &str) -> Header {
 }
 
 /// A reply, looked over.
-struct Looked<'a> {
+struct ScannedReply<'a> {
     reply: &'a str,
     tokens: &'a [Token],
     headers: &'a [Header],
     was_cut: bool,
 }
 
-impl Looked<'_> {
-    /// Where the marker that opens at this token ends: the place of its last bracket, or of what follows where it has
+impl ScannedReply<'_> {
+    /// The end of the marker that opens at this token: the position of its last bracket, or of what follows if it has
     /// none of its own.
     fn close_of(&self, open: usize) -> Option<usize> {
         match self.tokens[open].partner {
@@ -193,7 +193,7 @@ impl Looked<'_> {
         }
     }
 
-    /// The end of the line that a token stands in.
+    /// The end of the line of a token.
     fn line_end(&self, token: usize) -> usize {
         let mut after = self.tokens[token..].iter();
         after.find(|one| is_line_end(one)).map_or(self.reply.len(), |end| end.at)
@@ -213,7 +213,7 @@ impl Looked<'_> {
         between.contains(char::is_alphanumeric).then_some(last)
     }
 
-    /// Where a marker most likely ends whose bracket was taken by another one or stands in a smiley.
+    /// The most likely end of a marker whose bracket was taken by another one or is part of a smiley.
     fn likely_close_of(&self, open: usize) -> Option<usize> {
         let rest: Vec<(usize, &Token)> = self.rest_of_line(open).collect();
         let end = match self.tokens.get(rest.last().map_or(open, |(last, _)| *last) + 1) {
@@ -243,7 +243,7 @@ fn is_line_end(token: &Token) -> bool {
 /// The text to show while it grows.
 struct Shown {
     text: String,
-    /// Whether a bracket stands open whose word is not finished: what comes next could still make it a marker.
+    /// Whether an open bracket has an unfinished word: what comes next could still make it a marker.
     open_header: bool,
 }
 
@@ -259,7 +259,7 @@ impl Shown {
         self.text.push_str(text);
     }
 
-    /// Closes the gap where a marker stood: returns how many bytes of what follows go with it.
+    /// Closes the gap of a marker: returns how many bytes of the following text go with it.
     fn leave_out(&mut self, after: &str) -> usize {
         if self.open_header {
             // The pieces around the gap must not join into a marker that nobody wrote.
@@ -283,7 +283,7 @@ impl Shown {
     }
 }
 
-/// What a marker of this word asks for, by what stands between its brackets.
+/// The intent of a marker with this word, by the text between its brackets.
 fn intent(word: &str, inside: &str) -> Intent {
     let (header, body) = inside.split_once(':').unwrap_or((inside, ""));
     match word {
@@ -314,7 +314,7 @@ fn simple(word: &str, body: &str) -> Intent {
     }
 }
 
-/// `to Name` or nothing before the colon; in the latter case the name stands in the body.
+/// `to Name` or nothing before the colon; in the latter case the name is in the body.
 fn send(rest: &str, body: &str) -> Intent {
     let rest = match rest.get(..2) {
         Some(to) if to.eq_ignore_ascii_case("to") && rest[2..].chars().next().is_none_or(char::is_whitespace) => {

@@ -1,4 +1,4 @@
-//! Markers in replies, well formed, malformed and hostile.
+//! Markers in replies: well-formed, malformed and hostile.
 
 use proptest::prelude::*;
 
@@ -227,7 +227,7 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
 }
 
-/// Intents that do something.
+/// Intents that have an effect.
 fn live(reply: &str) -> usize {
     let idle = |intent: &Intent| matches!(intent, Intent::Unknown { .. } | Intent::Unclosed { .. });
     intents(reply).iter().filter(|intent| !idle(intent)).count()

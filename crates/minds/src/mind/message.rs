@@ -6,7 +6,7 @@ use super::agent_report::AgentImage;
 use super::headings;
 use super::untrusted_text::{name, push_fenced, push_result};
 
-/// Tokens that an image takes, by estimate: vendors make large ones smaller until they take no more.
+/// The estimated tokens of an image: vendors scale large ones down to that.
 const IMAGE_TOKENS: u32 = 1_600;
 
 /// Who said a message of the history.

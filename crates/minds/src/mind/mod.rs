@@ -2,9 +2,9 @@
 //!
 //! Everything that others wrote enters a prompt as data, by one rule (`untrusted_text`).
 //!
-//! In reading order: a [`ThinkDue`](crate::simulation::ThinkDue) is received (`think_requests`), the agent's knowledge
-//! is collected (`context_builder`, `context`) and composed (`compose`, `parts`); the reply is parsed (`markers`), each
-//! intent becomes an effect (`intent`), and the effects are carried out as messages (`replies`).
+//! In reading order: a [`ThinkDue`] is received (`think_requests`), the agent's knowledge is collected
+//! (`context_builder`, `context`) and composed (`compose`, `parts`); the reply is parsed (`markers`), each intent
+//! becomes an effect (`intent`), and the effects are carried out as messages (`replies`).
 
 pub mod agent_report;
 mod brackets;

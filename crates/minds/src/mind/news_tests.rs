@@ -1,4 +1,4 @@
-//! A read says what is new since the agent last read.
+//! A read contains what is new since the agent's last read.
 
 use bevy::app::App;
 use bevy::ecs::message::{Message, Messages};
@@ -6,7 +6,7 @@ use bevy::ecs::system::RunSystemOnce;
 use serde_json::json;
 
 use super::context::{CurrentRequest, NewItem};
-use super::context_builder::Room;
+use super::context_builder::RoomParams;
 use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, Behaviour, Seq};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, Elements, ItemNews, PinAct};
@@ -47,29 +47,29 @@ fn edit(app: &mut App, by: &str, act: ElementAct) {
     say(app, ElementEdit { element: "ideas".into(), act, by: Author(by.into()), cause: None });
 }
 
-/// Ada reads the board as it is now.
+/// Ada reads the board in its present state.
 fn reads(app: &mut App) {
-    let element = app.world().resource::<Elements>().key("ideas").expect("it is there");
-    let entity = app.world().resource::<Elements>().entity(element).expect("it is there");
-    let version = app.world().get::<crate::element::Element>(entity).expect("it is there").version;
+    let element = app.world().resource::<Elements>().key("ideas").expect("it should exist");
+    let entity = app.world().resource::<Elements>().entity(element).expect("it should exist");
+    let version = app.world().get::<crate::element::Element>(entity).expect("it should exist").version;
     let act = MemoryAct::Saw { element, version, summary: String::new() };
     say(app, MemoryEdit { agent: ADA, act, cause: Seq(1) });
 }
 
 /// What is new to Ada on the board.
 fn news(app: &mut App) -> Option<Vec<NewItem>> {
-    let look = |room: Room| {
-        let (agent, _) = room.agent(ADA).expect("she is there");
+    let look = |room: RoomParams| {
+        let (agent, _) = room.agent(ADA).expect("she should be in the room");
         let (element, held) = room.element(room.elements.key("ideas")?)?;
         room.news(agent, element, held)
     };
     app.world_mut().run_system_once(look).expect("it can look")
 }
 
-/// What of the board she is told is new.
+/// What is described to her as new.
 fn told(app: &mut App) -> Option<String> {
-    let look = |room: Room| {
-        let (agent, _) = room.agent(ADA).expect("she is there");
+    let look = |room: RoomParams| {
+        let (agent, _) = room.agent(ADA).expect("she should be in the room");
         let (element, held) = room.element(room.elements.key("ideas")?)?;
         match room.reading_moment(agent, element, held) {
             CurrentRequest::Read { new, .. } => new,

@@ -2,8 +2,8 @@
 
 use bevy::ecs::prelude::*;
 
-use super::context_builder::Room;
-use super::gather_stage::{Gathering, PartGathered, Wanted};
+use super::context_builder::RoomParams;
+use super::gather_stage::{Gathering, OrderStatus, PartGathered};
 use super::pending::PendingRequests;
 use crate::base::text::truncate;
 use crate::base::{AgentKey, Id, RequestId, Seq};
@@ -14,7 +14,7 @@ use crate::simulation::{ActivityId, ThinkDone, ThinkOutcome};
 /// Takes in what was gathered.
 pub(super) fn receive(
     mut gathered: MessageReader<PartGathered>,
-    room: Room,
+    room: RoomParams,
     mut pending: ResMut<PendingRequests>,
     mut log: ResMut<EventLog>,
 ) {
@@ -24,20 +24,20 @@ pub(super) fn receive(
             let (agent, cause) = (gathering.agent(), gathering.cause());
             Some((agent, cause, gathering.wanted.get_mut(&key.part)?))
         });
-        let Some((agent, cause, wanted @ Wanted::Open { .. })) = found else {
+        let Some((agent, cause, wanted @ OrderStatus::Open { .. })) = found else {
             let what = format!("“{}” arrived for a prompt that is not waiting for it; it was dropped", key.part);
             log.write(EventDraft::of(&Warning { request: Some(key.request), ..Warning::new(what) }));
             continue;
         };
         *wanted = match outcome {
-            Ok(text) => Wanted::Here { text: truncate(text, room.settings.max_prompt_chars) },
+            Ok(text) => OrderStatus::Here { text: truncate(text, room.settings.max_prompt_chars) },
             Err(why) => missing((&room, &mut log), (key.request, agent, cause), &key.part, why.clone()),
         };
     }
 }
 
 /// Waits no longer for what did not come in time.
-pub(super) fn expire(room: Room, mut pending: ResMut<PendingRequests>, mut log: ResMut<EventLog>) {
+pub(super) fn expire(room: RoomParams, mut pending: ResMut<PendingRequests>, mut log: ResMut<EventLog>) {
     let now = room.clock.tick();
     for (request, gathering) in &mut pending.gathering {
         let about = (*request, gathering.agent(), gathering.cause());
@@ -45,7 +45,7 @@ pub(super) fn expire(room: Room, mut pending: ResMut<PendingRequests>, mut log: 
             continue;
         }
         for (id, wanted) in &mut gathering.wanted {
-            if let Wanted::Open { .. } = wanted {
+            if let OrderStatus::Open { .. } = wanted {
                 let why = format!("there was no answer within {} s", room.settings.gather_secs);
                 *wanted = missing((&room, &mut log), about, id, why);
             }
@@ -54,11 +54,11 @@ pub(super) fn expire(room: Room, mut pending: ResMut<PendingRequests>, mut log: 
 }
 
 fn missing(
-    (room, log): (&Room, &mut EventLog),
+    (room, log): (&RoomParams, &mut EventLog),
     (request, agent, cause): (RequestId, AgentKey, Seq),
     part: &Id,
     why: String,
-) -> Wanted {
+) -> OrderStatus {
     let label = room.parts.get(part).map_or(part, |provider| &provider.label);
     let what = format!("“{label}” was left out of a prompt: {why}");
     let draft = EventDraft::of(&Warning { request: Some(request), ..Warning::new(what) }).cause(cause);
@@ -66,7 +66,7 @@ fn missing(
         Some((agent, _)) => draft.agent(&agent.id),
         None => draft,
     });
-    Wanted::Missing { why }
+    OrderStatus::Missing { why }
 }
 
 /// Gives up requests that are still gathered; each is answered once.

@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::feedback::Feedback;
-use super::gather_stage::{Due, GatherKey, GatherOrder, Gathered, Gathering, Wanted};
+use super::gather_stage::{GatherKey, GatherOrder, Gathered, Gathering, HeldRequest, OrderStatus};
 use super::prompt::PromptPart;
 use super::request::{CallKind, ModelRequest};
 use super::session::Session;
@@ -48,7 +48,7 @@ pub(super) enum Subject {
     Thought(Think),
     /// A step of work.
     Work { think: WorkWord, activation: ActivationKey },
-    /// Something that no activity of the agent waits for, by the name that whoever asks gave it, and the piece of work
+    /// A request that no activity of the agent waits for, by the name that the requester gave it, and the piece of work
     /// that it ends with, if any.
     Aside {
         think: AsideWord,
@@ -191,7 +191,7 @@ impl PendingRequests {
     pub fn orders_of<'a>(&'a self, part: &'a str) -> impl Iterator<Item = GatherOrder<'a>> {
         self.gathering.iter().filter_map(move |(request, gathering)| {
             let (id, wanted) = gathering.wanted.get_key_value(part)?;
-            let Wanted::Open { query } = wanted else { return None };
+            let OrderStatus::Open { query } = wanted else { return None };
             let key = GatherKey { request: *request, part: id.clone() };
             Some(GatherOrder { key, agent: gathering.agent(), query })
         })
@@ -203,7 +203,7 @@ impl PendingRequests {
     }
 
     /// Takes out the requests for which everything was gathered, or is not waited for any more.
-    pub(super) fn take_gathered(&mut self) -> Vec<(RequestId, Due, Gathered)> {
+    pub(super) fn take_gathered(&mut self) -> Vec<(RequestId, HeldRequest, Gathered)> {
         let all_here: Vec<RequestId> =
             self.gathering.iter().filter(|(_, gathering)| !gathering.is_open()).map(|(id, _)| *id).collect();
         let taken = all_here.into_iter().filter_map(|id| Some((id, self.gathering.remove(&id)?.finish())));

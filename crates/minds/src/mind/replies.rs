@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::context_builder::Room;
+use super::context_builder::RoomParams;
 use super::feedback::Feedback;
 use super::intent::{IntentEffect, Situation, closed_by, effect, in_session, in_words};
 use super::markers::{Intent, Parsed, parse};
@@ -55,7 +55,7 @@ impl Outbox<'_> {
 
 /// Gives up the requests of agents that left.
 pub(super) fn drop_orphans(
-    room: Room,
+    room: RoomParams,
     mut pending: ResMut<PendingRequests>,
     mut cancels: MessageWriter<CancelRequest>,
     mut done: MessageWriter<ThinkDone>,
@@ -82,7 +82,7 @@ pub(super) fn drop_orphans(
 /// Acts on the replies of this tick.
 pub(super) fn apply_replies(
     mut replies: MessageReader<ModelReply>,
-    room: Room,
+    room: RoomParams,
     mut pending: ResMut<PendingRequests>,
     mut minds: Query<(&mut Session, &mut Feedback)>,
     mut out: Outbox,
@@ -162,7 +162,7 @@ pub(super) fn apply_replies(
 
 /// One reply, with everything that it touches.
 struct Turn<'a, 'w, 's, 'o> {
-    room: &'a Room<'w, 's>,
+    room: &'a RoomParams<'w, 's>,
     agent: &'a Agent,
     memory: &'a Memory,
     session: &'a mut Session,
@@ -229,7 +229,7 @@ impl Turn<'_, '_, '_, '_> {
         matches!(self.waiting.subject.thought(), Some(Think::Turn { .. }))
     }
 
-    /// A step of work: markers do what they do everywhere, tools are for whoever keeps the work.
+    /// A step of work: markers have their usual effects, tools are left to the layer that owns the work.
     fn worked(&mut self, completion: &Completion) -> WorkReply {
         let was_cut = completion.finish == Finish::Length;
         let limit = self.room.settings.max_work_output_tokens;
@@ -237,13 +237,13 @@ impl Turn<'_, '_, '_, '_> {
         let parsed = parse(&said, was_cut);
         self.feedback.remove_delivered(&self.waiting.feedback);
         if was_cut {
-            // Whoever keeps the work tells the model, who is to go on with it.
+            // The owner of the work tells the model, which is to continue.
             let what = format!("a reply was cut off at the limit of {limit} tokens");
             self.out.warn(&what, &self.agent.id, self.waiting.request.cause);
         }
         let done = self.carry_out(&parsed, in_words);
         self.note_what_was_read();
-        // Whoever acts without a word has done something all the same, and says what.
+        // An agent that acts without a word has done something nevertheless, and reports it.
         let mut text = if parsed.shown.is_empty() { done.join(" ") } else { parsed.shown };
         if was_cut && !text.is_empty() {
             text.push_str(&said[said.trim_end().len()..]);
@@ -272,7 +272,7 @@ impl Turn<'_, '_, '_, '_> {
         self.out.memories.write(MemoryEdit { agent: self.agent.key, act, cause });
     }
 
-    /// Does what a reply asks for; what cannot be done is told back. Returns what was done, in these words.
+    /// Carries out what a reply requests; what cannot be done is reported back. Returns what was done, in these words.
     fn carry_out(&mut self, parsed: &Parsed, words: fn(&Intent) -> Option<String>) -> Vec<String> {
         let intents = &parsed.intents;
         if intents.is_empty() {
@@ -297,7 +297,7 @@ impl Turn<'_, '_, '_, '_> {
                     }
                     self.remember(act);
                 }
-                // Whoever keeps the talk ends it, once this was said.
+                // The owner of the conversation ends it, once this was said.
                 IntentEffect::Leave => {}
                 IntentEffect::Remark(remark) => {
                     self.add_feedback(remark);
@@ -386,10 +386,10 @@ impl Turn<'_, '_, '_, '_> {
 /// Tells agents what elements refused them.
 pub(super) fn report_refusals(
     mut refusals: MessageReader<ElementRefused>,
-    room: Room,
+    room: RoomParams,
     mut minds: Query<(&mut Session, &mut Feedback)>,
 ) {
-    // Whoever changed a file is told with how that went.
+    // The author of a file change is told with its result.
     for refusal in refusals.read().filter(|refusal| refusal.file.is_none()) {
         let entity = room.roster.key(&refusal.by.0).and_then(|key| room.roster.entity(key));
         if let Some((mut session, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
@@ -402,7 +402,7 @@ pub(super) fn report_refusals(
 /// Everyone who took part in a conversation remembers with whom and about what: once.
 pub(super) fn remember_meetings(
     mut ended: MessageReader<ConversationEnded>,
-    room: Room,
+    room: RoomParams,
     mut memories: MessageWriter<MemoryEdit>,
 ) {
     for ended in ended.read() {
@@ -427,8 +427,9 @@ pub(super) fn remember_meetings(
     }
 }
 
-/// Those in a conversation at its end, and those who left earlier but had spoken in it or heard something.
-fn everyone_in(conversation: &Conversation, room: &Room) -> BTreeSet<AgentKey> {
+/// The participants of a conversation at its end, and those who left earlier but had spoken in it or received
+/// something.
+fn everyone_in(conversation: &Conversation, room: &RoomParams) -> BTreeSet<AgentKey> {
     let spoke = conversation.said.iter().filter_map(|line| room.roster.key(&line.by.0));
     let listened = conversation.participants.iter().chain(&conversation.left).copied();
     let all: BTreeSet<AgentKey> = listened.chain(spoke).collect();

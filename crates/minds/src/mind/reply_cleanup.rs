@@ -1,8 +1,8 @@
 //! Removes bad habits of small models from replies before anybody sees them: thinking aloud, the agent's own name
 //! before its text, lines for others, headings of the prompt, and repetitions. Pure.
 //!
-//! Line by line, without a Markdown parser: a name before what is said is not a Markdown construct, and what is kept stays
-//! as it was written. Only code fences count; nothing within them is removed.
+//! Line by line, without a Markdown parser: a name before what is said is not a Markdown construct, and what is kept
+//! stays as it was written. Only code fences count; nothing within them is removed.
 
 use std::borrow::Cow;
 
@@ -23,15 +23,15 @@ const SHORT_CHARS: usize = 20;
 
 /// A cleaned reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Tidied<'r> {
+pub(super) struct CleanReply<'r> {
     /// What is left.
     pub(super) text: Cow<'r, str>,
-    /// For whom, or as what, the reply went on, where that was cut off.
+    /// For whom, or as what, the reply continued, if that was cut off.
     pub(super) cut_at: Option<String>,
 }
 
 /// A reply without what its agent did not say itself; `others` are those who could be meant to speak.
-pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> Tidied<'r> {
+pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> CleanReply<'r> {
     let reply = without_thought(reply);
     let mut kept: Vec<&str> = Vec::new();
     let (mut cut_at, mut is_code, mut changed) = (None, false, false);
@@ -72,7 +72,7 @@ pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> Tidied<'r> 
         reply if is_as_it_was => reply.into_owned().into(),
         _ => kept.join("\n").trim().to_owned().into(),
     };
-    Tidied { text: without_repeats(text), cut_at }
+    CleanReply { text: without_repeats(text), cut_at }
 }
 
 /// The same text without what a model thought aloud before it spoke.
@@ -86,7 +86,7 @@ pub(super) fn without_thought(reply: &str) -> Cow<'_, str> {
     }
     match reply[open..].split_once(THOUGHT.1) {
         Some((_, said)) => said.trim_start().into(),
-        // It never came to speak.
+        // It never spoke.
         None => "".into(),
     }
 }
@@ -111,7 +111,7 @@ fn is_frame(line: &str) -> bool {
     headings::ALL.into_iter().chain(frames).chain(asked).any(begins)
 }
 
-/// The same text where no sentence or line stands twice in a row.
+/// The same text without a sentence or line that directly repeats the one before.
 fn without_repeats(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.contains("```") {
         return text;
@@ -121,7 +121,7 @@ fn without_repeats(text: Cow<'_, str>) -> Cow<'_, str> {
     for sentence in text.split_inclusive(['.', '!', '?', '\n']) {
         let bare = folded(&one_line(sentence));
         if bare.is_empty() {
-            // Where what stood on a line was left out, its end goes along.
+            // If the content of a line was left out, its end is left out, too.
             if times <= REPEATS_AT_MOST {
                 kept.push_str(sentence);
             }
@@ -146,7 +146,7 @@ pub(super) fn was_said<'m>(text: &str, before: impl IntoIterator<Item = &'m str>
     }
     before.into_iter().any(|message| {
         let message = folded(&one_line(message));
-        // Replies to the same question stand in one message.
+        // Replies to the same question are in one message.
         message == wanted
             || message.strip_prefix(&wanted).is_some_and(|rest| rest.starts_with(' '))
             || message.strip_suffix(&wanted).is_some_and(|rest| rest.ends_with(' '))

@@ -187,7 +187,7 @@ pub struct Completion {
 
 impl Completion {
     /// Whether the provider told what it used: none at all, for something that was said, is no answer to that.
-    pub fn tells_usage(&self) -> bool {
+    pub fn reports_usage(&self) -> bool {
         let said_something = !self.text.is_empty() || !self.tool_calls.is_empty();
         self.usage.input_tokens > 0 && (self.usage.output_tokens > 0 || !said_something)
     }
@@ -213,7 +213,7 @@ pub enum FailureKind {
     OverBudget,
     /// The call was cancelled.
     Cancelled,
-    /// It gave way to something more urgent before anybody was asked.
+    /// It was cancelled in favour of something more urgent before it was sent.
     PutOff,
 }
 

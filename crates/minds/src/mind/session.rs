@@ -42,7 +42,7 @@ impl Session {
         self.turns += 1;
     }
 
-    /// What was asked in the same words right before, such as to read the same board, is not told twice.
+    /// A request that directly repeats the one before, such as to read the same board, is not added twice.
     fn goes_on(&mut self, asked: &str, answered: &str, chars: usize) -> bool {
         let [.., before, last] = &mut self.messages[..] else { return false };
         let is_same = (before.role, last.role) == (Role::User, Role::Assistant) && before.text == asked;

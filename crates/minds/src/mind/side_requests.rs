@@ -1,5 +1,5 @@
-//! Requests about an agent that none of its activities waits for: what is worth remembering of what was said and done, or
-//! what a server asks during a call. They use the agent's own model and budget, and delay nothing.
+//! Requests about an agent that none of its activities waits for: what is worth remembering of what was said and done,
+//! or what a server asks during a call. They use the agent's own model and budget, and delay nothing.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -10,12 +10,12 @@ use super::context::CurrentRequest;
 use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent, Subject};
 use super::prompt::Prompt;
 use super::request::{CallKind, CancelRequest, Finish, ModelFailure, ModelRequest};
-use super::think_requests::Asking;
+use super::think_requests::RequestParams;
 use crate::base::{ActivationKey, AgentKey, Id, RequestId, Seq};
 use crate::simulation::{ActivityId, Urgency};
 
-/// A side request. Answered with exactly one [`SideRequestReplied`], unless it is withdrawn, the work that it belongs to
-/// ends, or the agent leaves the room.
+/// A side request. Answered with exactly one [`SideRequestReplied`], unless it is withdrawn, the work that it belongs
+/// to ends, or the agent leaves the room.
 #[derive(Message, Clone, Debug)]
 pub struct SideRequestDue {
     /// Names it, for whoever asks.
@@ -35,13 +35,13 @@ pub struct SideRequestDue {
 /// What is asked.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SideQuestion {
-    /// A moment that stands alone, after who the agent is and what it knows.
+    /// An independent request, after who the agent is and what it knows.
     OfAgent(Box<CurrentRequest>),
-    /// This and nothing else: whoever reads the answer is to learn nothing of the agent and the room by it.
+    /// Only this: the answer must reveal nothing about the agent and the room.
     Alone {
         /// All that is sent.
         prompt: Box<Prompt>,
-        /// So many tokens are wanted back at most; never more than work may have.
+        /// The maximum number of output tokens; never more than work may have.
         max_output_tokens: u32,
         /// Where the answer is to end.
         stops: Vec<String>,
@@ -89,7 +89,7 @@ pub struct SideRequestWithdrawn {
 }
 
 /// Asks models what is to be asked of them.
-pub(super) fn ask(mut due: MessageReader<SideRequestDue>, mut asking: Asking) {
+pub(super) fn ask(mut due: MessageReader<SideRequestDue>, mut asking: RequestParams) {
     for due in due.read() {
         asking.aside(due);
     }
@@ -112,10 +112,10 @@ pub(super) fn withdraw(
     }
 }
 
-impl Asking<'_, '_> {
+impl RequestParams<'_, '_> {
     fn aside(&mut self, due: &SideRequestDue) {
         let Self { room, minds, pending, .. } = self;
-        // Whoever asks hears by itself of agents that leave.
+        // The requester learns by itself of agents that leave.
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
         let Some(((agent, _), entity)) = found else { return };
         let Ok((session, feedback, _, random)) = minds.get_mut(entity) else { return };

@@ -43,7 +43,8 @@ fn is_sign(c: char) -> bool {
     !c.is_ascii() && !c.is_whitespace()
 }
 
-/// A reply without what says nothing: its words, and the markers that would pin, send or note it.
+/// A reply without empty content: without words that say nothing, and without the markers that would pin, send or note
+/// them.
 pub(super) fn without_silence(mut parsed: Parsed) -> Parsed {
     parsed.intents.retain(|intent| match intent {
         Intent::Pin { text }

@@ -20,12 +20,12 @@ const SENTENCES_COUNTED: usize = 600;
 const SENTENCES_KEPT: usize = 800;
 /// A sentence with fewer pairs of words ("Good, Ada.") may be said again.
 const PAIRS_AT_LEAST: usize = 3;
-/// Of so many pairs of words in a hundred that were in one earlier sentence, it is that sentence again.
+/// A sentence counts as repeated if this percentage of its pairs of words occurred in one earlier sentence.
 const ALIKE_PERCENT: usize = 60;
 
 /// A sentence that was said.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Spoken {
+struct SpokenSentence {
     agent: Id,
     /// Each pair of words, by a hash, in order and once.
     pairs: Vec<u32>,
@@ -36,7 +36,7 @@ struct Spoken {
 pub struct SpokenSentences {
     /// Sentences that were ever noted.
     noted: u64,
-    kept: VecDeque<Arc<Spoken>>,
+    kept: VecDeque<Arc<SpokenSentence>>,
 }
 
 impl Section for SpokenSentences {
@@ -65,7 +65,7 @@ impl SpokenSentences {
                 continue;
             }
             self.noted += 1;
-            self.kept.push_back(Arc::new(Spoken { agent: agent.clone(), pairs }));
+            self.kept.push_back(Arc::new(SpokenSentence { agent: agent.clone(), pairs }));
         }
         let surplus = self.kept.len().saturating_sub(SENTENCES_KEPT);
         self.kept.drain(..surplus);
@@ -82,7 +82,7 @@ impl SpokenSentences {
 
 /// What was said before a request.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct SaidBefore(Vec<Arc<Spoken>>);
+pub struct SaidBefore(Vec<Arc<SpokenSentence>>);
 
 impl SaidBefore {
     /// Whether a sentence resembles one that someone else said.

@@ -1,4 +1,4 @@
-//! Nothing that a reply wanted is gone without a word: it is done, or told to the agent and shown.
+//! Nothing that a reply requested is dropped silently: it is done, or reported to the agent and shown.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ fn pinned(room: &mut Room) -> Vec<String> {
 }
 
 #[test]
-fn a_reply_that_was_cut_off_is_told_and_half_a_marker_does_nothing() {
+fn a_reply_that_was_cut_off_is_reported_and_half_a_marker_does_nothing() {
     let mut room = room();
     for text in ["So. [PIN: the source [1]", "So. [PIN: half a sen", "So. [REMEMBER: what"] {
         let request = room.ask(ADA, read(IDEAS)).expect("there is news, or it was not read");
@@ -37,14 +37,14 @@ fn a_reply_that_was_cut_off_is_told_and_half_a_marker_does_nothing() {
         let told = told(&room);
         assert!(told.contains("limit of 400 tokens") && told.contains("was not closed"), "{told}");
         assert!(room.warnings().len() >= 2, "and it is in the log");
-        let element = room.0.world().resource::<crate::element::Elements>().entity(IDEAS).expect("it is there");
-        room.0.world_mut().get_mut::<crate::element::Element>(element).expect("it is there").version += 1;
+        let element = room.0.world().resource::<crate::element::Elements>().entity(IDEAS).expect("it should exist");
+        room.0.world_mut().get_mut::<crate::element::Element>(element).expect("it should exist").version += 1;
     }
     assert_eq!(room.get::<Memory>(ADA).workspace_notes, [""; 0]);
 }
 
 #[test]
-fn what_stands_in_quotation_marks_is_said_to_be_text() {
+fn what_is_in_quotation_marks_is_said_to_be_text() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("“Noted. [PIN: Tea at four]”"));
@@ -63,7 +63,7 @@ fn markers_with_brackets_in_them_are_carried_out_whole() {
 
 fn worked(room: &mut Room, id: RequestId, text: &str, finish: Finish) -> super::WorkReply {
     room.reply_that_ends(id, Ok(text), finish);
-    room.take::<WorkReplied>().pop().expect("work hears back").outcome.expect("it was answered")
+    room.take::<WorkReplied>().pop().expect("the work should get a reply").outcome.expect("it was answered")
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn no_more_of_a_session_is_sent_than_the_model_takes() {
     assert!(bytes / 3 < 20_000 - 8_192, "{bytes} bytes are about {} tokens", bytes / 3);
     assert!(narrow.prompt.history.len() == messages.len() && bytes > 6_000, "{bytes}");
     room.reply_that_ends(narrow.id, Ok("Done."), Finish::Stop);
-    let told = room.take::<WorkReplied>().pop().expect("work hears back");
+    let told = room.take::<WorkReplied>().pop().expect("the work should get a reply");
     assert!(told.sent_chars <= told.sent_chars_at_most && told.sent_chars_at_most < 40_000, "{told:?}");
 }
 

@@ -1,4 +1,4 @@
-//! The mind in a room without the floors beside it: what is asked, and what a reply does.
+//! The mind in a room without the layers beside it: its requests, and the effects of replies.
 
 use std::any::Any;
 
@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::schedule::{self, InputQueue, advance, saved, ticks};
 use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome, Urgency};
 
-/// What any element holds here: what its scene keys say, and a text.
+/// The content of any element here: what its scene keys say, and a text.
 #[derive(Debug)]
 struct Plain(Box<dyn Content>, &'static str);
 
@@ -118,7 +118,7 @@ impl Room {
     }
 
     pub(super) fn get<C: Component + Clone>(&self, agent: AgentKey) -> C {
-        let entity = self.0.world().resource::<Roster>().entity(agent).expect("it is there");
+        let entity = self.0.world().resource::<Roster>().entity(agent).expect("it should exist");
         self.0.world().get::<C>(entity).expect("everyone has one").clone()
     }
 
@@ -136,7 +136,7 @@ impl Room {
         self.0.world_mut().resource_mut::<Messages<M>>().drain().collect()
     }
 
-    /// Lets an agent think about something; returns the question, if there is one.
+    /// Lets an agent think about something. Returns the request, if there is one.
     pub(super) fn ask(&mut self, agent: AgentKey, think: Think) -> Option<ModelRequest> {
         self.take::<ModelRequest>();
         self.due(agent, 1, think);
@@ -175,8 +175,8 @@ impl Room {
     fn own(&mut self, element: &str, owner: &str) {
         let world = self.0.world_mut();
         let elements = world.resource::<Elements>();
-        let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("it is there");
-        world.get_mut::<Element>(entity).expect("it is there").owner = Some(owner.into());
+        let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("it should exist");
+        world.get_mut::<Element>(entity).expect("it should exist").owner = Some(owner.into());
     }
 
     fn work_over_of(&mut self, activation: ActivationKey) {
@@ -208,12 +208,12 @@ impl Room {
         self.tick();
     }
 
-    /// Lets work ask; returns the question.
+    /// Makes a request for work.
     pub(super) fn work(&mut self, turn: u32, messages: Vec<PromptMessage>) -> ModelRequest {
         self.work_in(turn, messages, None)
     }
 
-    /// The same, for a model that takes and gives so many tokens at once.
+    /// The same for a model with these limits of input and output tokens.
     pub(super) fn work_in(
         &mut self,
         turn: u32,
@@ -310,7 +310,7 @@ fn work_is_asked_with_its_own_history_and_its_reply_goes_back_with_markers_carri
     assert_eq!((request.prompt.history, request.prompt.moment.as_str()), (history.clone(), ""));
     assert_eq!((request.tools.len(), request.activation.as_deref()), (1, Some("act-7")));
     room.reply(request.id, Ok("One. [REMEMBER: one pin]"));
-    let replied = room.take::<WorkReplied>().pop().expect("work hears back");
+    let replied = room.take::<WorkReplied>().pop().expect("the work should get a reply");
     assert_eq!((replied.activation, replied.turn), (ActivationKey::numbered(7), 1));
     assert_eq!(replied.outcome.expect("it was answered").text, "One.");
     assert_eq!(room.get::<Memory>(ADA).workspace_notes, ["one pin"]);
@@ -389,7 +389,7 @@ fn what_was_said_before_is_not_said_again_and_the_log_tells() {
 }
 
 #[test]
-fn the_session_tells_what_was_done_and_work_is_told_once_what_is_known() {
+fn the_session_tells_what_was_done_and_work_is_reported_once_what_is_known() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("Good. [REMEMBER: tea at four]"));
@@ -415,13 +415,13 @@ fn nobody_reads_the_mail_of_another_and_what_is_gone_is_not_read() {
 }
 
 #[test]
-fn unknown_names_and_refusals_are_told_back_once_and_shown() {
+fn unknown_names_and_refusals_are_reported_back_once_and_shown() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("[SEND to Zoe: hi] [PIN: Tea at four] Done."));
     assert_eq!(room.warnings().len(), 1);
     let edits = room.take::<ElementEdit>();
-    // The second: her open mail stood in the prompt, so it is read now.
+    // The second: her open mail was in the prompt, so it counts as read now.
     let pin = PinAct::AddPin { id: None, text: "Tea at four".into() }.into();
     assert_eq!((edits.len(), &edits[0].act), (2, &pin));
     let refused =
@@ -449,7 +449,7 @@ fn a_reply_that_nobody_waits_for_is_dropped_with_a_warning() {
 fn the_questions_of_an_agent_that_left_are_cancelled() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
-    let entity = room.0.world().resource::<Roster>().entity(ADA).expect("it is there");
+    let entity = room.0.world().resource::<Roster>().entity(ADA).expect("it should exist");
     room.0.world_mut().despawn(entity);
     room.0.world_mut().resource_mut::<Roster>().remove(ADA, "ada");
     room.tick();

@@ -6,9 +6,9 @@ use bevy::ecs::system::SystemParam;
 
 use super::compose;
 use super::context::CurrentRequest;
-use super::context_builder::{Room, is_private};
+use super::context_builder::{RoomParams, is_private};
 use super::feedback::Feedback;
-use super::gather_stage::{Due, Gathered, Gathering};
+use super::gather_stage::{Gathered, Gathering, HeldRequest};
 use super::part_requests::give_up;
 use super::pending::{GivenUp, PendingRequest, PendingRequests, RequestHead, Sent, ShownVersion, Subject};
 use super::pins_and_mail::open_mail;
@@ -28,7 +28,7 @@ use crate::simulation::{
     CompactionWanted, Conversation, Explain, Think, ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff,
 };
 
-/// Why nobody is asked for an agent that is gone.
+/// Why no request is made for a removed agent.
 pub(super) const LEFT: &str = "the agent left the room";
 /// Room for the names around words that a session quotes.
 pub(super) const NAMES_CHARS: usize = 200;
@@ -44,7 +44,7 @@ pub(super) fn add_mind_components(added: On<Add, Agent>, mut commands: Commands)
 
 /// Asks for a compaction again when the time after a failed one is over.
 pub(super) fn retry_compaction(
-    room: Room,
+    room: RoomParams,
     mut pending: ResMut<PendingRequests>,
     mut sessions: Query<&mut Session>,
     mut wanted: MessageWriter<CompactionWanted>,
@@ -76,7 +76,7 @@ pub(super) fn put_off(
 }
 
 /// What there is to ask.
-struct Question {
+struct PreparedRequest {
     kind: CallKind,
     moment: CurrentRequest,
     asked: String,
@@ -88,8 +88,8 @@ pub(super) type Minds<'w, 's> =
 
 /// Everything needed to call a model.
 #[derive(SystemParam)]
-pub(super) struct Asking<'w, 's> {
-    pub(super) room: Room<'w, 's>,
+pub(super) struct RequestParams<'w, 's> {
+    pub(super) room: RoomParams<'w, 's>,
     pub(super) minds: Minds<'w, 's>,
     pub(super) pending: ResMut<'w, PendingRequests>,
     pub(super) requests: MessageWriter<'w, ModelRequest>,
@@ -103,25 +103,25 @@ pub(super) struct Asking<'w, 's> {
 }
 
 /// Asks the models of those for whose prompts everything is gathered.
-pub(super) fn ask_gathered(mut asking: Asking) {
+pub(super) fn ask_gathered(mut asking: RequestParams) {
     for (id, due, gathered) in asking.pending.take_gathered() {
         match due {
-            Due::Think { agent, activity, think, urgency, cause } => {
+            HeldRequest::Think { agent, activity, think, urgency, cause } => {
                 asking.think(&ThinkDue { agent, activity, think, urgency, cause }, Some((id, gathered)));
             }
-            Due::Work(due) => asking.work(&due, Some((id, gathered))),
+            HeldRequest::Work(due) => asking.work(&due, Some((id, gathered))),
         }
     }
 }
 
-/// Hears what agents are to think about, and asks their models, or first for what their prompts tell.
-pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut asking: Asking) {
+/// Receives what agents are to think about, and calls their models, or first requests what their prompts need.
+pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut asking: RequestParams) {
     for due in due.read() {
         asking.think(due, None);
     }
 }
 
-impl Asking<'_, '_> {
+impl RequestParams<'_, '_> {
     fn think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) {
         if let Err(why) = self.try_think(due, gathered) {
             let ThinkDue { agent, activity, ref think, cause, .. } = *due;
@@ -130,7 +130,7 @@ impl Asking<'_, '_> {
         }
     }
 
-    /// Asks a model, or first for what its prompt tells; or says why there is nothing to ask.
+    /// Calls a model, or first requests what its prompt needs; or returns why there is nothing to ask.
     fn try_think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) -> Result<(), &'static str> {
         let Self { room, minds, pending, .. } = self;
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
@@ -146,7 +146,7 @@ impl Asking<'_, '_> {
                 if let Think::Compact = due.think {
                     session.wanted = false;
                 }
-                if let Unasked::Unchanged(element) = unasked {
+                if let SkipReason::Unchanged(element) = unasked {
                     let act = MemoryAct::Looked { element };
                     self.memories.write(MemoryEdit { agent: due.agent, act, cause: due.cause });
                 }
@@ -160,7 +160,7 @@ impl Asking<'_, '_> {
         let mut context = room.context(agent, &session, feedback, question.moment);
         let is_whole = gathered.is_some();
         let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
-        let waits_for = if is_whole { None } else { Gathering::of(room, &context, Due::think(due), |_| false) };
+        let waits_for = if is_whole { None } else { Gathering::of(room, &context, HeldRequest::think(due), |_| false) };
         if let Some(gathering) = waits_for {
             self.explain.write(gathering.explain(&room.parts));
             self.make_room(due.agent);
@@ -233,8 +233,8 @@ impl Asking<'_, '_> {
     }
 }
 
-/// Sorts the mail in a prompt by the inbox that it lies in, unread pieces only; and whether nothing unread is left.
-pub(super) fn by_inbox(room: &Room, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Vec<Id>)>, bool) {
+/// Groups the unread mail in a prompt by inbox; and returns whether no unread mail is left.
+pub(super) fn by_inbox(room: &RoomParams, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Vec<Id>)>, bool) {
     let mut whole = true;
     let mut sorted = Vec::new();
     for (element, held) in room.inboxes_of(agent) {
@@ -249,7 +249,7 @@ pub(super) fn by_inbox(room: &Room, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Ve
 }
 
 /// Why no model is asked.
-enum Unasked {
+enum SkipReason {
     Gone,
     Closed,
     Unchanged(ElementKey),
@@ -257,7 +257,7 @@ enum Unasked {
     NothingToSum,
 }
 
-impl Unasked {
+impl SkipReason {
     fn why(&self) -> &'static str {
         match self {
             Self::Gone => "it is gone",
@@ -270,22 +270,22 @@ impl Unasked {
 }
 
 fn question(
-    room: &Room,
+    room: &RoomParams,
     agent: &Agent,
     memory: &Memory,
     session: &Session,
     due: &ThinkDue,
     memory_settings: &MemorySettings,
-) -> Result<Question, Unasked> {
+) -> Result<PreparedRequest, SkipReason> {
     match &due.think {
         Think::Read { element: key } => {
-            let (element, held) = room.element(*key).ok_or(Unasked::Gone)?;
+            let (element, held) = room.element(*key).ok_or(SkipReason::Gone)?;
             if room.is_closed_to(element, agent) {
-                return Err(Unasked::Closed);
+                return Err(SkipReason::Closed);
             }
             // An element that did not change costs no call.
             if memory.environment_state.get(key).is_some_and(|seen| seen.version == element.version) {
-                return Err(Unasked::Unchanged(*key));
+                return Err(SkipReason::Unchanged(*key));
             }
             let reading = ShownVersion {
                 element: *key,
@@ -294,7 +294,7 @@ fn question(
                 summary: room.summary_for(agent, held, memory_settings.environment_chars_at_most),
                 private: is_private(&element.kind),
             };
-            Ok(Question {
+            Ok(PreparedRequest {
                 kind: CallKind::Read,
                 moment: room.reading_moment(agent, element, held),
                 asked: format!("You read {}.", name(&element.label)),
@@ -302,22 +302,22 @@ fn question(
             })
         }
         Think::Turn { conversation } => {
-            let conversation = room.conversations.get(*conversation).ok_or(Unasked::Over)?;
-            Ok(Question {
+            let conversation = room.conversations.get(*conversation).ok_or(SkipReason::Over)?;
+            Ok(PreparedRequest {
                 kind: CallKind::Conversation,
                 moment: room.talking_moment(agent, conversation),
                 asked: asked_in(room, agent, conversation),
                 reading: None,
             })
         }
-        Think::Compact if session.messages.is_empty() => Err(Unasked::NothingToSum),
-        Think::Compact => Ok(Question {
+        Think::Compact if session.messages.is_empty() => Err(SkipReason::NothingToSum),
+        Think::Compact => Ok(PreparedRequest {
             kind: CallKind::Compaction,
             moment: CurrentRequest::Compact,
             asked: String::new(),
             reading: None,
         }),
-        Think::Attend { interest } => Ok(Question {
+        Think::Attend { interest } => Ok(PreparedRequest {
             kind: CallKind::Wake,
             moment: room.woken_moment(interest),
             asked: format!(
@@ -330,7 +330,7 @@ fn question(
 }
 
 /// A turn in short: what was said last, or how it began.
-fn asked_in(room: &Room, agent: &Agent, conversation: &Conversation) -> String {
+fn asked_in(room: &RoomParams, agent: &Agent, conversation: &Conversation) -> String {
     let most = room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS);
     match conversation.said.last() {
         Some(last) => format!("{} said: {}", name(&room.name_of(&last.by.0)), quoted(&last.text, most)),

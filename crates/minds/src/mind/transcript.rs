@@ -6,13 +6,13 @@ use super::message::{PromptMessage, Role};
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
 
-/// Lines that are looked at: the first, which says what it is about, and the newest.
+/// How many lines are used: the first, which gives the topic, and the newest.
 const LINES_AT_MOST: usize = 80;
 /// Characters of one line.
 const LINE_CHARS: usize = 800;
 /// Whose words are what a conversation is about.
 pub const TOPIC: &str = "topic";
-/// Who asked for a piece of work, whoever that was.
+/// The author of a piece of work's task, whoever that was.
 const TASK: &str = "task";
 
 /// A line of what was said and done; none where nothing was.

@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::context::AgentIdentity;
-use super::context_builder::{Room, is_rulebook};
+use super::context_builder::{RoomParams, is_rulebook};
 use super::instructions::{
     fair, instructions_text, order_chars, prompt_for_orders, room_for_orders, rulebook_texts, seen_of_order, who_text,
 };
@@ -22,8 +22,8 @@ use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 #[serde(transparent)]
 pub(super) struct UnseenTold(BTreeMap<String, Vec<Problem>>);
 
-/// A rulebook as it stands in prompts.
-struct Book {
+/// A rulebook as it is shown in prompts.
+struct ShownRulebook {
     source: String,
     place: String,
     has_file: bool,
@@ -41,18 +41,18 @@ struct Unseen {
     chars: usize,
 }
 
-/// The end of a text that has room for so many characters.
+/// The part of a text that does not fit into this many characters.
 fn unseen(text: &str, seen_chars: usize) -> Option<Unseen> {
     let seen = seen_bytes(text, seen_chars);
     let lines_before = text[..seen].matches('\n').count();
     (seen < text.len()).then(|| Unseen { lines_before, chars: text[seen..].chars().count() })
 }
 
-/// Tells anew what is not seen, whenever rules, agent files or settings changed.
+/// Reports again what is not shown, whenever rules, agent files or settings changed.
 pub(super) fn report(
     mut elements: MessageReader<ElementChanged>,
     mut changed: MessageReader<ProfileChanged>,
-    room: Room,
+    room: RoomParams,
     (files, start): (Option<Res<KnownFiles>>, Option<Res<RoomStart>>),
     mut told: ResMut<UnseenTold>,
     mut reports: MessageWriter<ProblemReport>,
@@ -75,7 +75,7 @@ pub(super) fn report(
 }
 
 /// Everything that is not seen now.
-fn look(room: &Room, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> BTreeMap<String, Vec<Problem>> {
+fn look(room: &RoomParams, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> BTreeMap<String, Vec<Problem>> {
     let scene = start.map_or("the scene", |start| start.scene.as_str());
     let books = books(room, scene);
     let max_chars = room.settings.max_prompt_chars;
@@ -83,7 +83,8 @@ fn look(room: &Room, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> B
     let lengths: Vec<usize> = books.iter().map(|book| order_chars(&book.text)).collect();
     let of_books: usize = lengths.iter().sum();
     let mut found = BTreeMap::new();
-    // What is seen of each rulebook in the prompt that holds least of it, whose that is, and what it would need.
+    // The visible part of each rulebook in the prompt with the least of it, whose prompt that is, and what it would
+    // need.
     let mut least: Vec<(usize, Option<Id>, usize)> =
         fair(&lengths, space).into_iter().map(|share| (share, None, of_books)).collect();
     for (id, profile) in room.profiles() {
@@ -113,7 +114,7 @@ fn look(room: &Room, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> B
     found
 }
 
-fn books(room: &Room, scene: &str) -> Vec<Book> {
+fn books(room: &RoomParams, scene: &str) -> Vec<ShownRulebook> {
     let rulebooks = room.all_elements().filter(|(element, _)| is_rulebook(&element.kind));
     let books = rulebooks.filter_map(|(element, held)| {
         let text = held.0.prompt_text(&Reader::of_id(""));
@@ -122,12 +123,12 @@ fn books(room: &Room, scene: &str) -> Vec<Book> {
         let shown = rulebook_texts([text.as_str()].into_iter()).next()?.into_owned();
         let place = element.file.clone().unwrap_or_else(|| format!("{scene}, element {}", element.id));
         let source = format!("length of the rulebook {}", element.id);
-        Some(Book { source, place, has_file: element.file.is_some(), text: shown, lines_before })
+        Some(ShownRulebook { source, place, has_file: element.file.is_some(), text: shown, lines_before })
     });
     books.collect()
 }
 
-fn of_book(book: &Book, unseen: &Unseen, profile: Option<&Id>, needed: usize) -> Problem {
+fn of_book(book: &ShownRulebook, unseen: &Unseen, profile: Option<&Id>, needed: usize) -> Problem {
     let line = book.lines_before + unseen.lines_before + 1;
     let whom = match profile {
         Some(profile) => format!("agents of the profile {profile} do not see it"),
@@ -141,7 +142,7 @@ fn of_book(book: &Book, unseen: &Unseen, profile: Option<&Id>, needed: usize) ->
 }
 
 fn of_profile(
-    room: &Room,
+    room: &RoomParams,
     files: Option<&KnownFiles>,
     (id, profile): (&Id, &AgentProfile),
     who: &str,

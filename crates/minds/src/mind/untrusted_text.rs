@@ -1,7 +1,7 @@
 //! The one rule for text that enters a prompt from a person, another agent or a file: it is data.
 //!
 //! A text of several lines is put between fences that nothing in it can close ([`push_fenced`], [`push_result`]); a
-//! name or a short text becomes one line without anything that could end it ([`name`], [`quoted`], [`line`]). Markers
+//! name or a short text becomes one line without anything that could end it ([`name`], [`quoted`], [`line()`]). Markers
 //! in it are escaped, so that quoting them has no effect. Text that is to be followed (rules, instructions, tasks) is
 //! unchanged, but cannot pose as a part of the prompt ([`super::heading_guard`]).
 
@@ -91,7 +91,7 @@ fn push_between_fences(out: &mut String, text: &str) -> Range<usize> {
     body
 }
 
-/// How many backticks stand in a row at most.
+/// The longest run of backticks.
 fn longest_run(text: &str) -> usize {
     if !text.as_bytes().contains(&b'`') {
         return 0;
@@ -169,7 +169,7 @@ pub fn line(text: &str, max_chars: usize) -> String {
     let mut line = String::with_capacity(text.len());
     let mut is_escaped = false;
     for letter in text.chars() {
-        // With what stands before and behind it in the prompt, any bracket could make a marker.
+        // With the text around it in the prompt, any bracket could become a marker.
         if letter == '[' && !is_escaped {
             line.push('\\');
         }
@@ -208,7 +208,7 @@ fn is_odd(letter: char) -> bool {
     is_hidden || letter.is_control() && letter != '\n' && letter != '\t'
 }
 
-/// Whether a text holds a letter that [`is_odd`]. Nearly all texts hold none, so that this is most of the work.
+/// Whether a text contains a letter that [`is_odd`]. Nearly all texts contain none, so this is most of the work.
 fn has_odd(bytes: &[u8]) -> bool {
     const CHUNK: usize = 64;
     // The first bytes of all odd letters; without a branch, so that many are looked at together.

@@ -66,7 +66,7 @@ pub(super) const CHARS_PER_TOKEN_AT_LEAST: usize = 3;
 const CHARS_AROUND_MESSAGE: usize = 24;
 
 impl SessionRoom {
-    /// Characters of these messages that may be sent beside so many others, where so many tokens are to come back.
+    /// How many characters of these messages may be sent beside others, with this many output tokens.
     pub(super) fn chars(&self, messages: &[PromptMessage], others: usize, output_tokens: u32) -> usize {
         let Some(window) = self.window_tokens else { return self.chars_at_most };
         let arguments = messages.iter().flat_map(|message| &message.tool_calls).map(|call| call.arguments.to_string());
@@ -144,7 +144,7 @@ pub enum Ending {
         /// Its last words.
         text: String,
     },
-    /// It could not go on.
+    /// It could not continue.
     Failed {
         /// Why, and what to do.
         why: String,

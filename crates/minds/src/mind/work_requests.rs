@@ -5,8 +5,8 @@ use bevy::ecs::prelude::*;
 
 use super::compose;
 use super::context::CurrentRequest;
-use super::context_builder::Room;
-use super::gather_stage::{Due, Gathered, Gathering};
+use super::context_builder::RoomParams;
+use super::gather_stage::{Gathered, Gathering, HeldRequest};
 use super::headings;
 use super::history_trimming::fitted;
 use super::message::{PromptMessage, Role};
@@ -15,25 +15,25 @@ use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent, Subject
 use super::prompt::Prompt;
 use super::request::{CallKind, CancelRequest, ModelRequest, ToolDeclaration};
 use super::session::Session;
-use super::think_requests::{Asking, NAMES_CHARS, by_inbox};
+use super::think_requests::{NAMES_CHARS, RequestParams, by_inbox};
 use super::untrusted_text::quoted;
 use super::work_messages::{CHARS_PER_TOKEN_AT_LEAST, WorkDue, WorkOver};
 use crate::base::RequestId;
 use crate::simulation::{CompactionWanted, Urgency};
 
-/// Asks the models of those who are at work, or first for what their prompts tell.
-pub(super) fn ask(mut due: MessageReader<WorkDue>, mut asking: Asking) {
+/// Calls the models of agents at work, or first requests what their prompts need.
+pub(super) fn ask(mut due: MessageReader<WorkDue>, mut asking: RequestParams) {
     for due in due.read() {
         asking.work(due, None);
     }
 }
 
-impl Asking<'_, '_> {
+impl RequestParams<'_, '_> {
     /// Asks about a piece of work, with what was gathered for it if that is over.
     pub(super) fn work(&mut self, due: &WorkDue, gathered: Option<(RequestId, Gathered)>) {
         let Self { room, minds, pending, .. } = self;
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
-        // The kernel hears of agents that leave by itself.
+        // The kernel learns by itself of agents that leave.
         let Some(((agent, _), entity)) = found else { return };
         let Ok((session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else { return };
         let mut context = room.context(agent, &session, feedback, CurrentRequest::Work);
@@ -44,10 +44,10 @@ impl Asking<'_, '_> {
         let is_whole = gathered.is_some();
         let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
         if !is_whole {
-            // What is known is told once.
+            // Memories are added once.
             let is_told =
                 |slot| matches!(slot, Slot::Known | Slot::Changing) && pending.told.contains_key(&due.activation);
-            if let Some(gathering) = Gathering::of(room, &context, Due::Work(Box::new(due.clone())), is_told) {
+            if let Some(gathering) = Gathering::of(room, &context, HeldRequest::Work(Box::new(due.clone())), is_told) {
                 self.explain.write(gathering.explain(&room.parts));
                 pending.gathering.insert(id, gathering);
                 return;
@@ -57,7 +57,7 @@ impl Asking<'_, '_> {
         context.gathered = gathered.texts;
         let (prompt, mut mail_shown) = compose::compose(&room.parts, &context);
         let mut prompt = Prompt { left_out, ..prompt };
-        // Were it told anew with each step, no provider would find the session in its cache.
+        // If they were added again with each step, no provider would find the session in its cache.
         match pending.told.get(&due.activation) {
             Some(told) => {
                 prompt.known.clone_from(told);
@@ -112,7 +112,7 @@ impl Asking<'_, '_> {
 /// Withdraws the questions of work that is over, and lets its agent remember it.
 pub(super) fn conclude(
     mut over: MessageReader<WorkOver>,
-    room: Room,
+    room: RoomParams,
     mut sessions: Query<&mut Session>,
     mut pending: ResMut<PendingRequests>,
     mut cancels: MessageWriter<CancelRequest>,

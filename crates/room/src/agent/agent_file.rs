@@ -28,7 +28,7 @@ pub struct AgentFile {
     pub problems: Vec<Problem>,
 }
 
-/// What a file is called in every collection that only tells of the others; such a file is no agent.
+/// The usual names of files that only describe a collection; such a file is not an agent.
 const DOCUMENTS: &[&str] =
     &["readme", "changelog", "changes", "contributing", "contributors", "license", "licence", "code_of_conduct"];
 
@@ -65,7 +65,7 @@ const OTHER_FOLDERS: &[&str] =
 /// What the document of an agent that is a folder is called: the folder says who it is.
 pub const DOCUMENT_OF_FOLDER: &str = "agent.mdx";
 
-/// What lies beside such a document and says when its agent wakes.
+/// The file beside such a document with the agent's schedule.
 const HEARTBEAT: &str = "heartbeat.md";
 
 /// Whether a file of this stem only tells of others, such as `README` or `LICENSE`.
@@ -84,7 +84,7 @@ pub fn place_of_agent(path: &str) -> Option<(&str, &str)> {
     place_below(path.strip_prefix("agents/")?)
 }
 
-/// The same for what lies below the folder of the agents, or below another that holds such files.
+/// The same for files below the folder of the agents, or below another one with such files.
 pub(super) fn place_below(below: &str) -> Option<(&str, &str)> {
     let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
     let is_odd = |part: &str| part.is_empty() || part.starts_with('.') || OTHER_FOLDERS.contains(&part);
@@ -104,8 +104,8 @@ pub fn stem(path: &str) -> &str {
     if stem.is_empty() { name } else { stem }
 }
 
-/// The folder that is an agent, by the path of its document: `agents/ada` for `agents/ada/agent.mdx`, and the empty path,
-/// which is the workspace itself, for `agent.mdx`.
+/// The folder that is an agent, by the path of its document: `agents/ada` for `agents/ada/agent.mdx`, and the empty
+/// path, which is the workspace itself, for `agent.mdx`.
 pub fn folder_of_agent(path: &str) -> Option<&str> {
     let Some((folder, name)) = path.rsplit_once('/') else { return (path == DOCUMENT_OF_FOLDER).then_some("") };
     (name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER) && folder != "agents").then_some(folder)
@@ -130,8 +130,8 @@ pub fn id_of_path(path: &str) -> String {
     if id.is_empty() { "agent".to_owned() } else { id }
 }
 
-/// The id of an agent that is the workspace's own folder, where its file gives none: it is called like its agent, for the
-/// file's name says nothing.
+/// The id of an agent that is the workspace's own folder, if its file has none: its name, because the file's name says
+/// nothing.
 pub(super) fn id_at_top(path: &str, name: &str) -> Option<String> {
     let is_nameless = is_agent_at_top(path) && stem(path) == "agent";
     is_nameless.then(|| id_of_name(name)).filter(|id| !id.is_empty())

@@ -38,10 +38,10 @@ pub(super) struct Claimed {
     pub(super) longer: BTreeMap<Id, Id>,
 }
 
-/// Gives each file an id, if there is one for it: the file that lies highest goes first, then the first by name.
+/// Gives each file an id, if there is one for it: the file nearest to the root goes first, then the first by name.
 pub(super) fn assign(mut claims: Vec<Claim<'_>>) -> Claimed {
     claims.sort_by_key(|claim| (claim.yields(), claim.held.is_none(), claim.depth(), claim.path));
-    // Among those that cannot yield, what was there first makes no difference: the folder alone says who has an id.
+    // Among those that cannot yield, earlier ownership makes no difference: the folder alone decides who has an id.
     let firm = claims.iter().take_while(|claim| !claim.yields()).count();
     claims[..firm].sort_by_key(|claim| (claim.depth(), claim.path));
     let mut claimed = Claimed { by_id: BTreeMap::new(), longer: BTreeMap::new() };
@@ -67,7 +67,7 @@ pub(super) fn assign(mut claims: Vec<Claim<'_>>) -> Claimed {
 mod tests {
     use super::*;
 
-    /// Files with the ids that they have of their own; what each goes by.
+    /// Files with ids of their own, and the resulting ids.
     fn ids(files: &[(&str, Option<&str>)], held: &[(&str, &str)]) -> Vec<(String, String)> {
         let wanted: Vec<Id> = files
             .iter()

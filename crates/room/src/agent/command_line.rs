@@ -4,8 +4,8 @@
 /// Signs that a shell would act upon.
 const OF_SHELLS: &[char] = &[';', '|', '&', '<', '>', '`', '\n', '\r'];
 
-/// The words of a command line. Quotes keep words together and a backslash outside of single quotes keeps the next sign;
-/// `$` is left as it is, for `${NAME}` means a variable in what servers are given, but `$(` is refused.
+/// The words of a command line. Quotes keep words together, and a backslash outside of single quotes escapes the next
+/// character; `$` is left as it is, because `${NAME}` means a variable in what servers are given, but `$(` is refused.
 pub(super) fn split(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -81,8 +81,8 @@ pub(super) fn refused(yaml: &str) -> Result<(), FrontMatterError> {
     if yaml.len() > MAX_BYTES {
         return Err(FrontMatterError::new(format!("the front matter is longer than {} KiB", MAX_BYTES / 1024), 1));
     }
-    // YAML takes such a mark for nothing at its beginning and for a letter of a key elsewhere: the same line would
-    // say something else once a line is written above it.
+    // YAML ignores such a mark at its beginning and takes it for a letter of a key elsewhere: the same line would
+    // change its meaning if a line were inserted above it.
     match yaml.lines().position(|line| line.contains('\u{feff}')) {
         Some(line) => {
             Err(FrontMatterError::new("the front matter contains an invisible byte order mark (U+FEFF)", line + 2))
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_and_body_are_told_apart() {
+    fn keys_and_body_are_distinguished() {
         let front = split("---\nname: Ada\ntools: [a]\n---\n\n# Hi\n").unwrap();
         assert_eq!(front.keys["name"], "Ada");
         assert_eq!(front.body, "# Hi\n");

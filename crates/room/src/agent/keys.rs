@@ -12,7 +12,7 @@ use crate::base::{Behaviour, Problem};
 /// The safety mode of a file that cannot be trusted to mean what it says: it asks before everything.
 pub const LEAST_SAFETY_MODE: &str = "safe";
 
-/// Keys that limit an agent: naming one of them and writing nothing behind it is no way to lift the limit.
+/// Keys that restrict an agent: a key without a value does not lift the restriction.
 pub(super) const LIMITING_KEYS: &[&str] = &["tools", "reads", "writes", "safety_mode"];
 
 /// The known keys, each read as its proper type. An invalid value is reported, and is treated as absent or, if it
@@ -36,7 +36,7 @@ impl Keys<'_> {
         self.problems.push(problem);
     }
 
-    /// What stands behind a key, if anything does.
+    /// The value of a key, if it has one.
     fn value(&self, key: &str) -> Option<&Value> {
         self.known.get(key).map(|entry| &entry.value).filter(|value| !value.is_null())
     }
@@ -56,7 +56,7 @@ impl Keys<'_> {
         let mut bad = 0;
         let words: Vec<String> = match &entry.value {
             Value::Null if limits => {
-                self.tell_empty(key, "none");
+                self.report_empty(key, "none");
                 Vec::new()
             }
             Value::Null => return None,
@@ -108,7 +108,7 @@ impl Keys<'_> {
     pub(super) fn safety_mode(&mut self) -> Option<String> {
         let mode = match &self.known.get("safety_mode")?.value {
             Value::Null => {
-                self.tell_empty("safety_mode", LEAST_SAFETY_MODE);
+                self.report_empty("safety_mode", LEAST_SAFETY_MODE);
                 None
             }
             _ => self.text("safety_mode"),
@@ -116,7 +116,7 @@ impl Keys<'_> {
         Some(mode.map_or_else(|| LEAST_SAFETY_MODE.to_owned(), |mode| mode.trim().to_owned()))
     }
 
-    /// Whether it works in a copy of its own. What is not understood counts as that: it keeps the agent from more.
+    /// Whether it works in a copy of its own. An unknown value counts as that, because it is more restrictive.
     pub(super) fn worktree(&mut self) -> bool {
         let Some(entry) = self.known.get("workspace") else { return false };
         let word = plain(&entry.value).unwrap_or_default().trim().to_lowercase();
@@ -132,7 +132,7 @@ impl Keys<'_> {
         }
     }
 
-    fn tell_empty(&mut self, key: &str, meant: &str) {
+    fn report_empty(&mut self, key: &str, meant: &str) {
         let what = format!("{key:?} is empty; it is treated as {meant}");
         let remedy = format!("add a value, or remove {key:?}");
         self.report(key, what, &remedy);

@@ -32,12 +32,12 @@ pub(super) fn split<'a>(text: &'a str, is_known: &dyn Fn(&str) -> bool) -> Optio
 struct Block<'a> {
     key: &'a str,
     line: usize,
-    /// What stands behind the colon, and the lines below.
+    /// The text after the colon, and the lines below.
     rest: &'a str,
     below: Vec<&'a str>,
 }
 
-/// Keys that limit, in small letters without what stands between their words.
+/// Keys that restrict, in lower case without the characters between their words.
 const LIMITING: [&str; 9] = [
     "tools",
     "reads",
@@ -51,7 +51,8 @@ const LIMITING: [&str; 9] = [
 ];
 
 impl Block<'_> {
-    /// The key, and limits that stand in its text by the letter: where YAML cannot say what belongs to what, they count.
+    /// The keys, and restrictions that occur literally in their text: if YAML cannot say what belongs to what, they
+    /// count.
     fn entries(&self) -> Vec<Entry> {
         let entry = self.entry();
         if !entry.is_bare {
@@ -79,7 +80,7 @@ impl Block<'_> {
         }
     }
 
-    /// The text as it stands, without quotes around it.
+    /// The text without quotes around it.
     fn bare(&self) -> String {
         let text = format!("{}\n{}", self.rest, self.below.join("\n")).replace("\\n", "\n").replace("\\\"", "\"");
         let text = text.trim();
@@ -88,7 +89,7 @@ impl Block<'_> {
     }
 }
 
-/// The lines in blocks, each begun by a key; nothing where they cannot be told apart for certain.
+/// The lines in blocks, each begun by a key; `None` if they cannot be separated for certain.
 fn blocks(yaml: &str) -> Option<Vec<Block<'_>>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     let mut margin = None;
@@ -113,8 +114,8 @@ fn blocks(yaml: &str) -> Option<Vec<Block<'_>>> {
     Some(blocks)
 }
 
-/// The key that a line begins with, and what stands behind its colon. Words with a blank between them are a sentence,
-/// unless they limit something.
+/// The key that a line begins with, and the text after its colon. Words with a space between them are a sentence,
+/// unless they restrict something.
 fn key_of(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start();
     let at = line.match_indices(':').map(|(at, _)| at).find(|at| {
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_that_cannot_be_told_apart_are_refused() {
+    fn forms_that_cannot_be_distinguished_are_refused() {
         for yaml in [
             "words: only: here",
             "{ name: x, tools: [",

@@ -20,7 +20,7 @@ use crate::workspace::{AgentEntry, ProblemReport, RoomStart, SceneEdit, SceneSta
 
 /// An agent that should be in the room.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct WantedAgent {
     pub(super) id: Id,
     pub(super) profile: Id,
     pub(super) position: Option<Vec2>,
@@ -28,7 +28,7 @@ pub(super) struct Wanted {
     pub(super) line: Option<usize>,
 }
 
-impl From<&AgentEntry> for Wanted {
+impl From<&AgentEntry> for WantedAgent {
     fn from(entry: &AgentEntry) -> Self {
         Self {
             id: entry.id.clone(),
@@ -45,17 +45,17 @@ impl From<&AgentEntry> for Wanted {
 #[serde(default)]
 pub(super) struct Waiting {
     /// Scene entries whose profile no file defines yet.
-    pub(super) pending: BTreeMap<Id, Wanted>,
+    pub(super) pending: BTreeMap<Id, WantedAgent>,
     /// How far ids and names of one stem were counted.
     counters: BTreeMap<String, u32>,
-    /// Ids about which a refusal stands among the problems.
+    /// Ids with a refusal among the problems.
     refused: BTreeSet<Id>,
     /// How many agents were given a place because they had none.
     placed: u32,
-    /// Names of agents that left, by id: whoever comes back under its id has its name again, and nobody else gets
+    /// Names of agents that left, by id: an agent that returns under its id gets its name back, and nobody else gets
     /// it, so that a name in an old record means one agent.
     left: BTreeMap<Id, LeftName>,
-    /// Counts those who left, to tell which name was left first.
+    /// Counts the agents that left, to know which name was left first.
     leavings: u64,
     /// Names that nobody else may have; follows from the agents and from those who left.
     #[serde(skip)]
@@ -70,7 +70,7 @@ struct LeftName {
     order: u64,
 }
 
-/// So many names of agents that left are kept for them; those left first are free again first.
+/// How many names of agents that left are kept; the oldest become free first.
 const LEFT_NAMES_KEPT: usize = 1_000;
 
 impl Waiting {
@@ -149,7 +149,7 @@ pub(super) fn apply_scene_edits(world: &mut World, mut cursor: Local<MessageCurs
     if edits.is_empty() {
         return;
     }
-    // The elements of a scene come in after its agents; those without a place stand above them all the same.
+    // The elements of a scene are added after its agents; agents without a position are placed above them nevertheless.
     let heights = edits.iter().filter_map(|edit| match edit {
         SceneEdit::Element { now, .. } => Some(now.position.y),
         _ => None,
@@ -172,7 +172,7 @@ pub(super) fn apply_scene_edits(world: &mut World, mut cursor: Local<MessageCurs
 }
 
 fn follow_entry(world: &mut World, now: &AgentEntry, before: Option<&AgentEntry>) {
-    let wanted = Wanted::from(now);
+    let wanted = WantedAgent::from(now);
     if world.resource::<Roster>().key(&now.id).is_none() {
         add_scene_agent(world, wanted);
         return;
@@ -193,7 +193,7 @@ fn follow_entry(world: &mut World, now: &AgentEntry, before: Option<&AgentEntry>
     }
 }
 
-/// What agents of a profile do when nothing calls and the scene says nothing of it.
+/// What agents of a profile do when idle, if the scene does not say.
 fn own_behaviour(world: &World, profile: &str) -> Behaviour {
     world.resource::<Profiles>().get(profile).and_then(|profile| profile.behaviour).unwrap_or_default()
 }
@@ -260,11 +260,11 @@ fn add_dropped_agent(
     if world.resource_mut::<Waiting>().refused.remove(&told) {
         report(world, source(&told), Vec::new());
     }
-    spawn(world, &Wanted { id, profile, position: Some(position), behaviour, line: None });
+    spawn(world, &WantedAgent { id, profile, position: Some(position), behaviour, line: None });
 }
 
 /// Puts an agent of the scene into the room, or on the list of those who wait for their profile.
-fn add_scene_agent(world: &mut World, mut wanted: Wanted) {
+fn add_scene_agent(world: &mut World, mut wanted: WantedAgent) {
     wanted.profile = world.resource::<Profiles>().meant(&wanted.profile);
     if wanted.position.is_some_and(|position| !position.is_finite()) {
         refuse(world, &wanted.id, "its position is not a finite number", "write two numbers: [x, y]");
@@ -276,13 +276,13 @@ fn add_scene_agent(world: &mut World, mut wanted: Wanted) {
     }
 }
 
-fn wait(world: &mut World, wanted: Wanted) {
+fn wait(world: &mut World, wanted: WantedAgent) {
     let problem = unknown_profile(world, &wanted.id, &wanted.profile, wanted.line);
     report(world, source(&wanted.id), vec![problem]);
     world.resource_mut::<Waiting>().pending.insert(wanted.id.clone(), wanted);
 }
 
-fn change_profile(world: &mut World, mut wanted: Wanted) {
+fn change_profile(world: &mut World, mut wanted: WantedAgent) {
     wanted.profile = world.resource::<Profiles>().meant(&wanted.profile);
     let Some(name) = world.resource::<Profiles>().get(&wanted.profile).map(|profile| profile.name.clone()) else {
         wait(world, wanted);
@@ -336,7 +336,7 @@ pub(super) fn follow_profiles(
             world.write_message(BehaviourFollows { agent: agent.0, behaviour });
         }
     }
-    let pending: Vec<Wanted> = world.resource::<Waiting>().pending.values().cloned().collect();
+    let pending: Vec<WantedAgent> = world.resource::<Waiting>().pending.values().cloned().collect();
     for wanted in pending {
         let profiles = world.resource::<Profiles>();
         if !profiles.is_defined(&profiles.meant(&wanted.profile)) {
@@ -370,7 +370,7 @@ fn rename(world: &mut World, entity: Entity, stem: &str) {
     }
 }
 
-fn spawn(world: &mut World, wanted: &Wanted) {
+fn spawn(world: &mut World, wanted: &WantedAgent) {
     let Some(profile) = world.resource::<Profiles>().get(&wanted.profile) else { return };
     let (stem, own) = (profile.name.clone(), profile.behaviour);
     let start = wanted.position.unwrap_or_else(|| place(world));
@@ -390,8 +390,8 @@ fn spawn(world: &mut World, wanted: &Wanted) {
     world.write_message(AgentAdded { agent: key, cause: added });
 }
 
-/// Puts the entity into the world and on the roster, in one step: the roster first, so that whoever sees
-/// the entity appear can look it up.
+/// Adds the entity to the world and to the roster in one step: to the roster first, so that every observer of the new
+/// entity can look it up.
 pub(super) fn insert_entity(world: &mut World, agent: Agent, random: AgentRandom) {
     let entity = world.spawn_empty().id();
     world.resource_mut::<Roster>().insert(agent.key, agent.id.clone(), entity);
@@ -470,7 +470,7 @@ pub(super) fn note_reach(mut reach: MessageReader<ElementsReach>, mut topmost: R
 
 /// Puts the pending entries' problems on the list again, after a world was loaded.
 pub(super) fn report_pending(world: &mut World) {
-    let pending: Vec<Wanted> = world.resource::<Waiting>().pending.values().cloned().collect();
+    let pending: Vec<WantedAgent> = world.resource::<Waiting>().pending.values().cloned().collect();
     for wanted in pending {
         let problem = unknown_profile(world, &wanted.id, &wanted.profile, wanted.line);
         report(world, source(&wanted.id), vec![problem]);

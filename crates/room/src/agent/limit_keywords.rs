@@ -50,7 +50,7 @@ pub(super) const TAKING_AWAY: &[&str] = &[
     "unsafe",
 ];
 
-/// Words beside "tools" that change nothing: what follows is all the tools that there are.
+/// Words beside "tools" without an effect: what follows is the complete list of tools.
 pub(super) const NEUTRAL: &[&str] = &[
     "active",
     "agent",
@@ -149,7 +149,7 @@ pub(super) const ASKING: &[&str] = &[
 /// Whole keys that hold limits of any kind.
 pub(super) const CONTAINERS: &[&str] = &["guardrails", "limits", "policy", "policies", "security"];
 
-/// Whole keys that are what they are and no slip of another.
+/// Complete keys that are correct and not misspellings of others.
 pub(super) const WHOLE: &[&str] =
     &["permission", "permissions", "permissionmode", "defaultmode", "readonly", "sandbox", "sandboxmode", "safety"];
 

@@ -70,7 +70,7 @@ pub fn meaning(key: &str, value: &Value) -> Meaning {
     }
 }
 
-/// Whether a key so near to a known one is that one with a slip, and no word of its own.
+/// Whether a key that is similar to a known one is a misspelling of it, and not a word of its own.
 fn is_slip(meant: &str, distance: usize, words: &[String], whole: &str) -> bool {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     // Keys of ours that are spelt as they should be never come here.
@@ -115,7 +115,7 @@ fn mistyped(whole: &str) -> Option<(&'static str, usize)> {
     near.min_by_key(|(_, distance)| *distance)
 }
 
-/// What a key limits; nothing in the list where it limits nothing, none where that is not clear.
+/// The effect of a restricting key; an empty list if it restricts nothing, `None` if that is unclear.
 fn limits(key: &str, value: &Value, depth: usize) -> Option<Vec<Limit>> {
     let words = words(key);
     let whole = words.concat();
@@ -171,7 +171,7 @@ fn limits(key: &str, value: &Value, depth: usize) -> Option<Vec<Limit>> {
     Some(Vec::new())
 }
 
-/// Keys that mean something as a whole; none where it is no such key.
+/// Keys with a meaning as a whole; `None` for others.
 fn by_whole_name(whole: &str, value: &Value, depth: usize) -> Option<Option<Vec<Limit>>> {
     let word = skeleton(&plain(value).unwrap_or_default()).replace(['-', '_', ' '], "");
     let is_off = matches!(word.as_str(), "false" | "none" | "off" | "no" | "never");
@@ -350,7 +350,7 @@ fn only_tools(value: &Value) -> Option<Vec<Limit>> {
     names(value).map(|names| vec![Limit::OnlyTools(names)])
 }
 
-/// `{ write: false, edit: true }`: what is off is taken away; with `*` off, only what is on is left.
+/// `{ write: false, edit: true }`: disabled tools are removed; with `*` disabled, only enabled ones remain.
 pub(super) fn switched(keys: &serde_json::Map<String, Value>) -> Vec<Limit> {
     let with =
         |on: bool| keys.iter().filter(|(_, value)| **value == Value::Bool(on)).map(|(key, _)| key.clone()).collect();
@@ -379,8 +379,8 @@ fn only_paths(value: &Value, reads: bool, writes: bool) -> Option<Vec<Limit>> {
     Some(limits)
 }
 
-/// Names in a list, or in a text with commas or blanks between them; what stands in round brackets belongs to the name
-/// before it. None where it is something else.
+/// Names in a list, or in a text with commas or spaces between them; text in parentheses belongs to the name before it.
+/// `None` if it is something else.
 fn names(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::Null => Some(Vec::new()),

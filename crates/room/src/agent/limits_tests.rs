@@ -1,4 +1,4 @@
-//! What keys mean that are none of a profile's own.
+//! The meaning of keys that do not belong to a profile itself.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -62,7 +62,7 @@ fn limits_of_other_products_are_understood() {
 }
 
 #[test]
-fn a_slip_counts_as_the_key_that_is_meant() {
+fn a_typo_counts_as_the_key_that_is_meant() {
     for (key, value, meant, limits) in [
         ("tols", json!(["vfs_read"]), "tools", only(&["vfs_read"])),
         ("tool", json!("vfs_read"), "tools", only(&["vfs_read"])),

@@ -69,7 +69,7 @@ pub fn read(path: &str, text: &str) -> AgentFile {
 
 /// What a file says about the agent's identity, for telling agent files from other texts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Said {
+pub struct IdentityHints {
     /// Whether it has front matter with a key.
     pub has_keys: bool,
     /// Whether there is a name.
@@ -79,7 +79,7 @@ pub struct Said {
 }
 
 /// What a file says of who it is.
-pub fn says_who_it_is(text: &str) -> Said {
+pub fn says_who_it_is(text: &str) -> IdentityHints {
     let text = front_matter::normalise(text);
     let entries: Vec<(String, bool)> = match front_matter::split(&text) {
         Ok(front) => front.keys.iter().map(|(key, value)| (our_spelling(key), value.is_null())).collect(),
@@ -90,7 +90,7 @@ pub fn says_who_it_is(text: &str) -> Said {
         }
     };
     let has = |key: &str| entries.iter().any(|(known, is_empty)| known == key && !is_empty);
-    Said { has_keys: !entries.is_empty(), has_name: has("name"), has_description: has("description") }
+    IdentityHints { has_keys: !entries.is_empty(), has_name: has("name"), has_description: has("description") }
 }
 
 const MALFORMED_REMEDY: &str =
@@ -221,7 +221,7 @@ pub(super) fn read_entries(
     AgentFile { profile, has_explicit_id, reserved_id, malformed: false, problems }
 }
 
-/// A key of ours that stands there once more: what limits the agent counts both times, the rest is ignored.
+/// A known key that occurs twice: restrictions count both times, the rest is ignored.
 fn twice(path: &str, entry: &Entry, ours: &str, limits: &mut Vec<Limit>) -> Problem {
     let key = &entry.key;
     let remedy = if LIMITING_KEYS.contains(&ours) || ours == "share_workspace_info" {
@@ -238,7 +238,7 @@ pub fn is_no_model(model: &str) -> bool {
     matches!(model.to_lowercase().as_str(), "" | "inherit" | "default")
 }
 
-/// A key that is none of ours: what it limits, and what is wrong with that.
+/// An unknown key: what it restricts, and the problem with that.
 fn other_key(path: &str, entry: &Entry, limits: &mut Vec<Limit>) -> Option<Problem> {
     let key = &entry.key;
     let problem = match limits::meaning(key, &entry.value) {

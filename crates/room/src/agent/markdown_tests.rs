@@ -1,4 +1,4 @@
-//! Agents as they are read from Markdown.
+//! Reading agents from Markdown.
 
 use super::*;
 use crate::agent::McpEntry;

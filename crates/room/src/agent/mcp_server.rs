@@ -351,13 +351,13 @@ fn fit_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-type Wrong = (String, String);
+type FieldError = (String, String);
 
-fn wrong<T>(what: impl Into<String>, remedy: &str) -> Result<T, Wrong> {
+fn wrong<T>(what: impl Into<String>, remedy: &str) -> Result<T, FieldError> {
     Err((what.into(), remedy.to_owned()))
 }
 
-fn transport(keys: &mut Keys) -> Result<McpTransport, Wrong> {
+fn transport(keys: &mut Keys) -> Result<McpTransport, FieldError> {
     let said = keys.text("transport").or_else(|| keys.text("type"));
     let url = keys.text("url").or_else(|| keys.text("serverurl")).or_else(|| keys.text("httpurl"));
     let folded = said.as_deref().map(fold);
@@ -376,7 +376,7 @@ fn transport(keys: &mut Keys) -> Result<McpTransport, Wrong> {
 }
 
 /// The address and the headers of a server that is reached over HTTP.
-fn http(keys: &mut Keys, url: Option<String>) -> Result<(String, BTreeMap<String, String>), Wrong> {
+fn http(keys: &mut Keys, url: Option<String>) -> Result<(String, BTreeMap<String, String>), FieldError> {
     let Some(url) = url.map(|url| url.trim().to_owned()).filter(|url| !url.is_empty()) else {
         return wrong("has no url", "write url: https://…");
     };
@@ -395,7 +395,7 @@ fn http(keys: &mut Keys, url: Option<String>) -> Result<(String, BTreeMap<String
     Ok((url, headers))
 }
 
-fn stdio(keys: &mut Keys) -> Result<McpTransport, Wrong> {
+fn stdio(keys: &mut Keys) -> Result<McpTransport, FieldError> {
     let mut words = match keys.take("command") {
         Some(Value::Array(words)) => texts("command", &words)?,
         Some(Value::String(line)) if keys.has("args") && !line.trim().is_empty() => vec![line.trim().to_owned()],
@@ -434,7 +434,7 @@ fn stdio(keys: &mut Keys) -> Result<McpTransport, Wrong> {
     Ok(McpTransport::Stdio { command, args, env, cwd, network })
 }
 
-fn texts(key: &str, values: &[Value]) -> Result<Vec<String>, Wrong> {
+fn texts(key: &str, values: &[Value]) -> Result<Vec<String>, FieldError> {
     let texts: Option<Vec<String>> = values.iter().map(plain).collect();
     texts.map_or_else(|| wrong(format!("has {key} that are not all text"), "write [one, two]"), Ok)
 }
@@ -505,7 +505,7 @@ impl Keys {
     }
 
     /// A table of texts, or a list of `NAME=value`.
-    fn table(&mut self, key: &str) -> Result<BTreeMap<String, String>, Wrong> {
+    fn table(&mut self, key: &str) -> Result<BTreeMap<String, String>, FieldError> {
         let remedy = format!("write {key}: and below it NAME: value");
         let pairs: Option<BTreeMap<String, String>> = match self.take(key) {
             None | Some(Value::Null) => Some(BTreeMap::new()),

@@ -1,4 +1,4 @@
-//! What people write down of MCP servers, in the shapes of this program and of others.
+//! Definitions of MCP servers, in this program's format and in those of others.
 
 use serde_json::json;
 

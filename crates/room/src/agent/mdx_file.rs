@@ -16,7 +16,7 @@ pub static FORMAT: AgentFormat = AgentFormat {
     read,
 };
 
-/// Of its purpose so many characters describe an agent that says no more.
+/// How many characters of its purpose describe an agent without a description.
 const DESCRIPTION_CHARS: usize = 300;
 
 /// Reads the file; see [`AgentFile`]. Its front matter has the keys of every agent's; its sections are its instructions
@@ -41,13 +41,13 @@ pub fn read(path: &str, text: &str) -> AgentFile {
         profile.description = purpose(&document);
     }
     if !file.malformed {
-        // Whoever lists tools has its own besides.
+        // An agent that lists tools has its own in addition.
         if let Some(listed) = &mut profile.tools {
             listed.extend(document.tools.iter().map(|tool| tool.name.clone()));
         }
         profile.own_tools = document.tools;
     }
-    // Of front matter everything was told already, with the keys of this program.
+    // Problems of the front matter were reported already, with this program's keys.
     let of_front_matter = |problem: &SourceProblem| problem.what.starts_with("the front matter");
     let told = document.problems.iter().filter(|problem| !of_front_matter(problem));
     file.problems.extend(told.map(|problem| problem_of(path, problem)));
@@ -55,8 +55,8 @@ pub fn read(path: &str, text: &str) -> AgentFile {
     file
 }
 
-/// What is wrong with the code of the tools of this document, each with its line. Reading code takes milliseconds: not for a
-/// thread that draws or ticks.
+/// What is wrong with the code of the tools of this document, each with its line. Reading code takes milliseconds: not
+/// for a thread that draws or ticks.
 pub fn code_problems(path: &str, tools: &[ToolDefinition], programs: &ProgramCache) -> Vec<Problem> {
     let limits = EngineLimits::default();
     let found = tools.iter().filter_map(|tool| check_tool(tool, programs, &limits));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_document_is_told_with_its_line_and_the_rest_works() {
+    fn what_is_wrong_with_a_document_is_reported_with_its_line_and_the_rest_works() {
         let text = DOCUMENT.replace("</Tool>", "</Tool>\n\n<Tool name=\"bad\" description=\"d\">\n</Tool>");
         let file = read("agents/weather/agent.mdx", &text);
         let [problem] = &file.problems[..] else { panic!("{:?}", file.problems) };

@@ -100,7 +100,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<BehaviourFollows>()
         .add_tick_message::<ProfileRenamed>()
         .add_tick_message::<ElementsReach>()
-        // Owned by the floor below, which registers them too.
+        // Owned by the layer below, which registers them too.
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>()
@@ -118,7 +118,7 @@ pub fn plugin(app: &mut App) {
             lifecycle::follow_profiles,
             lifecycle::apply_scene_edits,
             lifecycle::apply_commands,
-            tell_withdrawn,
+            report_withdrawn,
         )
             .chain()
             .in_set(InPhase(WorkshopSystems::Ingest, Floor::Agent)),
@@ -141,7 +141,7 @@ fn register_profiles(
 ) {
     let window = ticks(settings.rename_window_secs);
     let oldest = clock.tick().saturating_sub(window);
-    if profiles.must_settle(oldest) {
+    if profiles.has_undecided_moves(oldest) {
         let copies = profiles.copies_to_report(oldest);
         if !copies.is_empty() {
             reports.write(longer_ids(profiles.with_longer_ids()));
@@ -199,8 +199,8 @@ fn longer_ids<'a>(files: impl Iterator<Item = (&'a str, &'a Id, &'a Id)>) -> Pro
     ProblemReport { source: "agents with a longer id".to_owned(), problems }
 }
 
-/// Tells which agents run a profile whose file is gone; forgets such profiles once nobody does.
-fn tell_withdrawn(
+/// Reports which agents run a profile whose file was deleted; forgets such profiles once nobody runs them.
+fn report_withdrawn(
     agents: Query<&Agent>,
     roster: Res<Roster>,
     clock: Res<SimClock>,

@@ -18,7 +18,7 @@ use crate::workspace::files::FileContent;
 struct Source {
     hash: u64,
     has_explicit_id: bool,
-    /// The id that the file asks for; that of `profile` is the one it goes by.
+    /// The id that the file requests; that of `profile` is the one in use.
     #[serde(default)]
     wanted: Option<Id>,
     /// The last text could not be used; `profile` is the last good one, or the least that could be made of it.
@@ -28,25 +28,25 @@ struct Source {
     problems: Vec<Problem>,
 }
 
-/// A file that went, remembered for a while in case it comes back under another name.
+/// A deleted file, remembered for a while in case it returns under another name.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct Gone {
+struct RemovedFile {
     path: String,
     id: Id,
     hash: u64,
     tick: u64,
 }
 
-/// A profile whose file went, kept for the agents that still run it.
+/// A profile whose file was deleted, kept for the agents that still run it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Withdrawn {
     path: String,
     profile: AgentProfile,
 }
 
-/// So many profiles whose files went are remembered; beyond that it is only remembered that there were more.
+/// How many profiles of deleted files are remembered; beyond that it is only remembered that there were more.
 const FORMER_AT_MOST: usize = 1_000;
-/// Unknown keys of a profile whose file went are remembered up to so many bytes.
+/// How many bytes of unknown keys are remembered of a profile whose file was deleted.
 const FORMER_KEYS_BYTES_AT_MOST: usize = 4 * 1024;
 
 /// The permissions of an id whose file was deleted and that nobody runs.
@@ -66,15 +66,15 @@ pub enum Former<'a> {
 pub struct Profiles {
     sources: BTreeMap<String, Source>,
     by_id: BTreeMap<Id, String>,
-    /// Longer ids that mean a file as well, with the one that it goes by: `team-two` for `two`.
+    /// Longer ids that mean a file as well, with the id in use: `team-two` for `two`.
     #[serde(default)]
     longer: BTreeMap<Id, Id>,
     withdrawn: BTreeMap<Id, Withdrawn>,
-    gone: Vec<Gone>,
-    /// Files that came, with when, remembered for a while in case the one that each was before goes.
+    gone: Vec<RemovedFile>,
+    /// New files with the tick of their arrival, remembered for a while in case their former path is deleted.
     #[serde(default)]
     came: BTreeMap<String, u64>,
-    /// What bounded profiles whose file went, also when nobody runs them any more: whoever writes such a file again
+    /// The restrictions of profiles whose file was deleted, even if nobody runs them any more: a new file of that name
     /// must not give the agent more than it had.
     former: BTreeMap<Id, AgentProfile>,
     /// Whether there were more of those than are remembered.
@@ -92,7 +92,7 @@ pub(super) struct Outcome {
     pub(super) renamed: Vec<(Id, Id)>,
     /// The paths whose problems must be reported again.
     pub(super) touched: BTreeSet<String>,
-    /// Whether ids came, went or passed to another file.
+    /// Whether ids were added, removed or passed to another file.
     pub(super) is_another_list: bool,
 }
 
@@ -160,12 +160,12 @@ impl Profiles {
         self.by_id.keys()
     }
 
-    /// The profiles whose files went, with where each was.
+    /// The profiles of deleted files, with their former paths.
     pub(super) fn withdrawn(&self) -> impl Iterator<Item = (&Id, &str)> {
         self.withdrawn.iter().map(|(id, withdrawn)| (id, withdrawn.path.as_str()))
     }
 
-    /// Forgets a withdrawn profile that nobody runs, and files that went long ago.
+    /// Forgets a withdrawn profile that nobody runs, and files that were deleted long ago.
     pub(super) fn forget(&mut self, unused: &BTreeSet<Id>, gone_before: u64) {
         self.gone.retain(|gone| gone.tick >= gone_before);
         self.came.retain(|_, tick| *tick >= gone_before);
@@ -178,7 +178,8 @@ impl Profiles {
         self.sources.keys()
     }
 
-    /// Whether a file just came that says what the one says that has its id: that one may be about to go.
+    /// Whether a file was just added with the content of the file that owns its id: that one may be about to be
+    /// deleted.
     fn is_moving(&self, path: &str) -> bool {
         let source = self.sources.get(path).filter(|_| self.came.contains_key(path));
         let holder = source.and_then(|source| self.by_id.get(source.wanted.as_ref().unwrap_or(&source.profile.id)));
@@ -186,12 +187,12 @@ impl Profiles {
         source.zip(holder).is_some_and(|(source, holder)| source.hash == holder.hash)
     }
 
-    /// Whether files came before this tick about which it was not yet clear whether they were moved.
-    pub(super) fn must_settle(&self, oldest: u64) -> bool {
+    /// Whether files were added before this tick for which it was not yet clear whether they were moved.
+    pub(super) fn has_undecided_moves(&self, oldest: u64) -> bool {
         self.came.values().any(|tick| *tick < oldest)
     }
 
-    /// Takes those for copies; gives back the ones about which there is something to tell now.
+    /// Treats those as copies. Returns the paths about which there is something to report now.
     pub(super) fn copies_to_report(&mut self, oldest: u64) -> Vec<String> {
         let over: Vec<String> =
             self.came.iter().filter(|(_, tick)| **tick < oldest).map(|(path, _)| path.clone()).collect();
@@ -214,8 +215,8 @@ impl Profiles {
         problems
     }
 
-    /// Takes in what changed on disk. A file that comes within `window_ticks` before or after one with the same content,
-    /// or the same id of its own, went is that file, renamed.
+    /// Applies the changes on disk. A file that is added within `window_ticks` before or after the deletion of one with
+    /// the same content, or with the same explicit id, is that file, renamed.
     pub(super) fn apply_file_changes<'a>(
         &mut self,
         changes: impl IntoIterator<Item = (&'a str, &'a FileContent)>,
@@ -226,7 +227,7 @@ impl Profiles {
         let mut outcome = Outcome::default();
         let mut replaced = BTreeMap::new();
         for (path, content) in changes {
-            self.take_in_file(path, content, tick, &mut replaced, &mut outcome);
+            self.load_file(path, content, tick, &mut replaced, &mut outcome);
         }
         if outcome.touched.is_empty() {
             return outcome;
@@ -264,7 +265,7 @@ impl Profiles {
         outcome
     }
 
-    /// Says anew which file goes by which id, and which files are told something else because of it.
+    /// Assigns files to ids again, and reports which files get another message because of it.
     fn assign(&mut self, before: &BTreeMap<Id, String>, outcome: &mut Outcome) {
         let claims = self.sources.iter().map(|(path, source)| {
             let id = &source.profile.id;
@@ -286,7 +287,7 @@ impl Profiles {
             let Some(source) = self.sources.get_mut(path).filter(|source| source.profile.id != *id) else { continue };
             let old = std::mem::replace(&mut source.profile.id, id.clone());
             if before.get(&old).is_some_and(|holder| holder == path) {
-                // Another file has its id now: whoever runs it goes on with the same file.
+                // Another file has its id now: agents that run it continue with the same file.
                 outcome.renamed.push((old, id.clone()));
             }
         }
@@ -321,7 +322,7 @@ impl Profiles {
         self.former.insert(id.clone(), bounds);
     }
 
-    fn take_in_file(
+    fn load_file(
         &mut self,
         path: &str,
         content: &FileContent,
@@ -335,11 +336,11 @@ impl Profiles {
                 self.came.remove(path);
                 let Some(source) = self.sources.remove(path) else { return };
                 let id = source.profile.id.clone();
-                self.gone.push(Gone { path: path.into(), id, hash: source.hash, tick });
+                self.gone.push(RemovedFile { path: path.into(), id, hash: source.hash, tick });
                 replaced.entry(path.to_owned()).or_insert(source.profile);
             }
             FileContent::Unusable { what, remedy } => {
-                // Without a good version there is nothing to register, only something to tell.
+                // Without a valid version there is nothing to register, only something to report.
                 let problem = Problem::error(path, what.clone(), remedy.clone());
                 let source = self.sources.entry(path.to_owned()).or_insert_with(|| {
                     let AgentFile { profile, .. } = (format.read)(path, "---");
@@ -366,7 +367,7 @@ impl Profiles {
                         let AgentFile { mut profile, has_explicit_id, malformed, problems, .. } = file;
                         let wanted = Some(profile.id.clone());
                         match old {
-                            // It keeps the id that it was given, as long as it asks for the same one.
+                            // It keeps its assigned id as long as it requests the same one.
                             Some(old) if old.wanted == wanted => profile.id = old.profile.id.clone(),
                             Some(_) => {}
                             None => {
@@ -384,9 +385,9 @@ impl Profiles {
         outcome.touched.insert(path.to_owned());
     }
 
-    /// Finds the files that came in place of one that went; in which order the two were seen is chance. What came asks
-    /// for its id anew, now that the other does not have it any more. Gives back the ids of those that went, each with
-    /// the path of what came.
+    /// Finds the files that replaced a deleted one; the order in which the two were seen is random. The new file
+    /// requests its id again, now that the other does not have it any more. Returns the ids of the deleted files, each
+    /// with the path of the new one.
     fn follow_renames(&mut self, since: u64, outcome: &mut Outcome) -> Vec<(Id, String)> {
         self.gone.retain(|gone| gone.tick >= since);
         self.came.retain(|_, tick| *tick >= since);

@@ -1,4 +1,4 @@
-//! Agent files that come, change, move and go.
+//! Agent files that are added, changed, moved and removed.
 
 use super::*;
 
@@ -172,7 +172,7 @@ fn a_file_on_its_way_is_not_called_a_second_one_until_it_is() {
         take_in(&mut profiles, 10, &[(new, content())]);
         let told = |profiles: &Profiles| profiles.with_longer_ids().count() + profiles.problems(new).len();
         assert_eq!(told(&profiles), 0, "{new}");
-        assert!(!profiles.must_settle(10) && profiles.must_settle(11));
+        assert!(!profiles.has_undecided_moves(10) && profiles.has_undecided_moves(11));
         assert_eq!(profiles.copies_to_report(11), [new]);
         assert_eq!(told(&profiles), 1, "both stay: {new}");
     }
@@ -198,7 +198,7 @@ fn a_file_in_a_folder_makes_way_and_whoever_runs_it_goes_with_it() {
     assert_eq!((profiles.path("two"), profiles.path("team-two")), (Some("agents/two.md"), Some("agents/team/two.md")));
     assert_eq!(profiles.get("team-two").unwrap().id, "team-two".into());
     assert_eq!(profiles.with_longer_ids().count(), 1);
-    // An edit changes nothing of that, and neither does it when the other one goes.
+    // An edit does not change any of that, and neither does the removal of the other one.
     take_in(&mut profiles, 3, &[("agents/team/two.md", text("# Of a team"))]);
     assert_eq!(profiles.get("team-two").unwrap().name, "Of a team");
     let outcome = take_in(&mut profiles, 4, &[("agents/two.md", GONE)]);

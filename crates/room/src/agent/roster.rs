@@ -48,7 +48,7 @@ pub enum AgentCommand {
         /// Put it exactly there, instead of above the elements.
         exactly: bool,
     },
-    /// Takes an agent out of the room. What it remembers is kept in case it comes back under this id.
+    /// Removes an agent from the room. Its memories are kept in case it comes back under this id.
     Remove {
         /// Which.
         agent: Id,
@@ -74,8 +74,8 @@ pub enum AgentCommand {
         /// Where.
         position: Vec2,
     },
-    /// Lifts it off the floor. The window puts down what it carried as one [`Place`](Self::Place); this and the next two
-    /// are in runs that were recorded before.
+    /// Lifts it off the floor. The window ends a drag with a single [`Place`](Self::Place); this and the next two occur
+    /// in runs that were recorded before.
     PickUp {
         /// Which.
         agent: Id,
@@ -87,7 +87,7 @@ pub enum AgentCommand {
         /// Where.
         position: Vec2,
     },
-    /// Puts it down; where it is put down is its new home.
+    /// Puts it down; that place is its new home.
     PutDown {
         /// Which.
         agent: Id,
@@ -97,7 +97,7 @@ pub enum AgentCommand {
         /// Which.
         agent: Id,
     },
-    /// Lets it go on.
+    /// Resumes it.
     Resume {
         /// Which.
         agent: Id,
@@ -240,7 +240,7 @@ impl Roster {
         self.keys.insert(id, key);
     }
 
-    /// Gives no key below this one again, whoever had it.
+    /// Never issues a key below this one again.
     pub(crate) fn count_on_from(&mut self, next: AgentKey) {
         let length = self.entities.len().max(next.0 as usize);
         self.entities.resize(length, None);

@@ -12,7 +12,7 @@ use crate::skills::{ExpandError, Skill, SkillFile, SkillIndex, expand, index, li
 use crate::source::SourceSeverity;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
-/// The folder in which skills lie, each in one of its own.
+/// The folder of skills, each in a folder of its own.
 const SKILLS: &str = "skills";
 
 /// Every skill of the room, by the folder whose `skills/` it lies in; the workspace's own under an empty path.
@@ -50,8 +50,8 @@ impl KnownSkills {
         listing(&self.of_agent(path, profile), tool)
     }
 
-    /// What a person's words to an agent mean: for `/skill:name words` the skill followed by the words, for anything else
-    /// nothing.
+    /// What a person's words to an agent mean: for `/skill:name words` the skill followed by the words, for anything
+    /// else nothing.
     pub fn expand(&self, path: &str, profile: &AgentProfile, said: &str) -> Option<Result<String, ExpandError>> {
         expand(&self.of_agent(path, profile), said)
     }
@@ -71,7 +71,7 @@ impl KnownSkills {
     }
 }
 
-/// The folder whose `skills/` a file lies in: that of an agent, or the workspace.
+/// The owner of the `skills/` folder that contains a file: an agent's folder, or the workspace.
 fn home(path: &str) -> Option<&str> {
     let begins = if path.strip_prefix(SKILLS).is_some_and(|rest| rest.starts_with('/')) {
         0
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_skill_is_told_with_its_file() {
+    fn what_is_wrong_with_a_skill_is_reported_with_its_file() {
         let known = KnownSkills::of_files([("skills/cook/SKILL.md", "No front matter.")]);
         let problems = known.problems("");
         assert!(problems.iter().any(|problem| problem.what.contains("has no description")), "{problems:?}");

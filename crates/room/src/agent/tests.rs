@@ -1,4 +1,4 @@
-//! Agents come, go, wait for their files and survive a restart.
+//! Agents are added and removed, wait for their files, and survive a restart.
 
 use bevy::app::App;
 use bevy::ecs::message::Messages;
@@ -129,7 +129,7 @@ fn agents_follow_a_renamed_file_and_outlive_a_removed_one() {
 }
 
 #[test]
-fn a_loaded_room_goes_on_as_the_saved_one() {
+fn a_loaded_room_continues_as_the_saved_one() {
     let mut app = room();
     file(&mut app, "agents/ada.md", Some("# Ada"));
     advance(app.world_mut());
@@ -168,7 +168,7 @@ fn whoever_comes_back_has_its_name_again_and_nobody_else_gets_it() {
         app.world_mut().resource_mut::<InputQueue<AgentCommand>>().push(AgentCommand::Remove { agent: gone.into() });
     }
     advance(app.world_mut());
-    // A newcomer, and the room as it is opened the next day.
+    // A newcomer, and the room when it is opened the next day.
     drop_agent(&mut app, Some("ada-4"), Vec2::ZERO, true);
     advance(app.world_mut());
     let saved = save_world(app.world_mut()).unwrap();
@@ -197,7 +197,7 @@ fn a_hundred_thousand_agents_come_in_at_once() {
     let took = start.elapsed();
     assert_eq!(app.world().resource::<Roster>().len(), 100_000);
     assert_eq!(&*agent(&app, "ada-100000").unwrap().name, "Ada 100000");
-    // A busy machine takes several times as long as a free one; work that grows with the square takes minutes.
+    // A busy machine takes several times as long as an idle one; quadratic work takes minutes.
     assert!(took.as_secs() < 10, "{took:?}");
     println!("100,000 agents in {took:?}");
 }

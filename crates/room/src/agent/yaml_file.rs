@@ -23,7 +23,7 @@ const REMEDY: &str = "fix it; until then the whole file is used as instructions,
 const ALIASES: [(&str, &str); 4] =
     [("agent_id", "id"), ("type", "agent_type"), ("capabilities", "tools"), ("instructions", PROMPT)];
 
-/// The key under which the instructions stand.
+/// The key of the instructions.
 const PROMPT: &str = "system_prompt";
 
 fn is_agent_file(path: &str) -> bool {
@@ -74,7 +74,7 @@ fn our_name(key: &str) -> String {
     ALIASES.iter().find(|(alias, _)| *alias == spelling).map_or(spelling, |(_, ours)| (*ours).to_owned())
 }
 
-/// The name and the description that stand under `metadata`, where the file gives none itself.
+/// The name and the description under `metadata`, if the file has none itself.
 fn of_metadata(keys: &Map<String, Value>, entries: &[Entry], line: Option<usize>) -> Vec<Entry> {
     let metadata = keys.get("metadata").and_then(Value::as_object);
     let is_given = |name: &str| entries.iter().any(|entry| entry.key == name);
@@ -87,7 +87,7 @@ fn of_metadata(keys: &Map<String, Value>, entries: &[Entry], line: Option<usize>
         .collect()
 }
 
-/// What the agent is told, and what is wrong with how that is written.
+/// The agent's instructions, and the problems with how they are written.
 fn instructions(path: &str, prompts: &[Entry]) -> (String, Vec<Problem>) {
     let mut problems = Vec::new();
     let Some(first) = prompts.first() else {

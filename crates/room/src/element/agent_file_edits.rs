@@ -10,7 +10,7 @@ use super::mail::{MailAct, MailStatus};
 use super::pin::PinAct;
 use crate::base::{Author, Id};
 
-/// What a pinboard's file lets an agent do. Whether the board takes the act is for the board to say.
+/// The acts that an agent may do with a pinboard's file. Whether the board accepts an act is the board's decision.
 pub(super) fn own_pin_act(act: ElementAct, by: &Author) -> Result<ElementAct, String> {
     if let Some(ListAct::Put { item, .. }) = act.read() {
         return new_pin(&item, by);
@@ -62,7 +62,7 @@ fn text_of(item: &Map<String, Value>) -> String {
     item.get("text").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// A pin that a file holds and the board does not: the agent's own, whoever the file says.
+/// A pin that a file has and the board does not: it belongs to the editing agent, whatever author the file names.
 fn new_pin(item: &Map<String, Value>, by: &Author) -> Result<ElementAct, String> {
     in_own_name(item, by, "pins")?;
     let is_others = item.get("author").and_then(Value::as_str) != Some(&*by.0);

@@ -68,12 +68,12 @@ pub trait Content: Any + Send + Sync + Debug {
         self.acts_to(before)
     }
 
-    /// Does something to it, or says why not in words for whoever tried. No change in the answer means that it was so
-    /// already.
+    /// Applies an act to it, or returns why not, in words for the author of the act. An answer without a change means
+    /// that nothing changed.
     fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String>;
 
-    /// As [`Content::to_scene`], with what only the room needs to go on (the numbers it counts up). The kind's
-    /// `from_scene` reads it back.
+    /// As [`Content::to_scene`], plus what only the room needs to continue (such as counters). The kind's `from_scene`
+    /// reads it back.
     fn to_saved(&self) -> serde_json::Map<String, serde_json::Value> {
         self.to_scene()
     }
@@ -81,10 +81,10 @@ pub trait Content: Any + Send + Sync + Debug {
     /// Tells a private element which agents it belongs to now, by id.
     fn set_readers(&mut self, _readers: &BTreeSet<Id>) {}
 
-    /// What a reader sees: the text that goes into a prompt; nothing for those whom it is not meant for.
+    /// The text for a reader's prompt; `None` for agents that it is not meant for.
     fn prompt_text(&self, reader: &Reader) -> String;
 
-    /// Who wrote an item of its list (a pin, a piece of mail), and what it says.
+    /// The author of an item of its list (a pin, a piece of mail), and its text.
     fn item(&self, _id: &str) -> Option<(&Id, &str)> {
         None
     }
@@ -94,7 +94,7 @@ pub trait Content: Any + Send + Sync + Debug {
         None
     }
 
-    /// The pins that it holds, oldest first, where it holds pins.
+    /// Its pins, oldest first, if it has pins.
     fn pins(&self) -> Option<&[Pin]> {
         None
     }
@@ -104,12 +104,12 @@ pub trait Content: Any + Send + Sync + Debug {
         None
     }
 
-    /// The mail that came in and the copies of mail that went out, oldest first, where it holds mail.
+    /// Received mail and copies of sent mail, oldest first, if it has mail.
     fn mail(&self) -> Option<(&[Mail], &[Mail])> {
         None
     }
 
-    /// At most `max_chars` of what stands there, for what a reader remembers.
+    /// At most `max_chars` of the content, for the reader's memory.
     fn summary(&self, reader: &Reader, max_chars: usize) -> String;
 
     /// Itself, for the code that knows the kind.

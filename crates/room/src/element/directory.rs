@@ -15,7 +15,7 @@ use crate::base::{ElementKey, Id};
 #[serde(transparent)]
 pub(super) struct HeldBack(pub(super) BTreeMap<ElementKey, Map<String, Value>>);
 
-/// Elements that went and are still known; the one that went first is forgotten where there are more.
+/// How many removed elements are remembered; the oldest is forgotten first.
 const DEPARTED_AT_MOST: usize = 100;
 
 /// Elements that left the room, in case they come back: an entry that was cut and pasted, or a removal that was undone.
@@ -42,7 +42,7 @@ impl Departed {
         self.0.drain(..over);
     }
 
-    /// The key and version of an element that comes back; another version where it holds something else now.
+    /// The key and version of an element that returns; the version is new if its content has changed.
     pub(super) fn take(&mut self, id: &str, kind: &str, content: &Map<String, Value>) -> Option<(ElementKey, u32)> {
         let at = self.0.iter().position(|gone| &*gone.id == id)?;
         let gone = self.0.remove(at);
@@ -94,7 +94,7 @@ impl Elements {
         self.keys.insert(id, key);
     }
 
-    /// Gives no key below this one again, whoever had it.
+    /// Never issues a key below this one again.
     pub(crate) fn count_on_from(&mut self, next: ElementKey) {
         let length = self.entities.len().max(next.0 as usize);
         self.entities.resize(length, None);

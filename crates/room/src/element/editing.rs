@@ -63,7 +63,7 @@ fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     // A message and the copy that is kept of it are one message.
     let message = next_message(world);
     do_act_as(world, entity, &edit.act, (&edit.by, message), edit.cause)?;
-    // What is kept of it goes to whoever did it, whatever the act says.
+    // It is attributed to the actual author, whatever the act says.
     if let Some(kind) = kind
         && let Some(kept) = (kind.kept_by_doer)(&edit.act)
         && let Some(own) = first_owned(world, kind, &edit.by)
@@ -134,7 +134,7 @@ fn kind_of(world: &World, entity: Entity) -> Option<&'static Kind> {
     world.get::<Element>(entity).and_then(|element| kind(&element.kind))
 }
 
-/// Does one act and tells each change.
+/// Performs one act and reports each change.
 pub(super) fn do_act(
     world: &mut World,
     entity: Entity,
@@ -172,7 +172,7 @@ fn do_act_as(
     }
     let Some(mut element) = world.get_mut::<Element>(entity) else { return Err("it is gone".to_owned()) };
     let is_news = match kind.map(|kind| kind.act(act.word()).news) {
-        // What the room itself notes in files comes of what agents did, who know it.
+        // The room's own changes of files result from actions of agents, who know them.
         _ if *by.0 == *ROOM => false,
         None | Some(News::Always) => true,
         Some(News::OfPerson) => by.is_user(),
@@ -222,7 +222,7 @@ pub(super) fn record_change(
     world.write_message(ElementChanged { element: element.key, change, by: by.clone(), cause });
 }
 
-/// Writes the record of a refusal and tells the one who tried; `file` is where, if it was tried by changing one.
+/// Records a refusal and tells the author of the attempt; `file` is the file, if it was tried by changing one.
 pub(super) fn refuse(
     world: &mut World,
     by: &Author,
@@ -241,7 +241,7 @@ pub(super) fn refuse(
     world.write_message(ElementRefused { by: by.clone(), why, file: file.map(str::to_owned), cause });
 }
 
-/// Writes each changed element once, to its file or into the scene. A file with faults is left to whoever mends it.
+/// Writes each changed element once, to its file or into the scene. A file with errors is left alone until it is fixed.
 pub(super) fn write_back(
     mut unwritten: ResMut<Unwritten>,
     held_back: Res<HeldBack>,

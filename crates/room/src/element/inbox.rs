@@ -11,8 +11,8 @@ use super::agent_file_edits::own_mail_act;
 use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
 use super::content::{Content, Reader};
 use super::items::{
-    Item, ItemList, ListAct, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys,
-    settle_ids, take_out,
+    Item, ItemList, ListAct, acts_between, assign_ids, count_on, differing, fresh_id, name_alike, read_list, reorder,
+    set_keys, take_out,
 };
 use super::kind::Kind;
 use super::list_file::{self, ListFile, ListItem};
@@ -49,7 +49,7 @@ pub static KIND: Kind = Kind {
         _ => None,
     },
     follows: |act, change| {
-        // Nobody has read what an edited letter says now, unless the edit itself says so.
+        // Nobody has read an edited letter, unless the edit itself says so.
         let Some(ListAct::Correct { list, keys, .. }) = act.read() else { return None };
         let id = change.item().filter(|_| change.is(changed::EDITED) && !keys.contains_key("read"))?.clone();
         Some(ListAct::Correct { list, id, keys: Map::from_iter([("read".to_owned(), Value::Null)]) }.into())
@@ -122,8 +122,8 @@ impl Inbox {
     }
 
     fn make_ids_unique(&mut self) -> Vec<String> {
-        let mut repeated = settle_ids(&mut self.items, "m", &mut self.counter);
-        repeated.extend(settle_ids(&mut self.outbox, "s", &mut self.sent_counter));
+        let mut repeated = assign_ids(&mut self.items, "m", &mut self.counter);
+        repeated.extend(assign_ids(&mut self.outbox, "s", &mut self.sent_counter));
         repeated
     }
 
@@ -197,8 +197,7 @@ impl Inbox {
         Ok(changes)
     }
 
-    /// Makes room for another piece: closed mail that is more than a box keeps goes, the oldest first, and open mail
-    /// never.
+    /// Makes room for another piece: closed mail beyond the limit is removed, oldest first, but never open mail.
     fn thin(&mut self, limits: &ElementSettings) -> Vec<ElementChange> {
         let closed = self.items.len() - self.open().count();
         let too_many = (self.items.len() + 1).saturating_sub(limits.mail_per_box);
@@ -295,7 +294,7 @@ impl Inbox {
     }
 }
 
-/// Mail in a file begins with its subject in bold, on a line of its own, where it has one.
+/// Mail in a file begins with its subject in bold, on a line of its own, if it has one.
 fn subject_and_text(written: &str) -> Option<(&str, &str)> {
     let (first, rest) = written.split_once('\n').unwrap_or((written, ""));
     let subject = first.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"))?;
@@ -309,7 +308,7 @@ fn written(mail: &Mail, word: &str) -> ListItem {
     }
     let Mail { subject, text, .. } = mail;
     let text = match (subject.is_empty(), text.is_empty()) {
-        // What would be taken for a subject stands below an empty one.
+        // A first line that would be taken for a subject is preceded by an empty one.
         (true, false) if subject_and_text(text).is_none() => text.clone(),
         (_, false) => format!("**{subject}**\n{text}"),
         (_, true) => format!("**{subject}**"),
@@ -396,7 +395,7 @@ impl Content for Inbox {
                 let word = if list == ItemList::Outbox { changed::CHANGED } else { changed::ADDED };
                 Ok(vec![ElementChange::of_item(word, &id)])
             }
-            // Of a copy whose every key is gone nothing is left.
+            // A copy without any keys has nothing left.
             Some(ListAct::Correct { list: ItemList::Outbox, id, keys }) if by.is_user() && keys.is_empty() => {
                 let index = self.find(ItemList::Outbox, &id)?;
                 self.outbox.remove(index);

@@ -8,7 +8,7 @@ use crate::base::Problem;
 use crate::workspace::layout::INSTRUCTIONS;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
-/// Where what is found here comes from, for the list of problems.
+/// The source of problems found here, for the list of problems.
 const SOURCE: &str = "instructions";
 
 /// Tells, whenever the elements or the files are others, which instructions agents do not know.

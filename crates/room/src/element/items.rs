@@ -87,7 +87,7 @@ pub(super) fn count_on(prefix: &str, counter: &mut u32, id: &str) {
 }
 
 /// Gives an id to each item that has none, and another to each that repeats one; says which repeated.
-pub(super) fn settle_ids<T: Item>(items: &mut [T], prefix: &str, counter: &mut u32) -> Vec<String> {
+pub(super) fn assign_ids<T: Item>(items: &mut [T], prefix: &str, counter: &mut u32) -> Vec<String> {
     let mut taken: BTreeSet<Id> = items.iter().map(|item| item.id().clone()).collect();
     let mut seen = BTreeSet::new();
     let mut repeated = Vec::new();
@@ -160,7 +160,7 @@ impl<'a> ByText<'a> {
         Self(places)
     }
 
-    /// The first item with this text whose id nobody has claimed; it is not found again.
+    /// The first unclaimed item with this text; it is not found again.
     fn claim<'i, T: Item>(&mut self, items: &'i [T], text: &str, claimed: &mut BTreeSet<Id>) -> Option<&'i Id> {
         let places = self.0.get_mut(text)?;
         while let Some(place) = places.pop_front() {
@@ -193,8 +193,8 @@ fn recognise<T: Item>(older: &[T], newer: &[T]) -> Vec<(T, bool)> {
         .collect()
 }
 
-/// Gives items of `base` whose file names no id the ids by which `held` knows them now. Those that are not held any
-/// more are taken out of `base` and `newer` alike: they are gone, and nobody has put them up again.
+/// Gives items of `base` without an id in the file the ids that `held` has for them now. Items that no longer exist are
+/// removed from `base` and `newer` alike, because nobody has added them again.
 pub(super) fn name_alike<T: Item>(held: &[T], base: &mut Vec<T>, newer: &mut Vec<T>) {
     let mut claimed: BTreeSet<Id> = base.iter().filter(|item| !item.made_up()).map(|item| item.id().clone()).collect();
     let mut known = ByText::new(held);
@@ -250,7 +250,7 @@ pub(super) fn acts_between<T: Item>(
             acts.push(ListAct::Put { list, item, at }.into());
         }
     }
-    // What is put in stands where it is to stand; only the order of the others may still be wrong.
+    // Inserted items are at their final position; only the order of the others may still be wrong.
     let wanted = newer.iter().filter(|(item, fresh)| !fresh && there.contains(item.id()));
     if !wanted.map(|(item, _)| item.id()).eq(&kept) {
         let named = newer.iter().filter(|(_, fresh)| !fresh).map(|(item, _)| item.id().clone());

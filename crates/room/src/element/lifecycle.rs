@@ -58,7 +58,7 @@ pub enum ElementCommand {
         /// An agent's or a profile's id; nobody where absent.
         owner: Option<Id>,
     },
-    /// Lets a message board show what is said in a channel.
+    /// Lets a message board show a channel.
     SetChannel {
         /// Which.
         element: Id,
@@ -108,7 +108,7 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
     // An entry that is new to the scene but not to the room is our own writing, come back.
     let (Some(before), Some(mut element)) = (before, world.get::<Element>(entity).cloned()) else { return };
     let Some(kind) = kind(&now.kind) else {
-        // What stood there last stays until the word is right.
+        // The last valid state stays until the word is corrected.
         report(world, &now.id, vec![unknown_kind(world, &now)]);
         return;
     };
@@ -144,7 +144,7 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
     let (written, mut problems) = kind_from_entry(world, kind, &as_written);
     let base =
         if now.file.is_some() || before.file.is_some() { None } else { Some((kind.from_scene)(&before.keys, "").0) };
-    // A file that is named for the first time and does not exist is to hold what the element holds.
+    // A newly named file that does not exist gets the element's present content.
     let is_missing = now.file.as_ref().is_some_and(|path| known_text(world, path).is_none());
     let is_other_file = now.file != before.file;
     if is_other_file {
@@ -182,7 +182,7 @@ fn spawn(world: &mut World, entry: &ElementEntry, by: &Author, cause: Option<Seq
     };
     let (content, problems) = kind_from_entry(world, kind, entry);
     report(world, &entry.id, problems);
-    // What comes back is what went, and whoever had read it knows it.
+    // It returns unchanged, and agents that had read it still know it.
     let back = world.resource_mut::<Departed>().take(&entry.id, kind.word, &content.to_scene());
     let (key, version) = back.unwrap_or_else(|| (world.resource::<Elements>().next_key(), 0));
     let element = Element {
@@ -276,7 +276,7 @@ pub(super) fn apply_commands(world: &mut World, mut cursor: Local<MessageCursor<
                     Ok(Some(kind)) if *kind != *messageboard::KIND.word => {
                         Err("only a message board can show a channel".to_owned())
                     }
-                    // Whoever knows the channels reads it in the scene.
+                    // Agents that know the channels read it in the scene.
                     _ => set(world, &element, json!({ "channel": channel }), |_| {}),
                 };
                 (element, done)
@@ -337,7 +337,7 @@ fn add(world: &mut World, mut keys: Map<String, Value>) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes the file of a new element of a kind whose files begin with something, where there is none.
+/// Creates the file of a new element of a kind whose files have initial content, if there is none.
 fn begin_file(world: &mut World, kind: &Kind, entry: &ElementEntry) {
     let is_missing = entry.file.as_ref().is_some_and(|file| known_text(world, file).is_none());
     let Some(key) = world.resource::<Elements>().key(&entry.id) else { return };
@@ -348,7 +348,7 @@ fn begin_file(world: &mut World, kind: &Kind, entry: &ElementEntry) {
 }
 
 /// Tells how high the elements reach, when that changes.
-pub(super) fn tell_reach(
+pub(super) fn report_reach(
     elements: Query<&Element>,
     topmost: Res<TopmostElement>,
     mut reach: MessageWriter<ElementsReach>,

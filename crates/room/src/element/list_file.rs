@@ -166,7 +166,7 @@ fn comment(line: &str) -> Option<(Cow<'_, str>, &str, Map<String, Value>)> {
     }
 }
 
-/// Keeps what a person wrote under a key that says something else here, or nothing that can be used.
+/// Keeps a person's text under a key that has another value here, or an unusable one.
 pub(super) fn keep_aside(keys: &mut Map<String, Value>, key: &str, value: Value) {
     let mut aside = format!("{key}?");
     while keys.contains_key(&aside) {
@@ -200,8 +200,8 @@ fn one(text: &str, indent: &str, word: &str, keys: &Map<String, Value>) -> Strin
     format!("{indent}- {text} <!-- {word} {keys} -->")
 }
 
-/// `<!--` in a text becomes `<!\--`, and `<!\--` becomes `<!\\--`, where a word of ours follows, so that no text looks like
-/// a comment of this program's making.
+/// `<!--` in a text becomes `<!\--`, and `<!\--` becomes `<!\\--`, where a word of ours follows, so that no text looks
+/// like a comment of this program's making.
 fn escape(text: &str) -> String {
     shift(text, |slashes| slashes + 1)
 }

@@ -19,7 +19,7 @@ use crate::workspace::files::FileContent;
 use crate::workspace::layout::{APPROVALS_FILE, ELEMENT_FILE_REMEDY};
 use crate::workspace::{ElementEntry, FileChanged, FileWritten, KnownFiles};
 
-/// More reasons than this are not told of one change of a file.
+/// The maximum number of reported reasons per change of a file.
 const REASONS_AT_MOST: usize = 8;
 
 /// The author and the file of merged content.
@@ -30,7 +30,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Tells an agent what it wrote and the element did not take over.
+    /// Tells an agent which of its changes the element did not accept.
     pub(super) fn refuse(&self, world: &mut World, element: &Id, why: String) {
         refuse(world, self.by, element, why, Some(self.file), self.cause);
     }
@@ -40,7 +40,7 @@ pub(super) fn known_text(world: &World, path: &str) -> Option<String> {
     world.get_resource::<KnownFiles>().and_then(|files| files.text(path)).map(str::to_owned)
 }
 
-/// What an entry says that its element holds, and what is wrong with it.
+/// The content of an element according to its entry, and the problems with it.
 pub(super) fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) -> (Box<dyn Content>, Vec<Problem>) {
     let place = format!("{}, element {}", scene_path(world), entry.id);
     let (inline, mut problems) = (kind.from_scene)(&entry.keys, &place);
@@ -77,7 +77,7 @@ pub(super) fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) 
     }
 }
 
-/// The file that an entry names, where an element of its kind can hold in it what it holds.
+/// The file that an entry names, if an element of its kind can store its content in it.
 pub(super) fn fitting_file(kind: &Kind, entry: &ElementEntry) -> Option<String> {
     entry.file.clone().filter(|file| kind.check_file(file).is_ok())
 }
@@ -103,8 +103,8 @@ pub(super) fn hold_back_faulty(world: &mut World, kind: &Kind, entity: Entity) -
     is_faulty
 }
 
-/// Applies what was changed between `base` and `written` to what the element holds now (to which `written` is
-/// compared where there is no base), as acts of the writer. Where the two then differ, the element is written anew.
+/// Applies the changes between `base` and `written` to the present content of the element (or between the content and
+/// `written` if there is no base), as acts of the author. If the two then differ, the element is written again.
 pub(super) fn merge(
     world: &mut World,
     entity: Entity,
@@ -224,7 +224,7 @@ fn follow_file(world: &mut World, entity: Entity, change: &FileChanged) {
         }
         FileContent::Removed => {
             world.resource_mut::<HeldBack>().0.remove(&element.key);
-            // What the room had changed meanwhile is written anew.
+            // Changes that the room made meanwhile are written again.
             if change.base.is_some() {
                 world.resource_mut::<Unwritten>().0.insert(element.key);
             }

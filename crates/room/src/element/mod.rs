@@ -88,7 +88,7 @@ pub fn plugin(app: &mut App) {
             privacy::note_places,
             editing::set_readers.run_if(owners_may_differ),
             editing::apply_edits,
-            lifecycle::tell_reach,
+            lifecycle::report_reach,
             instructions::report_unshown,
         )
             .chain()
@@ -101,7 +101,7 @@ pub fn plugin(app: &mut App) {
     sections::register::<saved::ElementsSaved>(app);
 }
 
-/// Whether agents or elements came, went or were changed since the last look.
+/// Whether agents or elements were added, removed or changed since the last check.
 fn owners_may_differ(
     mut added: MessageReader<AgentAdded>,
     mut removed: MessageReader<AgentRemoved>,

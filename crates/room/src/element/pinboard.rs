@@ -10,8 +10,8 @@ use super::agent_file_edits::own_pin_act;
 use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
 use super::content::{Content, Reader};
 use super::items::{
-    Item, ItemList, ListAct, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys,
-    settle_ids, take_out,
+    Item, ItemList, ListAct, acts_between, assign_ids, count_on, differing, fresh_id, name_alike, read_list, reorder,
+    set_keys, take_out,
 };
 use super::kind::Kind;
 use super::list_file::{self, ListFile, ListItem};
@@ -77,7 +77,7 @@ impl Pinboard {
         let below = entry.get("below").and_then(read_lines).unwrap_or_default();
         let counter = entry.get("next_pin").and_then(Value::as_u64).and_then(|count| u32::try_from(count).ok());
         let mut board = Self { pins, below, counter: counter.unwrap_or(0) };
-        for id in settle_ids(&mut board.pins, "p", &mut board.counter) {
+        for id in assign_ids(&mut board.pins, "p", &mut board.counter) {
             problems.push(Problem::warning(
                 place,
                 format!("two pins have the id {id:?}"),
@@ -97,7 +97,7 @@ impl Pinboard {
             pin
         });
         let mut board = Self { pins: pins.collect(), below: file.below, counter: 0 };
-        settle_ids(&mut board.pins, "p", &mut board.counter);
+        assign_ids(&mut board.pins, "p", &mut board.counter);
         board
     }
 
@@ -151,7 +151,7 @@ impl Pinboard {
         Ok(changes)
     }
 
-    /// Refuses an agent what stands on another pin already, whoever wrote it. What a person says twice is meant so.
+    /// Refuses an agent's text that is on another pin already, whoever wrote it. A person may repeat a text.
     fn refuse_again(&self, text: &str, by: &Author, but: Option<&Id>) -> Result<(), String> {
         if by.is_user() {
             return Ok(());
@@ -292,8 +292,8 @@ fn checked(text: &str, what: &str, limits: &ElementSettings) -> Result<String, S
     Ok(text)
 }
 
-/// The keys of a comment in a file and the text before it. What the file says otherwise is kept beside it where the
-/// comment says it as well.
+/// The keys of a comment in a file and the text before it. If the comment contains a key as well, the file's own value
+/// is kept beside it.
 pub(super) fn with_text(mut keys: Map<String, Value>, text: String) -> Map<String, Value> {
     for key in ["text", "above"] {
         if let Some(said) = keys.shift_remove(key) {
@@ -392,7 +392,7 @@ impl Content for Pinboard {
         let mut lines = String::new();
         for pin in &self.pins {
             let Pin { id, text, author, up, down, comments, .. } = pin;
-            // What goes on in another line is indented deeper than a comment, so that no pin holds a comment of its own.
+            // Continuation lines are indented deeper than a comment, so that no pin contains a comment of its own.
             let text = text.replace('\n', "\n    ");
             // A model that does not see its own vote votes again.
             let own = match pin.vote_of(reader.id) {

@@ -18,7 +18,7 @@ use crate::workspace::vfs::FileRights;
 use crate::workspace::vfs::records::records_of;
 use crate::workspace::{ElementEntry, FileChanged, KnownFiles, SceneState, SceneWrite, yaml};
 
-/// Keys of an entry that say nothing of what its element holds, and nothing of whom it belongs to.
+/// Keys of an entry that reveal neither the content of its element nor its owner.
 const PLACE_KEYS: [&str; 4] = ["id", "kind", "label", "position"];
 
 /// Where a scene keeps what an element holds.
@@ -43,7 +43,8 @@ fn private_kinds() -> impl Iterator<Item = &'static Kind> {
     kinds().into_iter().filter(|kind| kind.private)
 }
 
-/// Where a scene's text keeps what its elements hold: the files that it names, and the scene itself for inboxes.
+/// The places where a scene's text stores the contents of its elements: the files that it names, and the scene itself
+/// for inboxes.
 fn places_in_text(text: &str) -> Vec<HeldPlace> {
     match yaml::parse(text) {
         Ok(root) => places_in(&root),
@@ -86,7 +87,7 @@ fn holds_something(keys: &Map<String, Value>) -> bool {
     keys.iter().any(|(key, value)| is_content(key) && is_full(value))
 }
 
-/// Keeps where all scenes keep what their elements hold.
+/// Records where all scenes store the contents of their elements.
 pub(super) fn note_places(
     mut changes: MessageReader<FileChanged>,
     known: Option<Res<KnownFiles>>,
@@ -117,7 +118,7 @@ impl Privacy<'_, '_> {
     /// what elements of other scenes hold: their rules are not there to judge it.
     pub fn within(&self, mut rights: FileRights, agent: &Id, profile: &Id) -> FileRights {
         let is_own = |owner: &Option<Id>| owner.as_ref().is_some_and(|owner| owner == agent || owner == profile);
-        // A session holds all that its agent was shown, its mail among it.
+        // A session contains everything that its agent was shown, including its mail.
         rights.records_of = Some(records_of(agent));
         rights.knowledge_of = Some(Owner::Agent(agent.clone()).place());
         let FileRights { unreadable, unwritable, .. } = &mut rights;
@@ -126,7 +127,8 @@ impl Privacy<'_, '_> {
                 unreadable.insert(file.to_owned());
                 unwritable.insert(file.to_owned());
             }
-            // A scene holds more than the inbox; who may write it changes nothing of what is not theirs.
+            // A scene contains more than the inbox; the permission to write it does not permit changing others'
+            // content.
             None => drop(unreadable.insert(scene.to_owned())),
         };
         let known = self.scene.as_deref().filter(|scene| scene.is_readable());

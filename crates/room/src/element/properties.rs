@@ -112,7 +112,7 @@ fn apply_all(content: &mut dyn Content, acts: &[ElementAct]) {
 }
 
 proptest! {
-    // A failure is to be kept as a test of its own, not in a file that nobody reads.
+    // A failure is to become a test of its own, not an entry in a file that nobody reads.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
@@ -213,7 +213,7 @@ proptest! {
     }
 }
 
-/// What of a pin is nobody's but its author's and its voters', with what this agent may have done left out.
+/// The parts of a pin that belong only to its author and its voters, without what this agent may have done.
 fn apart_from(pin: &Value, agent: &str) -> Value {
     let mut pin = pin.clone();
     for list in ["up", "down", "comments"] {
@@ -262,7 +262,7 @@ proptest! {
         let written = read("pinboard", json!({ "pins": pins }).as_object().unwrap());
         write_as(&mut *board, &*written, agent);
         let voted_down = |pin: &Value| !others(&*board).contains(pin) && {
-            // Three against take a pin down, whoever's the third is.
+            // Three votes against a pin remove it, whoever casts the third.
             pin["down"].as_array().map_or(0, Vec::len) as i64 - pin["up"].as_array().map_or(0, Vec::len) as i64 >= 2
         };
         let now: Vec<Value> = was.iter().filter(|pin| !voted_down(pin)).cloned().collect();
@@ -311,7 +311,7 @@ proptest! {
     }
 }
 
-/// A line of a list file as a person may write it, with words that stand nowhere else; what it is does not matter.
+/// A line of a list file as a person may write it, with words that occur nowhere else; its kind does not matter.
 fn line_by_hand() -> impl Strategy<Value = &'static str> {
     prop_oneof![
         Just("# W"),
@@ -356,7 +356,7 @@ fn by_hand(lines: &[&str], kind: &str) -> (String, Vec<String>) {
     (text, words)
 }
 
-/// What the room may do to a list: nothing in it takes an item away.
+/// The room's own changes of a list: none of them removes an item.
 fn touch(content: &mut dyn Content, word: &str) {
     let act = match word {
         "pinboard" => PinAct::AddPin { id: None, text: "new".into() }.into(),
@@ -386,7 +386,7 @@ proptest! {
             for wanted in &words {
                 prop_assert!(saved.contains(wanted.as_str()), "{wanted} of\n{text}\nis not in\n{saved}");
             }
-            // Lines that belong to no item, and comments that are no notes of the room, stand as they stood.
+            // Lines that belong to no item, and comments that are not notes of the room, stay unchanged.
             for line in text.lines().filter(|line| line.starts_with(['#', '*', '<']) || line.starts_with("w")) {
                 prop_assert!(saved.lines().any(|now| now == line), "{line} of\n{text}\nis not in\n{saved}");
             }
@@ -394,7 +394,7 @@ proptest! {
                 let comment = &comment[..comment.find("-->").unwrap() + 3];
                 prop_assert!(saved.contains(comment), "{comment} of\n{text}\nis not in\n{saved}");
             }
-            // A line that stood nested in nothing may be taken for a comment on what the room put above it.
+            // A line that was not nested may be taken for a comment on what the room inserted above it.
             let again = (kind(word).unwrap().from_markdown)(&saved).to_markdown();
             prop_assert!(words.iter().all(|wanted| again.contains(wanted.as_str())), "{again}");
             prop_assert_eq!((kind(word).unwrap().from_markdown)(&again).to_markdown(), again);

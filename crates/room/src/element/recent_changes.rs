@@ -9,7 +9,7 @@ use super::change::ElementChange;
 use super::content::Element;
 use crate::base::{Author, ElementKey};
 
-/// Changes that are kept of one element. Whoever missed more than that reads all of it anew.
+/// How many changes of one element are kept. An agent that missed more reads all of it again.
 const CHANGES_KEPT: usize = 200;
 
 /// One change of an element's content.
@@ -25,7 +25,7 @@ pub struct RecentChange {
 
 /// The changes of one element, oldest first.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-struct Kept {
+struct ElementHistory {
     /// Everything after this version is among them.
     complete_from: u32,
     changes: VecDeque<RecentChange>,
@@ -34,7 +34,7 @@ struct Kept {
 /// The last changes of every element. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct RecentChanges(BTreeMap<ElementKey, Kept>);
+pub struct RecentChanges(BTreeMap<ElementKey, ElementHistory>);
 
 impl RecentChanges {
     /// Everything that changed after this version, oldest first; `None` where that is not known any more.
@@ -53,7 +53,7 @@ impl RecentChanges {
 
     fn push(&mut self, element: &Element, change: &ElementChange, by: &Author) {
         let version = element.version;
-        let first = || Kept { complete_from: version.saturating_sub(1), changes: VecDeque::new() };
+        let first = || ElementHistory { complete_from: version.saturating_sub(1), changes: VecDeque::new() };
         let kept = self.0.entry(element.key).or_insert_with(first);
         kept.changes.push_back(RecentChange { version, change: change.clone(), by: by.clone() });
         while kept.changes.len() > CHANGES_KEPT {

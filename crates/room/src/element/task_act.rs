@@ -21,7 +21,7 @@ pub enum TaskAct {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         below: Option<String>,
     },
-    /// Changes what is written at a task; what is absent stays. An empty priority takes it away.
+    /// Changes the attributes of a task; absent ones stay. An empty priority removes it.
     ChangeTask {
         id: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn every_act_is_taken_back_to_the_last_byte() {
+    fn every_act_is_undone_to_the_last_byte() {
         for one in acts() {
             let done = act(PLAN, one.clone()).unwrap_or_else(|why| panic!("{one:?}: {why}"));
             assert_ne!(done, PLAN, "{one:?}");
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_did_meanwhile_stays_when_an_act_is_taken_back() {
+    fn what_others_did_meanwhile_stays_when_an_act_is_undone() {
         let done = act(PLAN, TaskAct::AddTask { line: "@ada Sweep".into(), below: None }).unwrap();
         let back = taken_back(&parse(PLAN), &parse(done.as_str()));
         let meanwhile = done.replace("- [ ] Paint", "- [x] Paint").replace("# Plan", "# Our plan");
@@ -297,7 +297,7 @@ mod tests {
         let undelete = taken_back(&parse(PLAN), &parse(deleted.as_str()));
         let meanwhile = deleted.replace("Count the chairs", "Count all of the chairs");
         assert_eq!(act(&meanwhile, undelete), Ok(PLAN.replace("Count the chairs", "Count all of the chairs")));
-        // Somebody has taken the new task up: it goes with all that is noted at it.
+        // The new task was taken up already: it is undone with all of its notes.
         let taken = done.replace("  id: sweep\r\n", "  id: sweep\r\n  status: working\r\n");
         assert_ne!(taken, done);
         assert_eq!(act(&taken, back).as_deref(), Ok(PLAN));

@@ -104,14 +104,14 @@ pub static KIND: Kind = Kind {
 
 /// What a new task file begins with.
 pub const BEGINNING: &str = "## TODO\n";
-/// More changes are not told one by one.
+/// The maximum number of changes that are described one by one.
 const CHANGES_AT_MOST: usize = 40;
-/// So many tasks are told to whoever reads.
+/// How many tasks are described to a reader.
 const TASKS_TOLD: usize = 40;
-/// A title is told up to so many characters.
+/// How many characters of a title are shown.
 const TITLE_CHARS: usize = 160;
 
-/// What a file makes of a board: acts of whoever wrote it.
+/// Acts that result from changes of a board's file, by their author.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 enum FollowAct {
@@ -209,7 +209,7 @@ fn own_lines<'a>(file: &'a TaskFile, task: &Task) -> &'a str {
     file.text.get(task.head.start..task.own_end).unwrap_or_default()
 }
 
-/// Whether changes are no more than notes: nobody who knows the tasks has to look again.
+/// Whether changes are only notes: nobody who knows the tasks has to look again.
 fn are_notes(changes: &[ElementChange]) -> bool {
     changes.iter().all(|change| [changed::TAKEN, changed::NOTED, changed::LINES].contains(&change.word()))
 }
@@ -280,7 +280,7 @@ impl Content for TaskBoard {
         let open = self.file.tasks.iter().zip(&columns).filter(|(task, column)| !column.is_over() && is_told(task));
         let mut lines = String::new();
         for (task, column) in open.clone().take(TASKS_TOLD) {
-            let _ = writeln!(lines, "{}", told(&self.file, task, *column, reader));
+            let _ = writeln!(lines, "{}", task_line(&self.file, task, *column, reader));
         }
         let left_out = open.count().saturating_sub(TASKS_TOLD);
         if left_out > 0 {
@@ -325,8 +325,8 @@ impl Content for TaskBoard {
     }
 }
 
-/// A task as a line: its id, where it stands and who has it, what it waits for, and its title.
-fn told(file: &TaskFile, task: &Task, column: Column, reader: &Reader) -> String {
+/// A task as a line: its id, its status and assignees, its dependencies, and its title.
+fn task_line(file: &TaskFile, task: &Task, column: Column, reader: &Reader) -> String {
     let mut about = vec![
         match column {
             Column::InWork => "in work",
@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(changes, Ok(vec![changed::EDITED.to_owned()]));
         assert_eq!(board.to_markdown(), theirs.to_markdown().replace("[ ] A @ada", "[x] A @ada"));
         assert!(board.acts_to(&board.clone()).is_empty());
-        // What was done here to a task that is gone from the file is told.
+        // Actions on a task that is gone from the file are reported.
         let gone = TaskBoard::new(PLAN.replace("- [ ] A @ada \"Count\"\r\n  id: count\r\n", "- new\r\n"));
         let mut board = TaskBoard::new(PLAN);
         let done = TaskAct::MoveTask { id: "count".into(), column: Some(Column::Done), place: None };

@@ -1,4 +1,4 @@
-//! Elements in a room: edits through the door, files that persons write, and a restart.
+//! Elements in a room: edits through the inbox, files that persons write, and a restart.
 
 use crate::element::{ElementAct, MailAct, PinAct, TextAct};
 use bevy::app::App;
@@ -323,7 +323,7 @@ fn what_is_there_already_is_refused_to_agents_whoever_wrote_it() {
     }
     advance(app.world_mut());
     advance(app.world_mut());
-    // What is not the same is taken, and so is what a person says twice.
+    // Different text is accepted, and so is anything that a person repeats.
     for (element, by, another) in [
         ("ideas", "bo-1", pin("Is the bridge closed?")),
         ("ideas", "bo-1", edit_pin("Another one.")),
@@ -367,7 +367,7 @@ fn an_unknown_kind_is_a_problem_with_a_suggestion() {
 }
 
 #[test]
-fn a_loaded_room_goes_on_as_the_saved_one() {
+fn a_loaded_room_continues_as_the_saved_one() {
     let mut app = room();
     scene(&mut app, entry("ideas", "pinboard", json!({ "pins": ["a"] })), None);
     scene(&mut app, entry("mail", "inbox", json!({ "owner": "ada", "items": [{ "text": "hi" }] })), None);
@@ -392,7 +392,7 @@ fn a_loaded_room_goes_on_as_the_saved_one() {
     assert_eq!(world_hash(app.world_mut()), world_hash(other.world_mut()));
 }
 
-/// An agent changes a file by its tools.
+/// An agent changes a file with its tools.
 fn agent_writes(app: &mut App, by: &str, path: &str, content: FileContent) -> Vec<ElementRefused> {
     let mut cursor = app.world().resource::<Messages<ElementRefused>>().get_cursor_current();
     let by = Author(by.into());

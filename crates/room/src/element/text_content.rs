@@ -29,7 +29,7 @@ element_acts!(TextAct);
 pub struct TextContent {
     /// The text.
     pub text: String,
-    /// What it stands on, for refusals.
+    /// The kind of element, for refusals.
     on: &'static str,
     /// Whether nobody but the person changes it.
     is_persons: bool,

@@ -2,7 +2,7 @@
 
 use bevy::math::Vec2;
 
-/// Touching is not crossing: so far something may reach over an edge.
+/// Touching is not overlapping: how far something may reach over an edge.
 const TOLERANCE: f32 = 0.01;
 
 /// A rectangle of the ground, by its corners.

@@ -83,9 +83,9 @@ const KINDS: [Kind; 13] = [
     Kind { word: "workbench", footprint: WHOLE, used_for: Some(Use::Work) },
     Kind { word: "desk", footprint: WHOLE, used_for: Some(Use::Work) },
     Kind { word: "coffee", footprint: WHOLE, used_for: Some(Use::Coffee) },
-    // Whoever sits on a bench has the feet before it, on the lower part of the drawing.
+    // An agent on a bench has its feet in front of it, on the lower part of the drawing.
     Kind { word: "bench", footprint: Some([0.0, 0.4, 1.0, 1.0]), used_for: Some(Use::Sit) },
-    // Leaves and light hang over the floor.
+    // Leaves and light extend over the floor without being in the way.
     Kind { word: "plant", footprint: Some([0.15, 0.0, 0.85, 0.5]), used_for: None },
     Kind { word: "lamp", footprint: Some([0.2, 0.0, 0.8, 0.25]), used_for: None },
     Kind { word: "tiles", footprint: None, used_for: None },

@@ -10,7 +10,7 @@ const CELL_UNITS: f32 = 128.0;
 const CELLS_AT_MOST: f32 = 65_536.0;
 /// The distance of a point beside an obstacle from its edge.
 pub(super) const BESIDE: f32 = 0.5;
-/// Of so many obstacles that overlap the way out is looked for.
+/// How many overlapping obstacles are considered when looking for the way out.
 const CLUSTER_AT_MOST: usize = 24;
 
 /// The obstacles, each enlarged by [`CLEARANCE_UNITS`], so that an agent can be treated as a point.
@@ -163,7 +163,7 @@ impl Obstacles {
         all.filter(move |(other, it)| *other != index && it.overlaps(&shape)).map(|(other, _)| other)
     }
 
-    /// The obstacles that hold a point, with all that overlap these.
+    /// The obstacles that contain a point, with all that overlap these.
     fn cluster(&self, point: Vec2) -> Vec<Footprint> {
         let holding = (0..self.shapes.len()).filter(|index| self.shapes[*index].holds(point));
         let mut found: Vec<usize> = holding.collect();

@@ -7,9 +7,9 @@ use bevy::math::Vec2;
 
 use super::obstacles::{BESIDE, Obstacles};
 
-/// So often a search goes on from a corner; a way that is not found by then is none.
+/// How often a search continues from a corner; a route that is not found by then does not exist.
 const TRIES_AT_MOST: usize = 600;
-/// Where the goal and the start stand among the points of a search.
+/// The positions of the goal and the start among the points of a search.
 const GOAL: usize = 0;
 const START: usize = 1;
 
@@ -43,10 +43,10 @@ pub fn length(from: Vec2, way: &[Vec2]) -> f32 {
 /// A corner that a way may turn at.
 struct Point {
     at: Vec2,
-    /// The length of the shortest way to it so far.
+    /// The length of the shortest known path to it.
     cost: f32,
     from: usize,
-    /// So many of the others were tried from here.
+    /// How many of the others were tried from here.
     tried: usize,
 }
 
@@ -54,7 +54,7 @@ struct Search<'a> {
     obstacles: &'a Obstacles,
     points: Vec<Point>,
     met: BTreeSet<usize>,
-    /// What to go on from, by the length of the whole way as far as can be told.
+    /// The points to continue from, by the estimated length of the whole path.
     open: BinaryHeap<Reverse<(u32, usize)>>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Tries straight ways from a point to all others; what is met on them is gone round from then on.
+    /// Tries straight lines from a point to all others; obstacles on them are walked around from then on.
     fn go_on_from(&mut self, index: usize) {
         while self.points[index].tried < self.points.len() {
             let other = self.points[index].tried;

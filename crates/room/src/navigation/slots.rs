@@ -5,8 +5,8 @@ use bevy::math::{Vec2, ops};
 use super::obstacles::Obstacles;
 use super::{BODY_UNITS, CLEARANCE_UNITS};
 
-/// The places before a board, from its middle: two arcs, in which nobody covers the board or stands nearer to another
-/// than a body, and the line of those who wait behind them. The lower side of a board is its front.
+/// The places in front of a board, relative to its middle: two arcs, in which nobody covers the board or overlaps
+/// another agent, and the queue of those who wait behind them. The lower side of a board is its front.
 const FRONT: [[(f32, f32); 10]; 2] = [
     [
         (0.0, -100.0),
@@ -16,7 +16,7 @@ const FRONT: [[(f32, f32); 10]; 2] = [
         (68.0, -48.0),
         (-66.0, 0.0),
         (66.0, 0.0),
-        // The back is better than nothing, where furniture stands before a board.
+        // The back is better than nothing, if furniture is in front of a board.
         (0.0, 58.0),
         (-46.0, 58.0),
         (46.0, 58.0),
@@ -34,7 +34,7 @@ const FRONT: [[(f32, f32); 10]; 2] = [
         (113.0, -6.0),
     ],
 ];
-/// So many of the first arc are before the board or beside it.
+/// How many of the first arc are in front of the board or beside it.
 const BEFORE: usize = 7;
 const LINE: [(f32, f32); 7] = [
     (0.0, -187.0),
@@ -49,7 +49,7 @@ const LINE: [(f32, f32); 7] = [
 pub const WAITING_PLACES: usize = LINE.len();
 /// The distance between two who talk, so that both are fully visible.
 pub const TALK_UNITS: f32 = 1.5 * BODY_UNITS;
-/// Places in rings about a point, so many rings of them.
+/// Places in rings around a point, and the number of rings.
 const RINGS: usize = 5;
 
 /// The number of a place in front of a board, while an agent has it.
@@ -121,7 +121,7 @@ fn circle_of(at: &[Vec2], middle: Vec2) -> Vec<Vec2> {
     let angle = |place: Vec2| ops::atan2(place.y - middle.y, place.x - middle.x);
     let count = at.len().max(1) as f32;
     if let [one, other] = at {
-        // Beside each other as one looks at the room, whoever is on the left stays there.
+        // For two agents side by side on screen, the left one stays on the left.
         let left = if one.x <= other.x { -1.0 } else { 1.0 };
         let half = Vec2::new(left * TALK_UNITS / 2.0, 0.0);
         return vec![half, -half];

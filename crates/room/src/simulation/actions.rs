@@ -25,7 +25,7 @@ use crate::schedule::ticks;
 /// Why nobody is told what it knows by now.
 const KNOWS: &str = "the other agent already knows";
 
-/// Lets everyone who is awake and at leisure take up what comes next.
+/// Lets all idle agents start their next action.
 pub(super) fn start_next_actions(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -38,7 +38,7 @@ pub(super) fn start_next_actions(
     awake.dedup();
     for agent in awake {
         let Some(entity) = sim.roster.entity(agent) else { continue };
-        // Whoever is to be approached is looked up before the agent itself is borrowed.
+        // The agent to be approached is looked up before the agent itself is borrowed.
         let listener = listener(&sim, &bodies, entity);
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
         if body.wants_to_turn_back(sim.now()) {
@@ -63,7 +63,7 @@ pub(super) fn start_next_actions(
     }
 }
 
-/// Whom an agent has something to tell.
+/// The agent that is to be told something.
 struct Listener {
     name: Id,
     /// Whether it knows it by now.
@@ -112,7 +112,7 @@ fn take_up(
         }
         Action::ReadElement { element, .. } => set_out_to_read(sim, body, next, element, false),
         Action::SeekInfo { element } => set_out_to_read(sim, body, next, element, true),
-        Action::ApproachAgent { agent } => set_out_to_tell(sim, body, &next, agent, listener),
+        Action::ApproachAgent { agent } => walk_to_tell(sim, body, &next, agent, listener),
         Action::Attend(pending) => set_out_to_attend(sim, body, &next, pending),
     }
     true
@@ -151,12 +151,12 @@ fn set_out_to_read(
     sim.set(body, Timer::GiveUp, patience);
 }
 
-/// Why somebody waits before an element whose places are all taken, in words for a person.
+/// Why an agent waits in front of an element without free places, in words for a person.
 fn waiting_at(label: &str) -> String {
     format!("waiting for a place at {label}")
 }
 
-fn set_out_to_tell(
+fn walk_to_tell(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
     next: &QueuedAction,
@@ -180,7 +180,7 @@ fn set_out_to_tell(
     sim.shift(body, StateEvent::SetOut { why }, next.cause);
 }
 
-/// Lets an agent turn to a reason: it goes there first, where that is somewhere else.
+/// Lets an agent turn to a reason: it walks there first, if that is somewhere else.
 fn set_out_to_attend(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
@@ -207,8 +207,8 @@ pub(super) fn attend(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut 
     think(body, Think::Attend { interest: Box::new(interest) }, urgency, cause, due);
 }
 
-/// Lets an agent leave its errand. What it was to tell one of those that it talks with now, it can tell them: returns
-/// that; what it was to tell others comes later.
+/// Lets an agent leave its errand. Returns what it was to tell one of the agents that it talks with now, because it can
+/// tell that at once; what it was to tell others comes later.
 pub(super) fn leave_errand(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
@@ -220,7 +220,7 @@ pub(super) fn leave_errand(
         ActivityKind::Gathering { proposal, .. } => {
             let index = talks.waiting.iter().position(|waiting| waiting.id == proposal)?;
             if talks.waiting[index].kind == ConversationKind::Task {
-                // The others have patience anew until it is back.
+                // The patience of the others starts over until it is back.
                 talks.waiting[index].deadline = None;
                 return None;
             }
@@ -305,7 +305,7 @@ pub(super) fn arrive(
     }
 }
 
-/// An agent has come to whoever hands it its work, and goes on to where it does it.
+/// An agent has reached the one that hands it its work, and continues to where it does it.
 fn take_over(sim: &mut SimContext, body: &mut AgentQueryItem) {
     if let ActivityKind::Working { from, .. } = &mut body.activity.doing {
         *from = None;
@@ -313,12 +313,12 @@ fn take_over(sim: &mut SimContext, body: &mut AgentQueryItem) {
     sim.apply_state(body);
 }
 
-/// An agent has come to the element at which its work is found, and goes on with it.
+/// An agent has reached the element at which its work is found, and continues with it.
 fn take_from_board(sim: &mut SimContext, body: &mut AgentQueryItem) {
     let ActivityKind::Working { at, cause, .. } = &mut body.activity.doing else { return };
     let (board, cause) = (at.take(), *cause);
     let board = board.and_then(|board| sim.space.sights.iter().find(|sight| sight.id == board));
-    // Whatever else was told of its work meanwhile is newer.
+    // Any other message about its work meanwhile is newer.
     if let Some(board) = board.filter(|board| body.state.0.why() == on_the_way(&board.label)) {
         let why = format!("working on its task from {}", board.label).into();
         sim.shift(body, StateEvent::Explain(why), cause);
@@ -388,8 +388,8 @@ fn read_here(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageW
     sim.shift(body, StateEvent::Explain(why), cause);
 }
 
-/// Sends an agent that wants to read an element, or waits for a place before it, to a place where it can stand now. If
-/// there is no route, it does not read the element.
+/// Sends an agent that wants to read an element, or waits for a place in front of it, to a free place. If there is no
+/// route, it does not read the element.
 pub(super) fn go_to_read(sim: &mut SimContext, body: &mut AgentQueryItem, element: ElementKey, at: Vec2) {
     let place = sim.take_place(body, element, at);
     let ActivityKind::Reading { action, spot, waits, cause, .. } = &mut body.activity.doing else { return };

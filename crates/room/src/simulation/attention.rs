@@ -15,10 +15,10 @@ use super::steering::{Course, WalkKind, stroll_target};
 use crate::base::{AgentKey, ElementKey};
 use crate::schedule::ticks;
 
-/// After so many ticks an idle agent looks at somebody instead of something, and the other way round.
+/// The interval in ticks after which an idle agent looks at somebody instead of something, and vice versa.
 const GLANCE_TICKS: u64 = 256;
 
-/// Lets everything ring that is due. A timer that is no longer meant changes nothing.
+/// Fires all timers that are due. An outdated timer has no effect.
 pub(super) fn fire_timers(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -94,7 +94,7 @@ fn stroll(sim: &mut SimContext, body: &mut AgentQueryItem) {
     sim.go(body, course);
 }
 
-/// The nearest point to a target at which nobody stands in anybody.
+/// The nearest point to a target at which no agents overlap.
 fn beside_others(sim: &SimContext, target: Vec2, from: Vec2, me: u32) -> Vec2 {
     let gap = sim.movement.standing_units;
     let Some(other) = sim.space.agents.nearest(target, gap, |other| other != me) else { return target };

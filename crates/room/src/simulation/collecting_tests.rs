@@ -1,4 +1,4 @@
-//! Changes that agents make collect, what comes round dies out, and errands wait for nobody who waits.
+//! Agents' changes are collected, chain reactions die out, and nobody waits for an agent that is waiting itself.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::element::{ElementAct, ElementCommand, ElementEdit, PinAct, TextAct};
 use crate::log::events;
 use crate::schedule::ticks;
 
-/// Ada, Ben and Cy beside a pinboard, whom nothing wakes but changes.
+/// Ada, Ben and Cy beside a pinboard; only changes wake them.
 fn beside_a_board() -> (Room, [AgentKey; 3], ElementKey) {
     let mut room = Room::furnished();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
@@ -127,7 +127,7 @@ fn news_of(agent: AgentKey, element: ElementKey, note: &str) -> NewsHeard {
     NewsHeard { agent, element, version: 1, note: note.into(), may_tell: true, cause: Seq(1) }
 }
 
-/// So many agents in a ring, each nearest to the next, with something to tell about an element of its own.
+/// This many agents in a ring, each nearest to the next, with something to tell about an element of its own.
 fn with_news(ids: &[&str]) -> (Room, Vec<AgentKey>, Vec<ElementKey>) {
     let mut room = Room::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
@@ -185,7 +185,7 @@ fn whoever_goes_to_tell_something_turns_back_for_what_must_be_read_and_tells_it_
         heard.version = 0;
         room.say(heard);
         if waits {
-            // She comes to him and waits, because a person holds him.
+            // She walks to him and waits, because a person is dragging him.
             room.say(AgentCommand::PickUp { agent: "ben".into() });
         }
         room.run(ticks(if waits { 8.0 } else { 2.0 }));

@@ -110,7 +110,7 @@ fn apply_command(
     }
 }
 
-/// Where it is put down is its home, to a tenth of a unit, as it will stand in the scene file.
+/// The place where it is put down becomes its home, rounded to a tenth of a unit as in the scene file.
 fn put_down(sim: &mut SimContext, body: &mut AgentQueryItem, position: Vec2, writes: &mut MessageWriter<SceneWrite>) {
     body.position.0 = tenths(position);
     body.home.0 = body.position.0;

@@ -10,7 +10,7 @@ use crate::base::{Backoff, Seq};
 use crate::log::events::{self, ReadOutcome};
 use crate::schedule::ticks;
 
-/// The most characters of an answer that stand in the log.
+/// The maximum length of an answer in the log, in characters.
 const ANSWER_CHARS: usize = 2_000;
 
 /// Puts what an agent reads or turns to, or goes to, back into its queue.
@@ -56,7 +56,7 @@ pub(super) fn finish(
                 if how == ReadOutcome::Read && body.activity.version_read(element) != Some(version) {
                     body.activity.heard = body.activity.heard.newer(body.activity.origin);
                 }
-                // Of what it saw in part only, an older version stands for what it knows.
+                // For content that it saw only in part, the last fully known version counts.
                 let is_part = matches!(outcome, ThinkOutcome::Partly { .. });
                 let known = if is_part { version.checked_sub(1) } else { Some(version) };
                 if let Some(version) = known {
@@ -77,7 +77,7 @@ pub(super) fn finish(
             let action = Action::Attend(pending.clone());
             Some((QueuedAction { failures: failures + 1, ..QueuedAction::new(action, *asked) }, None))
         }
-        // How work went is recorded by whoever keeps it.
+        // The result of work is recorded by the layer that owns it.
         _ => None,
     };
     let ThinkOutcome::Failed { why, passing } = outcome else {
@@ -86,7 +86,7 @@ pub(super) fn finish(
         return;
     };
     if let ActivityKind::Compacting { .. } = doing {
-        // Whoever keeps the session says why, and asks for it again in time: nothing else waits for that.
+        // The owner of the session says why, and requests it again in time: nothing else waits for that.
         sim.shift(body, StateEvent::Done, cause);
         return;
     }

@@ -75,14 +75,14 @@ pub enum ActivityKind {
         action: Action,
         /// Which element.
         element: ElementKey,
-        /// Where it goes to stand.
+        /// The place that it walks to.
         spot: Vec2,
         /// How near to that is near enough.
         arrive: f32,
         /// Whether all places before the element are taken, so that it waits for one there.
         #[serde(default)]
         waits: bool,
-        /// The version that it reads, once it stands there.
+        /// The version that it reads once it is there.
         version: u32,
         /// The record that it came from.
         cause: Seq,
@@ -110,7 +110,7 @@ pub enum ActivityKind {
         activation: ActivationKey,
         /// The record that queued it.
         cause: Seq,
-        /// To whom it goes first, who hands it over; nobody once it was there.
+        /// The agent that hands it over, where it goes first; `None` once it was there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<AgentKey>,
         /// To which element it goes before, where its work is found, by id; none once it was there.
@@ -124,7 +124,7 @@ pub enum ActivityKind {
         /// The record of the note.
         cause: Seq,
     },
-    /// It comes to where a conversation is to begin, or waits there.
+    /// It walks to the place of a conversation, or waits there.
     Gathering {
         /// Which proposal.
         proposal: u32,
@@ -142,7 +142,7 @@ pub enum ActivityKind {
 }
 
 impl ActivityKind {
-    /// The action that this came from, to be done again, where it came from one that can be.
+    /// The action that caused this, to be repeated, if it was one that can be.
     pub(super) fn queued_again(self) -> Option<QueuedAction> {
         let (action, cause, failures) = match self {
             Self::Reading { action, cause, failures, .. } => (action, cause, failures),
@@ -210,7 +210,7 @@ pub enum Timer {
     Seek,
     /// An action of its queue is due that had to wait.
     Due,
-    /// It gives up going to tell something.
+    /// It stops trying to tell something.
     GiveUp,
 }
 
@@ -376,7 +376,7 @@ pub(super) struct Sight {
 
 impl Sight {
     pub fn of(element: &Element) -> Self {
-        // A kind that nobody knows is private where it has an owner: rather unread than read by the wrong one.
+        // An unknown kind is private if it has an owner: better unread than read by the wrong agent.
         let private = kind(&element.kind).map_or(element.owner.is_some(), |kind| kind.private);
         Self {
             key: element.key,
@@ -541,13 +541,13 @@ pub(super) fn update_spatial_index(
         let points: Vec<Entry> =
             space.sights.iter().map(|sight| Entry { position: sight.position, key: sight.key.0 }).collect();
         space.elements.rebuild(&points);
-        // A room that was saved before furniture stood in the way finds it in its scene.
+        // A room that was saved before furniture was an obstacle finds it in its scene.
         let decor =
             space.decor.get_or_insert_with(|| scene.map_or_else(Vec::new, |scene| Decor::all_of(&scene.doc.root)));
         let elements = space.sights.iter().filter_map(|sight| element_footprint(sight.position));
         space.obstacles = Obstacles::new(elements.chain(decor.iter().filter_map(decor_footprint)));
         space.seats = seats(decor, &space.obstacles);
-        // Whoever stands where something was put steps out of it.
+        // An agent that overlaps new furniture steps out of it.
         for shape in space.obstacles.shapes() {
             let middle = (shape.low + shape.high) / 2.0;
             space.agents.within(middle, middle.distance(shape.high), |entry, _| {

@@ -60,7 +60,7 @@ impl SimContext<'_> {
         if let Some(transition) = transition {
             let (from, to) = (transition.from.word().into(), transition.to.word().into());
             let state = events::State { from, to, why: body.state.0.why().to_owned().into() };
-            // What comes of nothing but time comes of its being here.
+            // What has no other cause than time is caused by the agent's presence.
             let cause = cause.into().unwrap_or(body.agent.added);
             body.activity.state_record = Some(self.write(body, cause, &state));
         }
@@ -170,7 +170,7 @@ impl SimContext<'_> {
         }
     }
 
-    /// Says that an action is queued; what comes of it comes from that record.
+    /// Records that an action is queued; that record is the cause of its effects.
     fn write_queued(&mut self, body: &AgentQueryItem, queued: &QueuedAction) -> Seq {
         let QueuedAction { action, cause, not_before, .. } = queued;
         let event = events::ActionQueued {

@@ -91,7 +91,7 @@ impl Conversations {
         self.running.values()
     }
 
-    /// Keeps what these two said to each other: the last of it, and of so many pairs.
+    /// Keeps the last lines that these two said to each other, for a limited number of pairs.
     pub(super) fn keep(&mut self, pair: (AgentKey, AgentKey), said: &[Utterance], (utterances, pairs): (usize, usize)) {
         let (low, high) = (pair.0.min(pair.1), pair.0.max(pair.1));
         let earlier = self.earlier.entry(low).or_default().entry(high).or_default();
@@ -167,7 +167,7 @@ pub enum ConversationCommand {
         /// Which.
         conversation: ConversationKey,
     },
-    /// The master switch: off ends all talk among agents and lets none begin. Solo tasks go on.
+    /// The master switch: off ends all conversations among agents and prevents new ones. Solo tasks continue.
     Switch {
         /// Whether agents may talk to each other.
         on: bool,

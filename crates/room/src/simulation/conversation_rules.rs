@@ -54,7 +54,7 @@ pub struct TalkLedger {
     /// When the next banter would begin if it were spread evenly, in ticks; those saved up may begin sooner.
     #[serde(default)]
     next_banter: u64,
-    /// When pairs (smaller key first) last talked, and what was the newest that either had heard by then.
+    /// When pairs (smaller key first) last talked, and the newest news that either had received by then.
     #[serde(default)]
     pairs: BTreeMap<AgentKey, BTreeMap<AgentKey, LastTalk>>,
 }

@@ -34,8 +34,8 @@ pub(super) struct ConversationState {
     /// Whether everybody rests who is not at work.
     #[serde(default)]
     pub(super) resting: bool,
-    /// Ended and not told yet. Most end when the last turn is heard, at the end of a tick: the next tick tells
-    /// it, and a world saved in between must not lose it.
+    /// Ended but not reported yet. Most end with their last turn, at the end of a tick: the next tick reports it, and a
+    /// world that is saved in between must not lose it.
     #[serde(default)]
     pub(super) over: Vec<ConversationEnded>,
 }

@@ -22,7 +22,7 @@ use crate::log::events::{self, word};
 use crate::navigation::slots;
 use crate::schedule::ticks;
 
-/// One check for a pair looks at so many agents at most, and at so many others near each.
+/// How many agents one check for a pair considers, and how many others near each.
 const LOOK_AT_MOST: usize = 500;
 
 /// The name of a conversation in the log.
@@ -47,7 +47,7 @@ pub(super) fn forget_departed(
 type ConversationContext<'a, 'd, 'w, 's> =
     (&'a mut SimContext<'d>, &'a mut Query<'w, 's, AgentQuery>, &'a mut ConversationState, &'a mut Conversations);
 
-/// Lets conversations go on, begin and end.
+/// Starts, continues and ends conversations.
 pub(super) fn run_conversations(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -106,8 +106,8 @@ fn continue_conversation(table: &mut ConversationContext, key: ConversationKey, 
     due.write(ThinkDue { agent: speaker, activity, think, urgency, cause: turn.cause });
 }
 
-/// Takes out whoever has left the room, was carried out of reach, or is held by a person for too long to be waited
-/// for.
+/// Removes participants that have left the room, were carried out of reach, or have been dragged by a person for too
+/// long.
 fn leave_if_away(table: &mut ConversationContext, key: ConversationKey) {
     let (sim, bodies, _, conversations) = table;
     let Some(conversation) = conversations.running.get(&key) else { return };
@@ -129,7 +129,7 @@ fn leave_if_away(table: &mut ConversationContext, key: ConversationKey) {
     }
 }
 
-/// Ends a conversation: its participants cool down, and what they said is kept for the next time.
+/// Ends a conversation: its participants cool down, and what they said is remembered for the next time.
 pub(super) fn end(table: &mut ConversationContext, key: ConversationKey, why: &str, because: Option<Seq>) {
     let (sim, bodies, talks, conversations) = table;
     let Some(conversation) = conversations.running.remove(&key) else { return };
@@ -137,7 +137,7 @@ pub(super) fn end(table: &mut ConversationContext, key: ConversationKey, why: &s
     let now = sim.now();
     let ended = events::ConversationEnd { why: why.to_owned(), turns: Some(conversation.turns_taken) };
     let cause = sim.log.write(EventDraft::of(&ended).session(session_of(key)).cause(because.unwrap_or(turn.cause)));
-    // Whoever left early was there, too; whoever left the room is nobody's any more.
+    // An agent that left early was there, too; one that left the room does not count any more.
     let all = conversation.participants.iter().chain(&conversation.left).copied();
     let all: Vec<AgentKey> = all.filter(|agent| sim.roster.entity(*agent).is_some()).collect();
     mark_as_informed(sim, bodies, talks, &all, turn.origin);
@@ -210,7 +210,7 @@ pub(super) fn apply_turn(
     let name = body.agent.name.clone();
     match conversation_rules::turn_taken(conversation, turn, taken) {
         Some(why) => end(table, key, why, None),
-        // Two are alone without the one; more go on among themselves.
+        // Two agents are alone without the third; more continue among themselves.
         None if says_bye && conversation.participants.len() <= 2 => {
             end(table, key, &format!("{name} ended it"), None);
         }
@@ -237,7 +237,7 @@ fn leave(table: &mut ConversationContext, key: ConversationKey, agent: AgentKey)
     }
 }
 
-/// The agents, by key, of whom one check asks whether they could have a chat.
+/// The agents, by key, for which one check considers a chat.
 fn looked_at(begin: u32, everyone: u32) -> impl Iterator<Item = u32> + Clone {
     let begin = if everyone <= LOOK_AT_MOST as u32 { 0 } else { begin };
     (begin..begin + everyone.min(LOOK_AT_MOST as u32)).map(move |agent| agent % everyone)
@@ -337,7 +337,7 @@ fn look_for_banter(table: &mut ConversationContext) {
     }
 }
 
-/// Begins a conversation, gives it up, or lets its participants come nearer. Whether it no longer waits.
+/// Begins a conversation, gives it up, or lets its participants approach. Returns whether it no longer waits.
 fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
     let (sim, bodies, talks, _) = table;
     let now = sim.now();
@@ -400,8 +400,8 @@ fn is_elsewhere(doing: &ActivityKind, proposal: &Proposal) -> bool {
     }
 }
 
-/// Whether an agent that is on its way to a talk, or waits for one, takes part in this one: two who want to tell each
-/// other something begin at once, and nobody waits for somebody who waits. What a person wants goes first.
+/// Whether an agent that walks to a conversation, or waits for one, joins this one: two that want to tell each other
+/// something begin at once, and nobody waits for an agent that waits itself. A person's wish goes first.
 fn may_be_stopped(talks: &ConversationState, body: &AgentQueryReadOnlyItem, proposal: &Proposal) -> bool {
     let waits_for = |id: u32| talks.waiting.iter().find(|waiting| waiting.id == id);
     let is_free = match body.activity.doing {
@@ -434,7 +434,7 @@ fn begin(table: &mut ConversationContext, proposal: Proposal, participants: Vec<
     };
     let started = sim.log.write(EventDraft::of(&start).session(session_of(key)).cause(proposal.cause));
     release(sim, bodies, &proposal, &participants, started);
-    // What they came to tell each other they tell each other now.
+    // They now tell each other what they came to tell.
     let mut told = Vec::from_iter(proposal.news);
     for (index, agent) in participants.iter().enumerate() {
         let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };

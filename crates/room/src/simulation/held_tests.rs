@@ -1,4 +1,5 @@
-//! Whom a person holds, and what fails, holds up nobody else; who is stationary ends at home; talk is not kept for ever.
+//! An agent that is dragged by a person, or that fails, delays nobody else; stationary agents end up at home; old
+//! conversations are dropped.
 
 use bevy::math::Vec2;
 
@@ -18,7 +19,7 @@ fn row(room: &mut Room, ids: &[&str]) -> Vec<AgentKey> {
 }
 
 #[test]
-fn whoever_is_paused_leaves_a_conversation_and_the_others_go_on() {
+fn whoever_is_paused_leaves_a_conversation_and_the_others_continue() {
     for speaker in ["ada", "ben"] {
         let mut room = Room::new();
         let agents = row(&mut room, &["ada", "ben", "cy"]);
@@ -36,7 +37,8 @@ fn whoever_is_paused_leaves_a_conversation_and_the_others_go_on() {
         assert_eq!(room.app.world().resource::<Conversations>().iter().count(), 1);
         let held = if speaker == "ada" { agents[0] } else { agents[1] };
         let others: Vec<AgentKey> = agents.iter().copied().filter(|agent| *agent != held).collect();
-        let conversation = room.app.world().resource::<Conversations>().iter().next().expect("it goes on").clone();
+        let conversation =
+            room.app.world().resource::<Conversations>().iter().next().expect("it should continue").clone();
         assert_eq!((conversation.participants, conversation.left), (others, vec![held]));
         assert_eq!(room.state(held), State::Paused);
     }

@@ -72,7 +72,7 @@ impl SimContext<'_> {
                 self.set(body, timer, until);
                 true
             }
-            // Whoever was kept from getting there gives up.
+            // An agent that is kept from getting there gives up.
             None if body.walk.course.kind == WalkKind::ToPlace => {
                 self.set(body, timer, patience.min(now + ticks(self.movement.stroll_secs)));
                 true

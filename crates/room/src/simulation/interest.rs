@@ -16,7 +16,7 @@ const SENTENCE_CHARS_AT_MOST: usize = 200;
 const ASK_CHARS_AT_MOST: usize = 2_000;
 /// Characters of one piece of what others said.
 const QUOTE_CHARS_AT_MOST: usize = 4_000;
-/// Pieces of what others said; of more the oldest go, and how many is said.
+/// How many quotes of others are kept; older ones are dropped, and their number is given.
 const QUOTES_AT_MOST: usize = 8;
 
 /// A reason to wake an agent: why, how urgent it is, and what the agent is asked.
@@ -109,7 +109,7 @@ impl Interest {
         self
     }
 
-    /// The same, short enough to be kept in a queue.
+    /// The same, shortened for a queue.
     pub(super) fn bounded(mut self) -> Self {
         self.why.sentence = truncate(&one_line(&self.why.sentence), SENTENCE_CHARS_AT_MOST);
         self.moment.ask = truncate(&self.moment.ask, ASK_CHARS_AT_MOST);
@@ -147,7 +147,7 @@ impl PendingInterest {
         self.interest.is_like(&other.interest)
     }
 
-    /// One for both: asked as the newer one asks, with what was said to either, as soon as the more urgent of the two.
+    /// Merges two: the newer request, the quotes of both, as early as the more urgent of the two.
     pub(super) fn merged(self, newer: &Self) -> Self {
         let mut quotes = self.interest.moment.quotes;
         quotes.extend(newer.interest.moment.quotes.iter().cloned());

@@ -30,7 +30,7 @@ pub enum Think {
     },
     /// Its session has grown long and is to be summed up.
     Compact,
-    /// Something called for it: what, and what it is asked.
+    /// A reason called it: which one, and what it is asked.
     Attend {
         /// Why it turns to that, and what it is asked.
         interest: Box<Interest>,
@@ -86,17 +86,17 @@ pub struct ThinkDone {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum ThinkOutcome {
-    /// This is what it said, without markers; may be empty.
+    /// Its reply, without markers; may be empty.
     Said {
         /// The words.
         text: String,
     },
-    /// It said this about what it read, which was too much to be shown at once: the rest is still to be read.
+    /// Its reply about what it read, which was too much for one prompt: the rest has still to be read.
     Partly {
         /// The words.
         text: String,
     },
-    /// In a conversation: it said this, or nothing, and ended the talk.
+    /// In a conversation: its reply, possibly empty, which ends the conversation.
     Bye {
         /// The words.
         text: String,

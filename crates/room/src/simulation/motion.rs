@@ -14,14 +14,14 @@ use crate::agent::Roster;
 use crate::base::{AgentKey, ElementKey};
 use crate::schedule::{SimClock, TICKS_PER_SEC, ticks};
 
-/// How many ticks lie between two looks of one walking agent at whom it passes.
+/// The interval in ticks between two looks of a walking agent at whom it passes.
 const LOOK_EVERY: u64 = 8;
-/// Who goes round something to where another agent is looks for a way so often, as the other moves.
+/// How often an agent that walks around an obstacle to another agent recalculates its route, because the other moves.
 const SEEK_WAY_EVERY: u64 = 16;
-/// Two who stand too near by less than this stay where they are.
+/// Two agents that overlap by less than this do not move.
 const LEAST_STEP_UNITS: f32 = 0.25;
-/// So many of an agent's last reactions are kept; with a pause of a quarter of the time between two
-/// reactions of one pair, no more can matter.
+/// How many of an agent's last reactions are kept; with a pause of a quarter of the time between two reactions of one
+/// pair, no more can matter.
 const REACTIONS_KEPT: usize = 4;
 
 /// An agent reacted to someone or something that it passed or looked at. For the view only.
@@ -149,7 +149,8 @@ pub(super) fn part(
         let (_, walk, state) = bodies.get(roster.entity(agent)?).ok()?;
         (!walk.course.moves() && !state.0.is_held()).then_some(())
     };
-    // Whoever stands too near to one of them, and they themselves: told from where all stood, for both alike.
+    // Agents that are too near to one of them, and they themselves: based on all positions before, so that both see the
+    // same.
     let mut aside = Vec::new();
     for agent in stopped {
         let (Some(here), Some(())) = (space.position(agent), free(&bodies, agent)) else { continue };
@@ -271,7 +272,7 @@ pub(super) fn walk(
         }
         steps.push((key, moved));
     }
-    // Afterwards, so that everyone sees the others where the tick began, whoever is moved first.
+    // Afterwards, so that all agents see the positions from the beginning of the tick, whoever moves first.
     space.moved |= !steps.is_empty();
     for (key, moved) in steps.drain(..) {
         if let Some(body) = space.bodies.get_mut(key as usize) {

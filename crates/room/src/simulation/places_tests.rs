@@ -1,4 +1,4 @@
-//! Places in the room: reading in rows and in line, ways that there are not, talk face to face, seats and desks.
+//! Places in the room: reading in rows and in queues, unreachable places, conversations face to face, seats and desks.
 
 use bevy::ecs::message::Messages;
 use bevy::math::Vec2;
@@ -175,7 +175,7 @@ fn two_who_talk_face_each_other_and_four_open_a_circle_and_nobody_stands_in_a_bo
         let places: Vec<Vec2> = talking.iter().map(|agent| room.position(*agent)).collect();
         let middle = places.iter().sum::<Vec2>() / places.len() as f32;
         if let [left, right] = places[..] {
-            // Figures look to the left or to the right: beside each other they face each other.
+            // Figures look to the left or to the right: side by side they face each other.
             assert!((left.y - right.y).abs() < 8.0 && left.x < right.x, "{places:?}");
         }
         let radii = places.iter().map(|place| place.distance(middle));
@@ -326,7 +326,7 @@ fn posture(room: &Room, agent: AgentKey) -> Posture {
     Posture::of(room.state(agent), &room.get::<Walk>(agent), &room.get::<Activity>(agent))
 }
 
-/// What an agent has in its hands, where it reads no element, and what it sits on.
+/// What an agent holds in its hands when it is not reading an element, and what it sits on.
 fn hands_and_seat(room: &Room, agent: AgentKey) -> (Option<Held>, Option<Seated>) {
     let (state, posture, activity) = (room.state(agent), posture(room, agent), room.get::<Activity>(agent));
     let held = Held::of(posture, state, &activity, None);

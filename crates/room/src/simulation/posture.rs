@@ -1,5 +1,5 @@
-//! The posture of an agent, what it holds in its hands and what it sits on, for drawing. Derived from its activity; nothing
-//! depends on it.
+//! The posture of an agent, what it holds in its hands and what it sits on, for drawing. Derived from its activity;
+//! nothing depends on it.
 
 use bevy::math::Vec2;
 
@@ -52,7 +52,7 @@ pub enum Held {
     Sheet,
     /// An open book.
     Book,
-    /// A letter that it carries to somebody, or to where it works at what it says.
+    /// A letter that it carries to another agent, or to its place of work.
     Letter,
     /// A cup.
     Cup,

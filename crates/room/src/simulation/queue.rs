@@ -191,7 +191,7 @@ impl ActionQueue {
         }
     }
 
-    /// The same stands there already: what is more urgent or sooner counts, but what failed waits as it would have.
+    /// Merges with an equal entry: the more urgent or earlier one counts, but a failed one waits as before.
     fn join(&mut self, index: usize, new: QueuedAction) -> Queued {
         let old = &self.0[index];
         let not_before = if old.failures > 0 { old.not_before } else { old.not_before.min(new.not_before) };
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(queue.enqueue(waiting(read(1, false)), CAP), Queued::AlreadyThere);
         assert_eq!(queue.enqueue(QueuedAction::new(read(1, false), Seq(7)), CAP), Queued::Raised);
         assert_eq!(queue.pop(50), Some(QueuedAction::new(read(1, false), Seq(7))));
-        // What failed is tried again when it said, however often it is asked for.
+        // A failed action is retried at its time, however often it is requested.
         let failed = QueuedAction { failures: 1, ..waiting(read(1, false)) };
         assert_eq!(queue.enqueue(failed, CAP), Queued::Added);
         assert_eq!(queue.enqueue(QueuedAction::new(read(1, true), Seq(8)), CAP), Queued::Raised);
@@ -385,7 +385,7 @@ mod tests {
                     prop_assert!(now.contains(&Action::CompactContext));
                 }
                 for rank in 0..5 {
-                    // First come, first served: whoever stayed within a rank kept the order of coming.
+                    // First come, first served: entries of equal rank keep their order.
                     let seqs: Vec<_> = queue.iter().filter(|one| one.action.rank() == rank).map(|one| one.cause).collect();
                     prop_assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]));
                 }

@@ -27,7 +27,7 @@ use crate::log::events::{self};
 use crate::schedule::ticks;
 use crate::workspace::layout::APPROVALS_FILE;
 
-/// Takes in why agents wait, and what became of their thinking.
+/// Processes why agents wait, and the results of their requests.
 pub(super) fn apply_think_results(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -53,7 +53,7 @@ pub(super) fn apply_think_results(
         let Some(Ok(mut body)) = sim.roster.entity(thought.agent).map(|entity| bodies.get_mut(entity)) else {
             continue;
         };
-        // Too late: the agent has gone on to something else.
+        // Too late: the agent is doing something else now.
         if body.activity.awaited != Some(thought.activity) {
             continue;
         }
@@ -126,7 +126,7 @@ pub(super) fn wake_on_element_changes(
         if changed.change.is(ElementChange::ADDED) {
             continue;
         }
-        // What is asked of a person is nothing for agents to read.
+        // Questions to a person are not for agents to read.
         let is_for_person = element.file.as_deref() == Some(APPROVALS_FILE);
         let kind = kind(&element.kind).filter(|_| !is_for_person);
         let wake = kind.map_or(Wake::Nobody, |kind| kind.wakes(&changed.change));
@@ -137,7 +137,7 @@ pub(super) fn wake_on_element_changes(
     }
 }
 
-/// Where something comes from: an agent's act from what it thought about last, everyone else's from outside.
+/// The cause of something: an agent's act is caused by its last request, everything else comes from outside.
 fn origin_of(sim: &SimContext, bodies: &Query<AgentQuery>, by: &Author, cause: Seq) -> Provenance {
     let agent = sim.roster.key(&by.0).and_then(|key| sim.roster.entity(key));
     match agent.and_then(|entity| bodies.get(entity).ok()) {
@@ -187,8 +187,8 @@ fn wakes(change: &Change, agent: &Agent, sight: &Sight) -> Option<bool> {
     sight.may_be_read_by(agent).then_some(urgency.is_high())
 }
 
-/// When a change is to be read at the earliest: at once where it came from outside or concerns the reader, else when
-/// its last look is long enough ago, so that changes collect.
+/// The earliest time to read a change: at once if it came from outside or concerns the reader, otherwise some time
+/// after its last look, so that changes are collected.
 fn not_before(sim: &SimContext, body: &AgentQueryItem, change: &Change, words: Option<&Words>) -> u64 {
     let concerns = matches!(change.wake, Wake::Owner(_) | Wake::Author(_))
         || words.is_some_and(|words| words.name(&body.agent.name) || words.name(&body.agent.id));
@@ -209,7 +209,7 @@ fn wake_readers(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, change: &C
     for entity in everyone {
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
         if changed.by.0 == body.agent.id {
-            // Whoever changed it knows what it did, if it knew what stood there before.
+            // The author of a change knows the result if it knew the content before.
             if let Some(read) = body.activity.read.get_mut(&element.key)
                 && read.version + 1 == element.version
             {
@@ -242,7 +242,7 @@ fn stop_walking_to(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, changed
     }
 }
 
-/// Sends those who walk to an element to where it stands now.
+/// Redirects agents that walk to an element to its present position.
 fn redirect_walkers(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, element: &Element) {
     let everyone: Vec<_> = sim.roster.iter().map(|(_, entity)| entity).collect();
     for entity in everyone {
@@ -266,7 +266,7 @@ fn redirect_walkers(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, elemen
     }
 }
 
-/// Sends an agent that goes to take its work up at an element to where that stands now.
+/// Redirects an agent that walks to its work at an element to the element's present position.
 fn follow_to_work(sim: &mut SimContext, body: &mut AgentQueryItem, element: &Element) {
     let is_its = matches!(&body.activity.doing, ActivityKind::Working { at: Some(at), .. } if *at == element.id);
     if is_its && body.walk.course.moves() {
@@ -274,7 +274,7 @@ fn follow_to_work(sim: &mut SimContext, body: &mut AgentQueryItem, element: &Ele
     }
 }
 
-/// Takes in who has something to tell, and whose session is to be summed up.
+/// Processes which agents have something to tell, and which sessions are to be summarized.
 pub(super) fn apply_news_and_compactions(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
@@ -291,7 +291,7 @@ pub(super) fn apply_news_and_compactions(
         if !talks.switched_on() {
             continue;
         }
-        let Some(to) = whom_to_tell(&sim, &bodies, heard) else { continue };
+        let Some(to) = news_recipient(&sim, &bodies, heard) else { continue };
         let Some(Ok(mut body)) = sim.roster.entity(heard.agent).map(|entity| bodies.get_mut(entity)) else { continue };
         let action = QueuedAction::new(Action::ApproachAgent { agent: to }, heard.cause);
         let origin = body.activity.origin;
@@ -316,8 +316,8 @@ pub(super) fn apply_news_and_compactions(
     }
 }
 
-/// The nearest agent that may hear it, has not read it, is not about to and was not told.
-fn whom_to_tell(sim: &SimContext, bodies: &Query<AgentQuery>, heard: &NewsHeard) -> Option<AgentKey> {
+/// The nearest agent that may know it, has not read it, is not about to read it and was not told.
+fn news_recipient(sim: &SimContext, bodies: &Query<AgentQuery>, heard: &NewsHeard) -> Option<AgentKey> {
     let sight = sim.space.sight(heard.element)?;
     let from = sim.space.position(heard.agent)?;
     let near = sim.space.agents_within(from, sim.attention.tell_units);

@@ -70,7 +70,7 @@ pub fn label_of(written: &str) -> String {
     text::one_line(written).trim().to_owned()
 }
 
-/// Does what a person asks about relationships, and ends those of agents that a person takes out of the room.
+/// Applies a person's changes of relationships, and removes those of agents that a person removes from the room.
 pub(super) fn apply_relationship_commands(
     roster: Res<Roster>,
     mut talks: ResMut<ConversationState>,
@@ -87,7 +87,7 @@ pub(super) fn apply_relationship_commands(
         }
     }
     for command in removals.read() {
-        // Whoever has an agent of that id again already was not taken out.
+        // If an agent with that id exists again already, it was not removed.
         if let AgentCommand::Remove { agent } = command
             && roster.key(agent).is_none()
         {
@@ -183,7 +183,8 @@ mod tests {
         assert_eq!(ties, [tie("ben", "cy", "likes much"), tie("ada", "ben", "mentors")]);
         let relabel = RelationshipCommand::Relabel { relationship: ties[1].clone(), label: String::new() };
         done(&mut ties, &relabel).expect("no label is a label");
-        done(&mut ties, &RelationshipCommand::Remove { relationship: tie("ben", "cy", "likes much") }).expect("it is");
+        done(&mut ties, &RelationshipCommand::Remove { relationship: tie("ben", "cy", "likes much") })
+            .expect("it should be");
         assert_eq!(ties, [tie("ada", "ben", "")]);
     }
 

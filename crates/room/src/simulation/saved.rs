@@ -45,7 +45,7 @@ pub(super) struct SimulationSaved {
     last_changes: LastChanges,
     #[serde(default)]
     claims: Claims,
-    /// What the room is furnished with; absent in rooms that were saved before furniture stood in the way.
+    /// The furniture of the room; absent in rooms that were saved before furniture was an obstacle.
     #[serde(default)]
     decor: Option<Vec<Decor>>,
 }
@@ -93,7 +93,7 @@ impl Section for SimulationSaved {
             let walk = Walk { key, course };
             world.entity_mut(entity).insert((position, home, (walk, route), state, queue, activity, random));
         }
-        // Whoever came in with this world was not saved by this floor: it stands where it came in.
+        // An agent that was added together with this world was not saved by this layer: it stays where it was added.
         let mut newcomers = world.query::<(&Agent, &Position)>();
         for (agent, position) in newcomers.iter(world) {
             if space.position(agent.key).is_none() {

@@ -1,5 +1,5 @@
-//! Hours in each of the scenes that are shipped, from several seeds: nobody stands in anybody or anything, and whoever sets
-//! out arrives.
+//! Hours in each of the shipped scenes, with several seeds: no agent overlaps anybody or anything, and every agent that
+//! sets out arrives.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,11 +17,11 @@ use crate::schedule::{RoomSeed, ticks};
 use crate::workspace::scene_file::{SceneDoc, parse};
 use crate::workspace::{Decor, SceneEdit, starter};
 
-/// Those who stand too near to each other have so long to part.
+/// How long agents that are too near to each other have to separate.
 const PARTING_TICKS: u32 = 30;
-/// So long a thought takes in these rooms.
+/// The duration of a model call in these rooms.
 const THINKING_TICKS: u64 = 75;
-/// So often a person changes a board.
+/// How often a person changes a board.
 const CHANGE_TICKS: u64 = 4_500;
 
 fn scenes() -> Vec<(String, SceneDoc)> {
@@ -34,7 +34,7 @@ fn scenes() -> Vec<(String, SceneDoc)> {
     parsed.collect()
 }
 
-/// A shipped scene with people who answer after a while.
+/// A shipped scene with models that answer after a while.
 struct Stage {
     room: Room,
     agents: Vec<AgentKey>,
@@ -77,14 +77,14 @@ impl Stage {
             self.thinking.push_back((self.now + THINKING_TICKS, due));
         }
         while self.thinking.front().is_some_and(|(at, _)| *at <= self.now) {
-            let (_, due) = self.thinking.pop_front().expect("there is one");
+            let (_, due) = self.thinking.pop_front().expect("there should be one");
             self.room.answer_to(&due, ThinkOutcome::Said { text: "So it is.".into() });
         }
     }
 
     /// A person changes a board, and everyone who may is to read it.
     fn change(&mut self, element: ElementKey) {
-        let entity = self.room.app.world().resource::<Elements>().entity(element).expect("it is there");
+        let entity = self.room.app.world().resource::<Elements>().entity(element).expect("it should exist");
         self.room.app.world_mut().get_mut::<Element>(entity).expect("it is an element").version += 1;
         let change = ElementChange::new(ElementChange::ADDED);
         self.room.say(ElementChanged { element, change, by: Author::user(), cause: Seq(1) });
@@ -99,13 +99,13 @@ impl Stage {
     }
 }
 
-/// What is wrong for too long in a room, by whom.
+/// Faults that last too long in a room, by agent.
 #[derive(Default)]
 struct Watch {
     near: BTreeMap<(AgentKey, AgentKey), u32>,
     inside: BTreeMap<AgentKey, u32>,
     wrong: Vec<String>,
-    /// Ticks that anybody spent at a piece of furniture.
+    /// Ticks that any agent spent at a piece of furniture.
     visiting: u64,
 }
 
@@ -142,15 +142,15 @@ impl Watch {
     }
 }
 
-/// Other seeds than the scene's own, each tried for [`SHORT_SECS`]. Where this variable of the environment says how many,
-/// so many are tried for an hour each.
+/// Other seeds than the scene's own, each tried for [`SHORT_SECS`]. If this environment variable gives a number, that
+/// many are tried for an hour each.
 const MORE_SEEDS: &str = "WORKSHOP_MORE_SEEDS";
-/// So many are tried where it says nothing.
+/// How many are tried otherwise.
 const SHORT_SEEDS: u64 = 2;
 const SHORT_SECS: f32 = 1_200.0;
 const HOUR_SECS: f32 = 3_600.0;
 
-/// The scene of this name from other seeds than its own.
+/// The scene of this name with other seeds than its own.
 fn from_other_seeds(name: &str) {
     let asked = std::env::var(MORE_SEEDS).ok();
     let asked = asked.map(|count| count.parse::<u64>().expect("WORKSHOP_MORE_SEEDS is a number"));
@@ -162,7 +162,7 @@ fn from_other_seeds(name: &str) {
     }
 }
 
-/// An hour of a scene from its own seed.
+/// An hour of a scene with its own seed.
 fn an_hour_of(name: &str) {
     let (path, doc) = scene(name);
     live_through(&path, &doc, doc.seed.unwrap_or(0), HOUR_SECS);
@@ -172,7 +172,7 @@ fn scene(name: &str) -> (String, SceneDoc) {
     scenes().into_iter().find(|(path, _)| path.contains(name)).expect("it is shipped")
 }
 
-/// So long a scene lives: nobody in anybody or anything, and everyone who sets out arrives.
+/// Runs a scene for this long: no agent overlaps anybody or anything, and every agent that sets out arrives.
 fn live_through(path: &str, doc: &SceneDoc, seed: u64, secs: f32) {
     let mut stage = Stage::of(doc, seed);
     let mut watch = Watch::default();
@@ -220,7 +220,7 @@ fn from_other_seeds_nobody_at_the_desk_stands_in_anybody_or_anything() {
 }
 
 #[test]
-fn a_scene_with_ways_and_places_goes_on_after_it_was_loaded_as_it_would_have() {
+fn a_scene_with_ways_and_places_continues_after_it_was_loaded_as_it_would_have() {
     let doc = &scenes().into_iter().find(|(path, _)| path.contains("newsroom")).expect("it is shipped").1;
     let (mut one, mut other) = (Stage::of(doc, 5), Stage::of(doc, 5));
     for _ in 0..ticks(20.0) {

@@ -120,18 +120,18 @@ pub enum StateEvent {
         /// "going to tell Ada about News"
         why: Why,
     },
-    /// A person must decide before it can go on.
+    /// A person must decide before it can continue.
     MustWait {
         /// What must be decided.
         why: Why,
     },
-    /// What it read, worked at, waited for or set out for is over.
+    /// The activity is over: what it read, worked at, waited for or walked to.
     Done,
     /// What it read or worked at failed; it shows that until this tick.
     Failed {
         /// What failed and what to do.
         why: Why,
-        /// The tick at which it goes on.
+        /// The tick at which it continues.
         until: u64,
     },
     /// Another reason for the same state: what it waits for, how far it is.
@@ -146,7 +146,7 @@ pub enum StateEvent {
     PutDown,
     /// A person stops it.
     Paused,
-    /// A person lets it go on.
+    /// A person resumes it.
     Resumed,
 }
 
@@ -166,7 +166,7 @@ pub struct Fsm {
     under: State,
     /// What it goes back to when nothing calls.
     remembered: State,
-    /// The tick at which `under` ends by itself, where it does.
+    /// The tick at which `under` ends by itself, if it does.
     until: Option<u64>,
     /// Whether it is out on an errand: seen as wandering, but not at leisure.
     errand: bool,
@@ -278,7 +278,7 @@ impl Fsm {
             StateEvent::ConversationStarted { why } if self.may_converse() || (self.errand && !self.is_held()) => {
                 self.enter(State::Conversing, None, why);
             }
-            // Also while it is carried: else it would go on conversing with nobody once it is put down.
+            // Even while it is dragged: otherwise it would continue conversing with nobody after it is put down.
             StateEvent::ConversationEnded { until } if self.under == State::Conversing => {
                 self.enter(State::Cooldown, Some(until), "after a conversation".into());
             }
@@ -301,7 +301,7 @@ impl Fsm {
             {
                 self.enter(State::Error, Some(until), why);
             }
-            // Whoever it waited for has decided.
+            // The person that it waited for has decided.
             StateEvent::Explain(why) if self.under == State::Waiting => self.enter(State::Working, None, why),
             StateEvent::Explain(why) if !self.under.is_rest() || self.errand => self.why = why,
             StateEvent::AtRest(why) if self.is_at_leisure() => {
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn is_paused_in_every_state_and_goes_on_with_it() {
+    fn is_paused_in_every_state_and_continues_with_it() {
         for state in State::ALL {
             let mut fsm = in_state(state, Behaviour::Patrol);
             let seen = fsm.state();
@@ -542,7 +542,7 @@ mod tests {
                     matches!(fsm.under(), State::Cooldown | State::Heartbeat | State::Error)
                 );
             }
-            // What a person, the thinking and the timers owe, and no more, brings it back.
+            // Only outstanding answers of the person, the model and the timers bring it back.
             for event in [StateEvent::PutDown, StateEvent::Resumed, StateEvent::Done, talk_over(1000), StateEvent::TimerDue] {
                 fsm.on(event, 2000);
             }

@@ -26,7 +26,7 @@ pub enum WalkKind {
     Round,
     /// It goes to an element to read it.
     ToElement,
-    /// It goes to where another agent is, wherever that goes.
+    /// It follows another agent.
     ToAgent,
     /// It goes to look at something.
     Notice,

@@ -16,7 +16,7 @@ use crate::log::{EventData, EventLog, EventRecord, events};
 use crate::schedule::{advance, saved, ticks};
 use crate::workspace::{Relationship, SceneWrite};
 
-/// A room and the mind that a test plays: it answers in the tick after it was asked.
+/// A room and the mind that a test plays: it answers in the tick after a request.
 pub(super) struct Room {
     pub app: App,
     asked: MessageCursor<ThinkDue>,
@@ -35,7 +35,7 @@ impl Room {
         Self::of(app)
     }
 
-    /// A room in which the floors below do their part: real elements, and agents that come and go.
+    /// A room in which the layers below do their part: real elements, and agents that come and go.
     pub fn furnished() -> Self {
         let mut app = App::empty();
         app.add_plugins((crate::schedule::plugin, crate::agent::plugin, crate::element::plugin, plugin));
@@ -157,7 +157,7 @@ fn what_must_be_read_comes_before_what_is_read_already() {
     for is_there in [false, true] {
         let mut room = Room::new();
         room.answer = |_| None;
-        // Right before it, where one reads.
+        // Directly before it, if an agent reads.
         let place = if is_there { (0.0, 100.0) } else { (900.0, 0.0) };
         let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
         let (board, rules) = (room.element("board", place, None), room.element("rules", (300.0, 0.0), None));
@@ -598,7 +598,7 @@ fn the_same_start_makes_the_same_world() {
 }
 
 #[test]
-fn a_loaded_world_goes_on_as_the_saved_one_would_have() {
+fn a_loaded_world_continues_as_the_saved_one_would_have() {
     let mut one = busy_room();
     one.run(ticks(31.0));
     // Without a mind from here on, so that no message of this test's own is under way.

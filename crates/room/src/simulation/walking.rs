@@ -9,13 +9,13 @@ use super::steering::{Course, WalkKind};
 use crate::base::{AgentKey, ElementKey};
 use crate::navigation::{BODY_UNITS, Turn, route, slots};
 
-/// How near one comes to a point at which the way turns.
+/// How near an agent comes to a point at which its path turns.
 const TURN_UNITS: f32 = 2.0;
-/// How near one comes to a point of a round that leads round things.
+/// How near an agent comes to a point of a round that leads around obstacles.
 const LAP_UNITS: f32 = 8.0;
-/// Who stands no farther from home than this stands beside it.
+/// An agent no farther from home than this counts as being at home.
 const BESIDE_HOME_UNITS: f32 = 1.1 * BODY_UNITS;
-/// So many points a round has that leads round things.
+/// How many points a round around obstacles has.
 const LAP_POINTS: usize = 12;
 
 impl SimContext<'_> {

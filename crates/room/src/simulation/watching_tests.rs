@@ -1,4 +1,4 @@
-//! What changes in a furnished room wakes, what a person does to agents, and how those who stand make room.
+//! Changes in a furnished room that wake agents, what a person does to agents, and how standing agents make room.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::workspace::files::FileContent;
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::math::Vec2;
 
-/// Two agents far from everything, so that nothing but a change wakes them.
+/// Two agents far from everything, so that only a change wakes them.
 fn furnished() -> (Room, AgentKey, AgentKey) {
     let mut room = Room::furnished();
     room.answer = |_| None;
@@ -62,7 +62,7 @@ fn mail() -> ElementAct {
 
 #[test]
 fn each_kind_of_change_wakes_those_whom_it_concerns() {
-    // Kind, who changes it, what, and how urgently ada and ben want to read it then.
+    // The kind, who changes it, what, and how urgently Ada and Ben want to read it then.
     let table = [
         ("rulebook", "user", text("Be brief."), Some(true), Some(true)),
         ("messageboard", "user", text("The bridge is closed."), Some(true), Some(true)),
@@ -158,7 +158,7 @@ fn trap_an_edit_in_the_same_tick_as_a_removal_is_noticed() {
     for agent in [ada, ben] {
         assert_eq!(queued(&room, agent), [Action::ReadElement { element: board, high: false }]);
     }
-    // One element goes in the very tick in which another is changed.
+    // One element is removed in the same tick in which another is changed.
     let news = place(&mut room, "news", "messageboard", json!({}));
     room.say(ElementCommand::Remove { element: "ideas".into() });
     edit(&mut room, "news", "user", text("Ideas are gone."));
@@ -184,7 +184,7 @@ fn a_removal_alone_wakes_nobody() {
 }
 
 #[test]
-fn a_paused_agent_keeps_its_queue_and_goes_on_when_it_may() {
+fn a_paused_agent_keeps_its_queue_and_continues_when_it_may() {
     let (mut room, ada, _) = furnished();
     place(&mut room, "rules", "rulebook", json!({}));
     room.say(AgentCommand::Pause { agent: "ada".into() });
@@ -290,7 +290,7 @@ fn a_person_speaks_in_a_conversation_and_is_told_when_it_is_over() {
     let said = &conversation.said[0];
     assert_eq!((said.by.is_user(), &*said.text, conversation.speaker), (true, "Bring an umbrella.", 0));
     assert_eq!(room.events::<events::Message>()[0].by.as_deref(), Some("user"));
-    // It takes nobody's turn: ada, who was asked, still answers, and then it is ben's.
+    // It takes nobody's turn: Ada, who was asked, still answers, and then it is Ben's turn.
     let due = room.dues[0].clone();
     assert_eq!(due.agent, ada);
     room.answer_to(&due, ThinkOutcome::Said { text: "I will.".into() });
@@ -304,7 +304,7 @@ fn a_person_speaks_in_a_conversation_and_is_told_when_it_is_over() {
     assert_eq!(room.events::<events::Warning>()[0].text.as_deref(), Some("Bring an umbrella."));
 }
 
-/// Agents that stay where they are, all on one point.
+/// Agents that stay where they are, all at one point.
 fn heap(agents: usize) -> (Room, Vec<AgentKey>) {
     let mut room = Room::new();
     let mut minds = room.app.world_mut().resource_mut::<AttentionSettings>();
@@ -340,7 +340,7 @@ fn those_who_stand_on_one_point_softly_part_and_then_stand_still() {
 }
 
 #[test]
-fn parting_goes_on_after_a_restart_as_it_would_have() {
+fn parting_continues_after_a_restart_as_it_would_have() {
     let (mut one, _) = heap(9);
     one.run(4);
     let saved_world = saving::save_world(one.app.world_mut()).unwrap();

@@ -21,12 +21,12 @@ use crate::ui::server_form::{Filled, form_ui};
 use crate::ui::state::approvals::Freshness;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
-use crate::ui::widgets::{card, icon_button, mix, name, parts_as_read, primary, segments_with_tips, small};
+use crate::ui::widgets::{card, icon_button, line_parts, mix, name, primary, segments_with_tips, small};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{APPROVAL, RADIUS, SPACE, TYPE, Theme};
 use crate::view::work::QuestionView;
 
-/// So many lines of what would happen are laid out; what is left out is said.
+/// How many lines of the preview are laid out, with a note on the rest.
 const LINES_SHOWN: usize = 600;
 
 /// How high the list of all questions grows.
@@ -37,7 +37,7 @@ const PREVIEW_MARGIN: f32 = 4.0;
 /// How high the choice is of how far a permission reaches.
 const SCOPES_POINTS: f32 = 28.0;
 
-/// A card that is at least so wide has its last row alone for all that is chosen and pressed.
+/// From this width on, the last row of a card has only the choices and buttons.
 const WIDE_POINTS: f32 = 900.0;
 /// In that row: how wide the choice is of how far a permission reaches, and how much of the row says what that means.
 const SCOPES_WIDTH: f32 = 330.0;
@@ -135,7 +135,7 @@ pub fn approval_card(
     commands
 }
 
-/// A part of the card that is always so high; what is more scrolls.
+/// A part of the card with a fixed height, which scrolls.
 fn part(ui: &mut Ui, salt: &str, height: f32, content: impl FnOnce(&mut Ui)) {
     let size = vec2(ui.available_width(), height);
     ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
@@ -148,7 +148,7 @@ fn part(ui: &mut Ui, salt: &str, height: f32, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// Who wants what and why that is asked; at the right, the way to the other questions, and to whoever asks.
+/// Who wants what and why that is asked; at the right, the buttons for the other questions and for the asking agent.
 fn head_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -173,12 +173,12 @@ fn head_ui(
         });
     };
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| match turn {
-        Some(turn) => parts_as_read(ui, "head", words, |ui| ways_ui(ui, cx, question, turn, commands)),
+        Some(turn) => line_parts(ui, "head", words, |ui| ways_ui(ui, cx, question, turn, commands)),
         None => words(ui),
     });
 }
 
-/// The ways to the other questions, where there are others, and to whoever asks.
+/// The buttons for the other questions, if there are any, and for the asking agent.
 fn ways_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -200,7 +200,7 @@ fn ways_ui(
     }
 }
 
-/// The list of everything that is asked, the oldest first; what is chosen stands in front.
+/// The list of all questions, oldest first; a chosen one is moved to the front.
 fn all_questions_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -258,7 +258,7 @@ fn lines_text(lines: &[PreviewLine], theme: &Theme) -> RichText {
     if mark == Mark::Heading { text } else { text.text_style(TextStyle::Monospace).size(TYPE[0]) }
 }
 
-/// What would happen, with what stands in the file now, once that is read.
+/// The preview, based on the present file once that is read.
 fn lines_of(ui: &Ui, cx: &ViewerContext<'_>, question: &QuestionView) -> Arc<Vec<PreviewLine>> {
     let now = question.preview.unknown_file().and_then(|path| match cx.ui.texts.text(path) {
         Some(Ok(Some(read))) => Some(read.text.clone()),
@@ -305,7 +305,7 @@ fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, m
     }
 }
 
-/// What it means that a permission reaches so far.
+/// What this reach of a permission means.
 fn reach_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, memory: &CardMemory) {
     let scopes = question.approval.scopes(called);
     let chosen = scopes.iter().position(|(scope, _)| *scope == memory.scope);

@@ -1,4 +1,4 @@
-//! The card of a question: its answers keep their places, wait a moment, and say how far they reach.
+//! The card of a question: its answers keep their places, become active after a moment, and say how far they reach.
 
 use egui::Rect;
 use egui_kittest::Harness;
@@ -17,7 +17,7 @@ use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 
 const SIZE: CardSize = CardSize { head: 44.0, preview: 90.0 };
 
-/// A card of the first question of the room, so wide.
+/// A card of the first question of the room, with this width.
 fn cards(width: f32) -> Harness<'static, Stage> {
     let mut window = stage_pane(UiState::default(), move |ui, cx, _| {
         ui.set_max_width(width);
@@ -35,7 +35,7 @@ fn ask(window: &mut Harness<'static, Stage>, activation: u64, wants: &str) {
     window.step();
 }
 
-/// Steps until what has just come takes answers.
+/// Steps until a new card accepts answers.
 fn rest(window: &mut Harness<'static, Stage>) {
     window.run_steps(40);
 }
@@ -65,7 +65,7 @@ fn the_answers_keep_their_places_whatever_is_asked() {
         for length in 1..=20_u64 {
             let wants = "take what was written since the morning away ".repeat(length as usize * length as usize);
             ask(&mut window, 7 + length, &wants);
-            let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it asks");
+            let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it should ask");
             let text = "a long line of text that wraps\n".repeat(length as usize * 7);
             question.preview = Preview::Write { path: "notes.md".into(), text };
             window.run_steps(3);
@@ -97,7 +97,7 @@ fn what_has_just_come_is_not_answered_by_a_press_that_was_meant_for_the_one_befo
 fn every_reach_has_its_place_on_the_narrowest_card_and_on_a_wide_one() {
     for width in [APPROVAL.width, WIDE_POINTS + 40.0, 1_400.0] {
         let mut window = cards(width);
-        let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it asks");
+        let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it should ask");
         question.approval.pattern = Some("git status".into());
         rest(&mut window);
         let choices = [
@@ -191,13 +191,13 @@ fn what_may_go_wrong_is_seen_first_and_what_happens_below_it() {
             approval_card(ui, cx, question, ("test", size, Some(Turn { at, count })))
         });
         ask(&mut window, 7, "run `git push --force --tags origin main`");
-        let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it asks");
+        let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it should ask");
         question.approval.risk =
             Risk { level: RiskLevel::High, reasons: vec!["a program runs on this computer".to_owned()] };
         question.approval.because =
             "no rule of storage/terminal-cmd-allowlist.yaml allows it, and its safety mode is safe".to_owned();
         window.run_steps(3);
-        let of = |part: &str| window.query_all_by_label_contains(part).next().expect("it is told").rect();
+        let of = |part: &str| window.query_all_by_label_contains(part).next().expect("it should be reported").rect();
         let (risk, reason, below) = (of("Risk high"), of("Because no rule"), of("At the end of notes.md"));
         assert!(risk.max.y <= reason.min.y, "{risk} {reason}");
         assert!(reason.max.y <= below.min.y, "nothing is cut at {width} points: {reason} {below}");
@@ -207,7 +207,7 @@ fn what_may_go_wrong_is_seen_first_and_what_happens_below_it() {
 #[test]
 fn what_a_server_asks_is_answered_with_a_form_that_fits() {
     let mut window = cards(420.0);
-    let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it asks");
+    let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it should ask");
     let schema = serde_json::json!({
         "properties": {
             "branch": { "type": "string", "title": "Branch" },
@@ -238,7 +238,7 @@ fn what_a_server_asks_is_answered_with_a_form_that_fits() {
 #[test]
 fn what_is_asked_each_time_offers_nothing_more() {
     let mut window = cards(420.0);
-    let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it asks");
+    let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it should ask");
     (question.approval.for_task, question.approval.always) = (None, Vec::new());
     rest(&mut window);
     assert!(window.query_by_label("Allow for this task").is_none() && window.query_by_label("Allow always").is_none());
@@ -276,7 +276,7 @@ fn all_questions_are_listed_and_the_one_that_is_chosen_stands_in_front() {
         room.work.questions().map(sentence).collect()
     };
     let rows = |sentence: &str| window.query_all_by_label(sentence).count();
-    // The one in front stands on the card as well.
+    // The one in front is shown on the card as well.
     assert_eq!(listed.iter().map(|sentence| rows(sentence)).collect::<Vec<_>>(), [2, 1, 1]);
     window.get_by_label(&listed[2]).click();
     window.run_steps(3);

@@ -1,5 +1,5 @@
-//! The form of what an MCP server asks in the middle of a call: its fields as the server describes them, beside each other
-//! where there is room.
+//! The form of what an MCP server asks in the middle of a call: its fields as the server describes them, beside each
+//! other where there is room.
 
 use std::collections::BTreeMap;
 
@@ -23,9 +23,9 @@ impl Filled {
     }
 }
 
-/// A field is at least so wide where several stand beside each other.
+/// The minimum width of a field if several are side by side.
 const FIELD_POINTS: f32 = 320.0;
-/// So many fields stand beside each other at most.
+/// The maximum number of fields side by side.
 const COLUMNS_AT_MOST: usize = 3;
 
 /// Draws the form.

@@ -1,5 +1,6 @@
-//! The commands that a coding agent knows, offered wherever it is told what to do, as soon as that begins with a stroke: in
-//! the inspector, in the bar below the room and in the palette. A task that is one is sent to it before everything else.
+//! The commands that a coding agent knows, offered wherever it is told what to do, as soon as that begins with a
+//! stroke: in the inspector, in the bar below the room and in the palette. A task that is one is sent to it before
+//! everything else.
 
 use egui::Ui;
 
@@ -9,7 +10,7 @@ use crate::ui::ViewerContext;
 /// Commands that are offered at once.
 const OFFERED_AT_MOST: usize = 6;
 
-/// The commands that may be meant by what stands there so far: those that begin so. None once one is written out.
+/// The commands that begin with the present text. None once one is complete.
 fn meant<'a>(commands: &'a [OwnCommand], draft: &str) -> Vec<&'a OwnCommand> {
     let Some(begun) = draft.strip_prefix('/').filter(|begun| !begun.contains(char::is_whitespace)) else {
         return Vec::new();

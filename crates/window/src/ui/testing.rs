@@ -1,4 +1,4 @@
-//! A small room and a stage for the tests of panels: they are drawn without a screen and clicked by name.
+//! A small room and a stage for tests of panes, which are drawn without a screen and clicked by name.
 
 use crate::element::MailStatus;
 use std::sync::{Arc, OnceLock};
@@ -29,30 +29,30 @@ use crate::view::theme::LIGHT;
 use crate::view::work::{PieceView, QuestionView};
 use crate::view::workflows::{WorkflowView, WorkflowsView};
 
-/// What a panel is drawn from, and what came of it.
+/// Everything that a pane is drawn from, and the resulting commands.
 pub struct Stage {
     /// The room.
     pub room: RoomModel,
-    /// What happened lately.
+    /// The recent events.
     pub recent: Recent,
     /// The window.
     pub state: UiState,
     /// Its panes.
     pub panes: PaneStates,
-    /// Everything that was asked for of more than the window, which has done what was asked of it alone.
+    /// The commands for more than the window; the window's own commands have been run.
     pub commands: Vec<Command>,
-    /// Everything that was asked for.
+    /// All commands.
     pub asked: Vec<Command>,
 }
 
 impl Stage {
-    /// A stage on which nothing was done yet.
+    /// A new stage.
     pub fn new(room: RoomModel, state: UiState) -> Self {
         let (panes, commands, asked) = Default::default();
         Self { room, recent: sample_recent(), state, panes, commands, asked }
     }
 
-    /// Looks at what a pane is drawn from, beside the panes.
+    /// Gives access to a pane's context together with the panes.
     pub fn look<T>(&mut self, look: impl FnOnce(&ViewerContext<'_>, &mut PaneStates) -> T) -> T {
         let unsaved = self.panes.unsaved();
         self.state.notices.update(&self.room, self.state.time.now_secs);
@@ -71,7 +71,7 @@ impl Stage {
         look(&cx, &mut self.panes)
     }
 
-    /// Does what was asked of the window, and keeps the rest.
+    /// Runs the window's own commands, and keeps the rest.
     pub fn take(&mut self, commands: Vec<Command>) {
         for command in commands {
             self.asked.push(command.clone());
@@ -88,13 +88,13 @@ impl Stage {
     }
 }
 
-/// No drawings, which cost some time to make.
+/// Without drawings, which take some time to make.
 fn art() -> &'static Art {
     static ART: OnceLock<Art> = OnceLock::new();
     ART.get_or_init(Art::default)
 }
 
-/// Sets a pane on the stage, in the sample room.
+/// Puts a pane on the stage, with the sample room.
 pub fn stage_pane(
     state: UiState,
     draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command> + 'static,
@@ -102,7 +102,7 @@ pub fn stage_pane(
     pane_of(Stage::new(sample_room(), state), draw)
 }
 
-/// Sets a pane on this stage.
+/// Puts a pane on this stage.
 pub fn pane_of(
     stage: Stage,
     draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command> + 'static,
@@ -114,7 +114,7 @@ pub fn pane_of(
     Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
 }
 
-/// A window that does what keys ask for, with something drawn in it.
+/// A window that runs the commands of keys, with something drawn in it.
 pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'static) -> Harness<'static, Stage> {
     let app = move |ui: &mut egui::Ui, stage: &mut Stage| {
         let pressed = {
@@ -137,7 +137,7 @@ pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'st
     Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
 }
 
-/// What an agent asks about a call of a tool in this piece of work.
+/// An agent's question about a tool call in this piece of work.
 pub fn question(activation: u64, agent: &str, wants: &str) -> QuestionView {
     let key = ActivationKey::numbered(activation);
     let approval = Approval {
@@ -192,7 +192,7 @@ pub fn room_for(command: &CommandInfo) -> RoomModel {
     room
 }
 
-/// A window in which this command applies, and what it comes to there.
+/// A window in which this command applies, and its result there.
 pub fn everything_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
     let mut state = UiState::default();
     state.transfer.copied = vec![Thing::Element("news".into())];
@@ -204,7 +204,7 @@ pub fn everything_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
         state.view.arranging = Some(Arranging { chosen: Some(rug()) });
     }
     let room = room_for(command);
-    // A question is seen for a while before it is answered.
+    // A question is visible for a while before it is answered.
     state.questions.update(&room, 0.0);
     state.questions.update(&room, 1.0);
     let made = command.run(&CommandContext { room: &room, ui: &state, at: None, files: &FileTargets::default() });
@@ -238,7 +238,7 @@ pub fn agent(key: u32, id: &str, name: &str) -> AgentView {
     }
 }
 
-/// An element that holds this.
+/// An element with this content.
 pub fn element(key: u32, id: &str, kind: &str, content: ContentView) -> ElementView {
     ElementView {
         key: ElementKey(key),
@@ -322,7 +322,7 @@ pub fn sample_room() -> RoomModel {
     }
 }
 
-/// One conversation that is over, and the one that goes on.
+/// One ended conversation, and one that is still running.
 pub fn sample_recent() -> Recent {
     let talk = |session: &str, topic: &str, ended: Option<&str>| PastTalk {
         session: session.into(),

@@ -1,27 +1,27 @@
-//! The keyboard's way through a window, for tests: what Tab leads to, by name, and whether that is how it is read.
+//! Tab navigation for tests: the names of the focused widgets in order, and whether that is the reading order.
 
 use egui::accesskit::Role;
 use egui::{Key, Rect, pos2};
 use egui_kittest::kittest::NodeT;
 use egui_kittest::{Harness, Node};
 
-/// No window here has as many stops as this.
+/// No window here has more stops.
 const STOPS_AT_MOST: usize = 200;
 
-/// What the keyboard comes to.
+/// A widget that Tab leads to.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TabStop {
-    /// Its accessible name: what a screen reader says.
+    /// Its accessible name, which a screen reader says.
     pub name: String,
-    /// Where it stands while nothing is scrolled.
+    /// Its place before anything is scrolled.
     pub place: Rect,
 }
 
-/// Where the keyboard comes to by one press of Tab after another, until it begins again.
+/// The stops of pressing Tab again and again until it starts over.
 pub fn tab_stops<S>(window: &mut Harness<'_, S>) -> Vec<TabStop> {
-    // Whatever was clicked before: it begins at the beginning.
+    // Whatever was focused before: it starts at the beginning.
     window.ctx.memory_mut(|memory| memory.focused().into_iter().for_each(|focused| memory.surrender_focus(focused)));
-    // Who is reached may be scrolled into sight: places are those from before.
+    // A focused widget may be scrolled into view: these are the places from before.
     let places: Vec<_> =
         window.root().children_recursive().map(|node| (node.accesskit_node().id(), place_of(&node))).collect();
     let mut seen = Vec::new();
@@ -41,7 +41,7 @@ pub fn tab_stops<S>(window: &mut Harness<'_, S>) -> Vec<TabStop> {
     stops
 }
 
-/// What a screen reader calls it; a text that can be clicked is its own name.
+/// The name that a screen reader says; a clickable text is its own name.
 fn name_of(node: &Node<'_>) -> String {
     let node = node.accesskit_node();
     let text = || node.value().filter(|_| node.role() == Role::Label);
@@ -55,7 +55,7 @@ fn place_of(node: &Node<'_>) -> Rect {
     })
 }
 
-/// Asserts that the stops stand as they are read, from the left to the right, row by row, that these are among them in
+/// Asserts that the stops are in reading order (from left to right, row by row), that these names are among them in
 /// this order, and that each has a name.
 pub fn are_as_read(stops: &[TabStop], among: &[&str]) {
     let is_read_after = |one: Rect, next: Rect| {
@@ -73,7 +73,7 @@ pub fn are_as_read(stops: &[TabStop], among: &[&str]) {
     }
 }
 
-/// Asserts that everything that can be pressed, chosen or written into has a name, whether Tab leads to it now or not.
+/// Asserts that every control has a name, whether Tab leads to it now or not.
 pub fn controls_have_names<S>(window: &Harness<'_, S>) {
     let mut count = 0;
     for node in window.root().children_recursive() {

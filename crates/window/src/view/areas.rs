@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bevy::math::Vec2;
 use bevy::platform::collections::HashMap;
 
-use super::activity_text::Importance;
+use super::activity_text::{Importance, need_you};
 use super::model::{ElementView, RoomModel};
 use crate::base::ElementKey;
 use crate::simulation::State;
@@ -49,10 +49,8 @@ impl Area {
         if self.working > 0 {
             words.push_str(&format!(" · {} working", self.working));
         }
-        match self.needing {
-            0 => {}
-            1 => words.push_str(" · 1 needs you"),
-            many => words.push_str(&format!(" · {many} need you")),
+        if self.needing > 0 {
+            words.push_str(&format!(" · {}", need_you(self.needing)));
         }
         words
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bevy::ecs::prelude::*;
 
+use super::activity_text::need_you;
 use crate::agent::Roster;
 use crate::base::{ActivationKey, AgentKey, Id};
 use crate::gateway::{self, RequestQueue};
@@ -142,8 +143,7 @@ impl WorkView {
         let asked = self.questions().count();
         let asked = match asked {
             0 => String::new(),
-            1 => " · 1 needs you".to_owned(),
-            many => format!(" · {many} need you"),
+            count => format!(" · {}", need_you(count)),
         };
         match held_up {
             Some(why) => format!("{counts}{asked} · {why}"),

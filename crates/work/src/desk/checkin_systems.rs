@@ -17,11 +17,11 @@ use crate::tools::PLANNER;
 use crate::workspace::layout::CHECK_IN_FILE;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
 
-/// Who asks, as the log says it; also what the names of its orders begin with.
+/// The requester's name in the log, and the prefix of the names of its orders.
 const BY: &str = "check-in";
-/// Work that was refused is ordered again after so many seconds.
+/// The delay in seconds before refused work is requested again.
 const AGAIN_SECS: u64 = 10;
-/// Whose problems are told under this name.
+/// The source of the problems that are reported.
 const SOURCE: &str = "planner check-in";
 
 /// The state of check-ins. Part of the saved world. Written by this module only.
@@ -33,7 +33,7 @@ pub struct CheckIns {
     /// The session that is kept for check-ins.
     kept: Option<ActivationKey>,
     /// One that begins a session, until that has begun.
-    ordered: Option<Ordered>,
+    ordered: Option<CheckInOrder>,
     newest: u64,
     /// Not before this tick.
     not_before: u64,
@@ -42,7 +42,7 @@ pub struct CheckIns {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct Ordered {
+struct CheckInOrder {
     order: Id,
     now_secs: i64,
     count: u64,
@@ -169,7 +169,7 @@ impl CheckingIn<'_, '_> {
             CheckInStep::Ask(reason) => {
                 own.newest += 1;
                 let order = format!("{BY}/{}/{}", RunTag::of(self.log.run()), own.newest).into();
-                let ordered = Ordered { order, now_secs, count: count + 1, reason };
+                let ordered = CheckInOrder { order, now_secs, count: count + 1, reason };
                 let told = checkins::message(ordered.count, &ordered.reason, open);
                 self.ask(own, planner, session, told, ordered);
             }
@@ -186,7 +186,8 @@ impl CheckingIn<'_, '_> {
         }
     }
 
-    /// The session in which the planner is asked: the one that the file names, else the planner's live or newest one.
+    /// The session in which the planner is asked: the one that the file names, otherwise the planner's live or newest
+    /// one.
     fn session(&self, file: Option<&CheckInFile>, planner: &Id) -> Option<ActivationKey> {
         let named = file.and_then(|file| self.kernel.session_named(file.session.as_deref()?));
         let is_usable = |key: &ActivationKey| {
@@ -209,7 +210,7 @@ impl CheckingIn<'_, '_> {
         planner: &Id,
         session: Option<ActivationKey>,
         told: String,
-        ordered: Ordered,
+        ordered: CheckInOrder,
     ) {
         let Some(thread) = session else {
             self.orders.write(WorkOrder::Begin(Box::new(WorkWanted {
@@ -232,7 +233,7 @@ impl CheckingIn<'_, '_> {
         self.write(&ordered, self.kernel.session_id(thread));
     }
 
-    fn write(&mut self, ordered: &Ordered, session: Option<String>) {
+    fn write(&mut self, ordered: &CheckInOrder, session: Option<String>) {
         let text = self.known.text(CHECK_IN_FILE).unwrap_or_default();
         let session = session.map(file_name);
         let text = checkins::written(text, ordered.now_secs, &ordered.reason, Some(ordered.count), session.as_deref());

@@ -68,7 +68,7 @@ impl OpenWork {
 pub enum CheckInStep {
     /// Nothing.
     Wait,
-    /// The time is counted from now on, for this reason; nobody is asked.
+    /// The interval starts now, for this reason; nobody is asked.
     Begin(String),
     /// A planner is asked, for this reason.
     Ask(String),
@@ -119,13 +119,14 @@ pub fn read(text: &str) -> Result<(CheckInFile, Vec<Problem>), Problem> {
     Ok((CheckInFile { last_secs, interval_secs: interval, session: session.map(str::to_owned), count }, problems))
 }
 
-/// The seconds of a time in the file. Fractions and a `Z`, as other programs write them, are left out: it is taken for the
-/// time of the person's clock.
+/// The seconds of a time in the file. Fractions and a `Z`, as other programs write them, are left out: it is taken for
+/// the time of the person's clock.
 fn secs_of(text: &str) -> Option<i64> {
     parse_stamp(text.trim().split(['.', 'Z', 'z']).next().unwrap_or_default())
 }
 
-/// What is to be done now. Time counts from the last check-in, or from when there was something open, whichever is later.
+/// What is to be done now. Time counts from the last check-in, or from when there was something open, whichever is
+/// later.
 pub fn step(file: Option<&CheckInFile>, open: OpenWork, open_since_secs: Option<i64>, now_secs: i64) -> CheckInStep {
     let Some(last) = file.and_then(|file| file.last_secs) else {
         return CheckInStep::Begin("counting starts now".to_owned());

@@ -20,7 +20,7 @@ use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 const BY: &str = "heartbeat";
 /// The file that says when.
 const FILE: &str = "heartbeat.md";
-/// Work that was refused is ordered again after so many seconds.
+/// The delay in seconds before refused work is requested again.
 const AGAIN_SECS: u64 = 10;
 
 /// The system parameters of heartbeats.
@@ -96,7 +96,7 @@ pub(super) fn apply_work_answers(
 }
 
 impl Waking<'_, '_> {
-    /// Reads all heartbeats, and says what is wrong with them.
+    /// Reads all heartbeats, and reports their problems.
     fn read_files(&mut self, read: &mut Read) {
         let before = std::mem::take(&mut read.files);
         let files = self.known.all().iter().filter(|(path, _)| path.starts_with("agents/") || *path == FILE);
@@ -114,7 +114,7 @@ impl Waking<'_, '_> {
         }
     }
 
-    /// The agents in the room beside whose document one of these lies, each with its file.
+    /// The agents in the room that have one of these beside their document, each with its file.
     fn agents_with(&self, files: &BTreeMap<String, Heartbeat>) -> Vec<(Id, String)> {
         if files.is_empty() {
             return Vec::new();

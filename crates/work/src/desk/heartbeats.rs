@@ -44,8 +44,8 @@ pub struct Heartbeats {
 }
 
 impl Heartbeats {
-    /// What is due of an agent's heartbeat at this date and tick. Where it is still at its last wake, that is waited for:
-    /// what comes due meanwhile is done once, behind it.
+    /// What is due of an agent's heartbeat at this date and tick. Where it is still at its last wake, that is waited
+    /// for: what comes due meanwhile is done once, behind it.
     pub fn due(&mut self, agent: &Id, heartbeat: &Heartbeat, now_secs: i64, tick: u64) -> Vec<Due> {
         let new = || Beat { began_secs: now_secs, done_secs: now_secs, live: None, not_before: 0 };
         let beat = self.beats.entry(agent.clone()).or_insert_with(new);

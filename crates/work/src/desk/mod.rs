@@ -47,7 +47,7 @@ use crate::mind::PromptAdditions;
 use crate::orchestration::workflow::BeforeWorkflows;
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::tools::{AnswerOrders, CarriedOutOutside, DESK, ToolOutcome, Tools, ToolsCarriedOut};
+use crate::tools::{AnswerOrders, DESK, ExternalResultsReceived, ToolOutcome, ToolResultsReceived, Tools};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{FileChanged, FileWritten, ProblemReport, SceneWrite, SettingsExt};
 
@@ -90,7 +90,10 @@ pub fn plugin(app: &mut App) {
     let mut tools = app.world_mut().get_resource_or_init::<Tools>();
     tools.add_executor(DESK);
     tools.add_executor(modules::MODULES);
-    app.add_systems(Tick, modules::run.in_set(CarriedOutOutside).in_set(CollectInputs).after(ToolsCarriedOut));
+    app.add_systems(
+        Tick,
+        modules::run.in_set(ExternalResultsReceived).in_set(CollectInputs).after(ToolResultsReceived),
+    );
     app.add_systems(
         Tick,
         (

@@ -79,7 +79,7 @@ fn place(sessions: &SessionsAccess, taken: &SessionTaken) -> String {
     path(&taken.agent, key, sessions.kernel.thread(key))
 }
 
-/// What an order comes to as the room is now, and what its agent is told; why it is refused otherwise.
+/// The meaning of an operation in the present room, and the message for its agent; or why it is refused.
 fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(SessionTaken, String), String> {
     let DeskOrder::EditSession { session, content, guidance } = DeskOrder::of(order)? else {
         return Err("this does not edit a session".to_owned());

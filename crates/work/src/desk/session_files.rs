@@ -21,11 +21,11 @@ use crate::workspace::vfs::records::records_of;
 use crate::workspace::vfs::{OUTSIDE, RecordChanged};
 use crate::workspace::{ProblemReport, RoomStart};
 
-/// What waits for a turn to end, or for an agent to come, is tried again after so many ticks.
+/// After how many ticks a text that waits for the end of a turn, or for an agent, is tried again.
 const AGAIN_TICKS: u64 = 6;
-/// So many texts wait at the same time.
+/// How many texts may wait at the same time.
 const WAITING_AT_MOST: usize = 1_000;
-/// Whose problems are told under this name.
+/// The source of the problems that are reported.
 const SOURCE: &str = "session files";
 
 /// Session texts that a person saved and that are not applied yet. Part of the saved world. Written by this module
@@ -187,7 +187,8 @@ impl SessionFiles<'_, '_> {
         }
     }
 
-    /// Whose session it is, and which; none where nothing comes of it. The error says what is wrong and what to do.
+    /// The owner and the key of the session; `None` if the text has no effect. The error says what is wrong and what to
+    /// do.
     fn meant(
         &self,
         path: &str,
@@ -225,7 +226,7 @@ impl SessionFiles<'_, '_> {
             let (agent, profile) = (known.agent.clone(), known.profile.clone());
             return Ok(Some(taken(Some(key), None, agent, profile, session, None)));
         }
-        // What was said in another scene goes on when that is opened.
+        // Messages from another scene continue when that scene is opened.
         let here = self.start.as_ref().map(|start| start.scene.as_str());
         let is_elsewhere = session.scene.as_deref().is_some_and(|scene| Some(scene) != here);
         let begins = session.begins() || ours.is_some();

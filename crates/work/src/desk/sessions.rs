@@ -14,13 +14,13 @@ use crate::kernel::{Activation, Kernel, KernelSettings, RunNode, WorkNotice, Wor
 use crate::mind::{PromptMessage, Role};
 use crate::tools::ToolOrder;
 
-/// So many sessions are listed.
+/// How many sessions are listed.
 const LISTED_AT_MOST: usize = 100;
-/// A task is named by so many characters of it.
+/// How many characters of a task are shown.
 const TASK_CHARS: usize = 120;
-/// Of a session so many characters are shown, the last.
+/// How many characters of a session are shown, from its end.
 const SESSION_CHARS: usize = 16_000;
-/// Of one message so many.
+/// How many characters of one message are shown.
 const MESSAGE_CHARS: usize = 3_000;
 
 /// How often agents answered each other in a row, by session. Part of the saved world.

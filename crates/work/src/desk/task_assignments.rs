@@ -20,13 +20,13 @@ pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
 use crate::workspace::task_files::permission::waits_for_person;
 use crate::workspace::task_files::{Status, Task, TaskFile};
 
-/// The file of questions to a person; what stands there is nobody's work.
+/// The file of questions to a person; its tasks are nobody's work.
 const APPROVALS: &str = "tasks/approvals.task.md";
 /// The number of characters of a conclusion that are written to the file.
 pub const CONCLUSION_CHARS: usize = 2_000;
-/// Of what came before so many characters are told of each task.
+/// How many characters of each earlier result a task quotes.
 const BEFORE_CHARS: usize = 1_500;
-/// So many tasks are watched for those who asked for them.
+/// How many tasks are watched for the agents that asked for them.
 const WATCHED_AT_MOST: usize = 10_000;
 
 /// The stage of a task that is assigned to an agent.
@@ -90,7 +90,7 @@ pub struct TaskAssignment {
 
 /// A task for whose result somebody waits, until it is over.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Asked {
+struct AwaitedTask {
     path: String,
     id: String,
     title: String,
@@ -113,7 +113,7 @@ pub struct TaskNotice {
 #[serde(default)]
 pub struct TaskAssignments {
     all: Vec<TaskAssignment>,
-    asked: Vec<Asked>,
+    asked: Vec<AwaitedTask>,
     told: Vec<TaskNotice>,
     /// Sessions that are kept because their agent waits for a task.
     pub(super) kept: BTreeSet<ActivationKey>,
@@ -131,7 +131,7 @@ fn says(task: &Task, key: &str) -> Option<String> {
     task.field(key).map(|field| field.value.text().trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Whether a task says that somebody has it, or how that went.
+/// Whether a task says that it was taken, or how that went.
 fn is_taken(task: &Task) -> bool {
     says(task, STATUS_KEY).is_some_and(|status| !matches!(status.to_lowercase().as_str(), "open" | "todo"))
 }
@@ -312,20 +312,20 @@ impl TaskAssignments {
                 let is_new = !known.contains(&(path.clone(), task.id.clone())) && self.of(path, &task.id).is_none();
                 if is_new && task.has_written_id && asked.len() < WATCHED_AT_MOST {
                     let (path, id, title) = (path.clone(), task.id.clone(), task.title.text.clone());
-                    asked.push(Asked { path, id, title, session });
+                    asked.push(AwaitedTask { path, id, title, session });
                 }
             }
         }
         self.asked = asked;
     }
 
-    fn notify(&mut self, asked: &Asked, from: Id, what: String) {
+    fn notify(&mut self, asked: &AwaitedTask, from: Id, what: String) {
         let text = format!("Your task {} “{}” {what}", asked.id, asked.title);
         self.told.push(TaskNotice { session: asked.session.clone(), from, text });
     }
 
     /// Returns the pending notices and marks them as delivered.
-    pub fn take_told(&mut self) -> Vec<TaskNotice> {
+    pub fn take_notices(&mut self) -> Vec<TaskNotice> {
         std::mem::take(&mut self.told)
     }
 
@@ -357,7 +357,7 @@ impl TaskAssignments {
             "completed" => format!("is done by {}. Its result:\n", duty.agent),
             status => format!("has no result (work of {}: {status}): ", duty.agent),
         };
-        let asked = Asked { path, id, title, session };
+        let asked = AwaitedTask { path, id, title, session };
         self.notify(&asked, duty.agent, format!("{did}{}", outcome.text));
     }
 

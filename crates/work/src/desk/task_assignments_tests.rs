@@ -1,4 +1,4 @@
-//! Tests of which tasks become work.
+//! Which tasks become work.
 
 use super::*;
 use crate::workspace::task_files::parse;
@@ -57,7 +57,7 @@ fn a_task_is_due_when_it_is_open_and_an_agents_and_everything_before_it_is_done(
 }
 
 #[test]
-fn a_task_that_says_it_is_worked_at_by_somebody_here_is_told_where_nobody_has_it() {
+fn a_task_that_says_it_is_worked_at_by_somebody_here_is_reported_where_nobody_has_it() {
     let text =
         "- [ ] @ada \"one\"\n- [ ] @ada \"two\"\n  status: working\n- [ ] @nobody \"three\"\n  status: working\n";
     let mut duties = TaskAssignments::default();
@@ -109,10 +109,10 @@ fn whoever_asked_for_a_task_is_told_once_however_it_ends() {
         let mut duties = TaskAssignments::default();
         duties.watch(&files(&[(PLAN, &task(" ", ""))]));
         assert_eq!(duties.awaited_in(), BTreeSet::from(["planner.act-7"]));
-        assert_eq!(duties.take_told(), []);
+        assert_eq!(duties.take_notices(), []);
         duties.watch(&files(&[(PLAN, &ended)]));
         duties.watch(&files(&[(PLAN, &ended)]));
-        let told = duties.take_told();
+        let told = duties.take_notices();
         assert_eq!(told.len(), 1, "{ended}");
         assert!(told[0].text == format!("Your task yes “Say yes” {words}"), "{}", told[0].text);
         assert!(duties.awaited_in().is_empty());
@@ -129,12 +129,12 @@ fn the_conclusion_of_an_agent_is_told_once() {
     assert_eq!(due(&mut duties, &[(PLAN, &task(" ", ""))]), ["ada count"]);
     duties.was_marked(1, Ok("count".into()), 0);
     duties.watch(&files(&[(PLAN, &task("x", "  status: working\n"))]));
-    assert_eq!(duties.take_told(), [], "the agent marked it and goes on");
+    assert_eq!(duties.take_notices(), [], "the agent marked it and goes on");
     duties.conclude(1, &Outcome { status: "completed".into(), text: "Twelve.".into() });
     duties.watch(&files(&[(PLAN, &task(" ", "  status: working\n"))]));
     duties.was_closed(1, None);
     duties.watch(&files(&[(PLAN, &task("x", "  status: completed\n"))]));
-    let told: Vec<String> = duties.take_told().into_iter().map(|told| told.text).collect();
+    let told: Vec<String> = duties.take_notices().into_iter().map(|told| told.text).collect();
     assert_eq!(told, ["Your task count “Count” is done by ada. Its result:\nTwelve."]);
     assert!(!duties.is_at_work() && duties.awaited_in().is_empty());
 }
@@ -144,7 +144,7 @@ fn an_agent_is_told_its_task_with_what_came_before() {
     let text = "- [x] \"Find\"\n  id: find\n  conclusion: |\n    It is podman.\n- [ ] @ada \"Count\"\n  id: count\n  depends_on: find\n  description: |\n    All of them.\n";
     let mut duties = TaskAssignments::default();
     let taken = duties.take_due(&files(&[(PLAN, text)]), &agent_of, 1);
-    let words = task_words(&files(&[(PLAN, text)]), &taken[0]).expect("it is there");
+    let words = task_words(&files(&[(PLAN, text)]), &taken[0]).expect("it should exist");
     assert_eq!(
         words,
         "Count\n\nAll of them.\n\nDone before this: “Find” (find). Its result:\nIt is podman.\n\nThis is task count in \

@@ -11,8 +11,8 @@ use crate::workspace::layout::{APPROVALS_FILE, is_task_file};
 use crate::workspace::task_files::{self, Status};
 use crate::workspace::{FileChanged, FileWritten, KnownFiles};
 
-/// What the task files say, whoever changed them last: an editor, an agent, a board of the room. Marked as changed only
-/// when a file is another. Written by this module only; it is read anew when a room goes on.
+/// The content of the task files, whoever changed them last: an editor, an agent, or a board of the room. Marked as
+/// changed only if a file has changed. Written by this module only; read again when a room is reopened.
 #[derive(Resource, Default)]
 pub(super) struct KnownTasks {
     texts: TaskTexts,
@@ -46,7 +46,7 @@ impl KnownTasks {
     }
 }
 
-/// Follows the files, and what was done on boards: the work that comes of a file comes from that.
+/// Follows the files, and actions on boards: they are the causes of the work that results from a file.
 pub(super) fn follow(
     mut tasks: ResMut<KnownTasks>,
     known: Res<KnownFiles>,

@@ -81,8 +81,8 @@ fn create(file: &TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Resu
     Ok(Edited { text, id, title: task.title })
 }
 
-/// The task that is asked for, where it was written before: one of the same title, asked for in the same session. So a
-/// task is there once, however often somebody who was interrupted asks for it.
+/// The requested task, if it was written before: one with the same title, requested in the same session. So a task is
+/// created once, however often an interrupted agent requests it.
 fn written_already<'a>(file: &'a TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Option<&'a Task> {
     let session = keys.iter().find(|(key, _)| key == ASKED_IN).map(|(_, session)| session.as_str())?;
     file.tasks.iter().find(|task| {
@@ -122,7 +122,7 @@ fn priority(letter: Option<&str>) -> Result<Option<Priority>, String> {
     found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; use A to D"))
 }
 
-/// A text as it can stand in a block: lines end alike, none has blanks at its end, none is empty at the edges.
+/// The text in the form of a block: uniform line ends, no trailing spaces, no empty lines at its edges.
 fn block(text: &str) -> String {
     let lines = text.lines().map(|line| line.trim_end().replace('\t', "  "));
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
@@ -173,7 +173,7 @@ mod tests {
         let fields = BTreeMap::from([("status".to_owned(), "working".to_owned())]);
         let done = update("rest", TaskUpdate { status: Some("completed".into()), fields, ..TaskUpdate::default() });
         let done = done.expect("it can be changed").text;
-        let (before, _) = FILE.split_once("- [ ] Rest").expect("it is there");
+        let (before, _) = FILE.split_once("- [ ] Rest").expect("it should exist");
         assert!(
             done.starts_with(before) && done.contains("- [x] Rest\r\n  id: rest\r\n  status: working\r\n"),
             "{done}"

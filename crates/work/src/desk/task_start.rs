@@ -30,11 +30,11 @@ use crate::workspace::ProblemReport;
 use crate::workspace::task_files::{Status, Task, lint};
 use crate::workspace::vfs::FileRights;
 
-/// Who brings tasks to agents, as the log says it.
+/// The name in the log under which tasks are brought to agents.
 const DESK_NAME: &str = "tasks";
 /// What the names of its orders of work begin with.
 const ORDERS: &str = "task/";
-/// Work that was refused is ordered again after so many seconds.
+/// The delay in seconds before refused work is requested again.
 const AGAIN_SECS: u64 = 10;
 
 /// What is touched by it.
@@ -58,7 +58,7 @@ pub(super) struct TaskContext<'w, 's> {
     reports: MessageWriter<'w, ProblemReport>,
 }
 
-/// Looks which tasks are due, begins the work of those that are taken, and closes those that are over.
+/// Checks which tasks are due, begins the work of taken ones, and closes finished ones.
 pub(super) fn start_and_close_tasks(
     mut desk: TaskContext,
     mut told: Local<BTreeMap<String, Vec<Problem>>>,
@@ -69,7 +69,7 @@ pub(super) fn start_and_close_tasks(
         desk.report_problems(&mut told);
     }
     if standstill.is_some_and(|standstill| standstill.holds()) {
-        // What changed is looked at when it goes on.
+        // Changes are looked at when it continues.
         desk.duties.is_looked_at &= !desk.tasks.is_changed();
         return;
     }
@@ -83,9 +83,9 @@ pub(super) fn start_and_close_tasks(
     }
     desk.duties.is_looked_at = true;
     desk.take_due();
-    desk.tell_orphans();
+    desk.report_orphans();
     desk.duties.bypass_change_detection().watch(desk.tasks.texts());
-    for told in desk.duties.take_told() {
+    for told in desk.duties.take_notices() {
         desk.send_notice(&told);
     }
     desk.keep_sessions();
@@ -102,7 +102,7 @@ pub(super) fn apply_started_sessions(mut hops: ResMut<Hops>, mut news: MessageRe
     }
 }
 
-/// Hears what became of the work of tasks.
+/// Receives the results of tasks' work.
 pub(super) fn apply_work_answers(
     mut duties: ResMut<TaskAssignments>,
     kernel: Res<Kernel>,
@@ -176,7 +176,7 @@ impl TaskContext<'_, '_> {
         names
     }
 
-    /// Tells what is wrong with the task files, and takes it back when it is right again.
+    /// Reports the problems of the task files, and withdraws them when they are fixed.
     fn report_problems(&mut self, told: &mut BTreeMap<String, Vec<Problem>>) {
         let names = self.names();
         let found = lint::problems_by_file(self.tasks.texts(), names.keys().cloned());
@@ -207,7 +207,7 @@ impl TaskContext<'_, '_> {
     }
 
     /// Tells which tasks say that an agent has them while none does.
-    fn tell_orphans(&mut self) {
+    fn report_orphans(&mut self) {
         let names = self.names();
         let orphans = self.duties.orphans(self.tasks.texts(), &|name| names.get(&name.to_lowercase()).cloned());
         let problem = |(path, line, task): (&str, usize, &Task)| {
@@ -233,7 +233,7 @@ impl TaskContext<'_, '_> {
         self.writes.push(&run, write);
     }
 
-    /// Orders the work of tasks whose files say that somebody has them.
+    /// Orders the work of tasks that were taken according to their files.
     fn begin_work(&mut self) {
         let now = self.clock.tick();
         let is_due =
@@ -264,7 +264,7 @@ impl TaskContext<'_, '_> {
         }
     }
 
-    /// Closes the tasks whose work is over, with all that it set going.
+    /// Closes the tasks whose work has ended, including everything that it started.
     fn end_work(&mut self) {
         let mut over = Vec::new();
         for duty in self.duties.iter() {
@@ -272,7 +272,7 @@ impl TaskContext<'_, '_> {
             let lost = || Outcome { status: "stopped".to_owned(), text: "its work is no longer known".to_owned() };
             let outcome = match self.kernel.thread(*thread) {
                 None => Some(last.clone().map_or_else(lost, |(_, outcome)| outcome)),
-                // What ended in this tick is told later in it.
+                // What ended in this tick is reported later in it.
                 Some(known) => last
                     .clone()
                     .filter(|(ended, _)| known.earlier.last() == Some(ended) && self.kernel.is_over(*thread))
@@ -289,7 +289,7 @@ impl TaskContext<'_, '_> {
         }
     }
 
-    /// What the file of a task is to say of how it went.
+    /// The closing entry in the file of a task.
     fn closing(&self, outcome: &Outcome, now: Option<Status>) -> TaskUpdate {
         let is_done = outcome.status == "completed";
         let is_skipped = now == Some(Status::Skipped);
@@ -323,7 +323,7 @@ impl TaskContext<'_, '_> {
         here.into_iter().find(|one| slug(&one.id) == agent).map(|one| one.id.clone())
     }
 
-    /// Tells whoever asked for a task what it came to: in that session, or, where that is over, in a new one.
+    /// Reports the result of a task to the agent that asked for it: in that session, or, if it has ended, in a new one.
     fn send_notice(&mut self, told: &TaskNotice) {
         let cause = Seq(0);
         if let Some(thread) = self.kernel.session_named(&told.session) {
@@ -345,7 +345,7 @@ impl TaskContext<'_, '_> {
         }
     }
 
-    /// Keeps the sessions in which somebody waits for a task, and lets go those in which nobody does any more.
+    /// Keeps the sessions in which an agent waits for a task, and releases those in which none does any more.
     fn keep_sessions(&mut self) {
         let threads = self.duties.awaited_in().into_iter().filter_map(|session| self.kernel.session_named(session));
         let wanted: BTreeSet<ActivationKey> = threads.collect();

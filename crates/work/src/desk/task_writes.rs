@@ -16,9 +16,9 @@ use crate::workspace::{KnownFiles, SaveReport, Unsaved};
 
 /// What the names of its orders to files begin with.
 const ORDERS: &str = "desk/";
-/// A file that others keep changing is given up after so many tries.
+/// How often a file that others keep changing is tried.
 const TRIES: u32 = 8;
-/// So many changes wait at the same time.
+/// How many changes may wait at the same time.
 const WAITING_AT_MOST: usize = 10_000;
 
 /// Whom a change is made for.
@@ -129,7 +129,7 @@ impl Queued {
         key == self.order_key(what)
     }
 
-    /// What comes of an answer: an order that goes on with it, nothing for now, or how it ended.
+    /// The effect of an answer: a follow-up operation, nothing for now, or its end.
     fn answered(
         &mut self,
         outcome: &FileOutcome,
@@ -206,9 +206,9 @@ pub(super) fn advance_writes(
     let mut over = Vec::new();
     for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {
         match apply_outcome(queue, outcome, &known, &unsaved) {
-            Heard::Nothing => {}
-            Heard::GoesOn(order) => drop(files.write(*order)),
-            Heard::Over(ended) => over.push(*ended),
+            AnswerEffect::Nothing => {}
+            AnswerEffect::GoesOn(order) => drop(files.write(*order)),
+            AnswerEffect::Over(ended) => over.push(*ended),
         }
     }
     for (path, problem) in saves.read().filter_map(|report| Some((&report.path, report.problem.as_ref()?))) {
@@ -232,19 +232,24 @@ pub(super) fn advance_writes(
 /// A change that is over, how it ended, and the hash of what the disk said then.
 type Ended = (TaskWrite, Result<Edited, String>, u64);
 
-/// What comes of an answer.
-enum Heard {
+/// The effect of an answer.
+enum AnswerEffect {
     Nothing,
     GoesOn(Box<FileOrder>),
     Over(Box<Ended>),
 }
 
-fn apply_outcome(queue: &mut VecDeque<Queued>, outcome: &FileOutcome, known: &KnownFiles, unsaved: &Unsaved) -> Heard {
-    let Some(at) = queue.iter().position(|queued| queued.waits_for(&outcome.key)) else { return Heard::Nothing };
+fn apply_outcome(
+    queue: &mut VecDeque<Queued>,
+    outcome: &FileOutcome,
+    known: &KnownFiles,
+    unsaved: &Unsaved,
+) -> AnswerEffect {
+    let Some(at) = queue.iter().position(|queued| queued.waits_for(&outcome.key)) else { return AnswerEffect::Nothing };
     let path = &queue[at].write.path;
     let (text, is_unsaved) = (known.text(path), unsaved.holds_file(path));
     let result = match queue[at].answered(outcome, text, is_unsaved) {
-        Ok(order) => return order.map_or(Heard::Nothing, |order| Heard::GoesOn(Box::new(order))),
+        Ok(order) => return order.map_or(AnswerEffect::Nothing, |order| AnswerEffect::GoesOn(Box::new(order))),
         Err(result) => result,
     };
     // Where the room knows another text than the disk had, the task is looked at again.
@@ -253,12 +258,12 @@ fn apply_outcome(queue: &mut VecDeque<Queued>, outcome: &FileOutcome, known: &Kn
         _ => text,
     };
     let seen = seen.map_or(0, |text| content_hash(text.as_bytes()));
-    let ended = queue.remove(at).map(|queued| Heard::Over(Box::new((queued.write, result, seen))));
-    ended.unwrap_or(Heard::Nothing)
+    let ended = queue.remove(at).map(|queued| AnswerEffect::Over(Box::new((queued.write, result, seen))));
+    ended.unwrap_or(AnswerEffect::Nothing)
 }
 
-/// The orders of changes whose turn it is: of each file one after another, those that wait for the disk when it has
-/// what they wait for.
+/// The changes that are due: those of each file one after another; those that wait for the disk once their prerequisite
+/// is there.
 fn due(queue: &mut VecDeque<Queued>, unsaved: &Unsaved) -> Vec<FileOrder> {
     let (mut busy, mut orders) = (BTreeSet::new(), Vec::new());
     for queued in queue.iter_mut() {
@@ -275,8 +280,8 @@ fn due(queue: &mut VecDeque<Queued>, unsaved: &Unsaved) -> Vec<FileOrder> {
     orders
 }
 
-/// Ends the calls that wait for a change of the room's own to be on disk, where that cannot be saved: an agent is told
-/// why. What the room itself has to write goes on waiting, as that change does.
+/// Ends the calls that wait for one of the room's own changes to be on disk, if it cannot be saved: the agent is told
+/// why. The room's own change keeps waiting.
 fn not_on_disk(queue: &mut VecDeque<Queued>, path: &str, problem: &Problem) -> Vec<Ended> {
     let is_its = |queued: &Queued| {
         queued.stage == Stage::AwaitingDisk
@@ -290,7 +295,7 @@ fn not_on_disk(queue: &mut VecDeque<Queued>, path: &str, problem: &Problem) -> V
     ended
 }
 
-/// What an agent is told of its change.
+/// The message for an agent about its change.
 fn answer(key: OrderKey, write: &TaskWrite, result: Result<Edited, String>) -> ToolOutcome {
     let news = match result {
         Ok(edited) => {
@@ -355,14 +360,14 @@ mod tests {
         let mut queued = reading();
         let theirs = "- [ ] Buy milk\n  id: milk\n";
         let answer = text(&queued, theirs);
-        let order = queued.answered(&answer, Some(KNOWN), false).expect("it goes on").expect("it saves");
+        let order = queued.answered(&answer, Some(KNOWN), false).expect("it should continue").expect("it saves");
         let FileOperation::Save { base, content, .. } = order.operation else { panic!("{order:?}") };
         assert_eq!(base, Some(content_hash(theirs.as_bytes())));
         assert!(content.starts_with("- [x] Buy milk"), "{content}");
     }
 
     #[test]
-    fn a_call_is_told_when_the_boards_change_cannot_be_saved_and_the_rooms_own_change_goes_on_waiting() {
+    fn a_call_is_reported_when_the_boards_change_cannot_be_saved_and_the_rooms_own_change_keeps_waiting() {
         let (mut of_call, mut of_room) = (reading(), reading());
         of_room.write.made_for = WriteFor::Mark(1);
         of_call.await_disk();

@@ -71,7 +71,7 @@ pub(super) fn answer(
     }
 }
 
-/// When a task was completed stands with it.
+/// Adds the date of completion to a task.
 fn dated(mut update: TaskUpdate, now: Option<String>) -> TaskUpdate {
     let status = update.status.as_deref();
     if status == Some("completed") {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::authority::{Authority, ToolNames};
 use super::commands::{self, ALLOWLIST_FILE, CommandRules, Judged};
 use super::paths;
-use super::touch::{Becomes, DeclaredTouch, TouchKind};
+use super::touch::{DeclaredTouch, TouchEffect, TouchKind};
 use crate::agent::agent_file::longer_ids_of_path;
 use crate::agent::{AgentProfile, Former, McpEntry, Profiles};
 use crate::base::Id;
@@ -105,9 +105,9 @@ pub enum Touch {
         /// What is touched.
         target: String,
     },
-    /// Something that is no path of the workspace, and why.
+    /// Something that is not a path of the workspace, and why.
     NoPath {
-        /// The refusal of the files' own door.
+        /// The file service's reason for refusing it.
         why: String,
     },
     /// Something that is for nobody who acts through tools.
@@ -147,7 +147,7 @@ pub trait GateContext {
     fn text(&self, path: &str) -> Option<&str>;
     /// The profile with an id and the file that defines it, or did as long as an agent runs it.
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)>;
-    /// What an id could do whose file went and that nobody runs any more.
+    /// The former rights of an id whose file was deleted and that nobody runs any more.
     fn former(&self, id: &str) -> Former<'_>;
     /// Whether anything on this computer keeps programs in that agents run.
     fn keeps_programs_in(&self) -> bool {
@@ -201,8 +201,8 @@ impl Act {
         Self { tool: tool.to_owned(), touches: touches.collect() }
     }
 
-    /// The same, where files are changed in the agent's own copy alone: what happens there changes nothing in the room, and
-    /// no file that the room itself reads can be changed there.
+    /// The same, where files are changed in the agent's own copy alone: what happens there changes nothing in the room,
+    /// and no file that the room itself reads can be changed there.
     #[must_use]
     pub fn in_worktree(mut self) -> Self {
         let of_copy = |path: &WorkspacePath| Touch::Other { kind: TouchKind::COPY_WRITE, target: path.to_string() };
@@ -222,7 +222,7 @@ impl Act {
 
     /// The start of an agent whose file would say this.
     pub fn of_spawn(tool: &str, path: &str, content: &str, there: &dyn GateContext, names: &ToolNames) -> Self {
-        let becomes = Becomes::Text { content: content.to_owned() };
+        let becomes = TouchEffect::Text { content: content.to_owned() };
         Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_SPAWN, path).becoming(becomes)], there, names)
     }
 
@@ -240,36 +240,36 @@ impl Act {
 /// What an order to files touches; nothing, which is never allowed, where it is none for tools.
 pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
     let touch = |kind: TouchKind, path: &str| DeclaredTouch::new(kind, path);
-    // What would stand in a file counts only where it says what an agent is.
-    let says = |path: &str, becomes: &dyn Fn() -> Becomes| {
+    // The new content of a file counts only if it defines an agent.
+    let says = |path: &str, becomes: &dyn Fn() -> TouchEffect| {
         let is_profile = WorkspacePath::new(path).is_ok_and(|path| paths::profile_place(&path).is_some());
-        if is_profile { becomes() } else { Becomes::Unknown }
+        if is_profile { becomes() } else { TouchEffect::Unknown }
     };
     match operation {
         FileOperation::Read { path } | FileOperation::ReadLines { path, .. } => vec![touch(TouchKind::FILE_READ, path)],
         FileOperation::List { .. } | FileOperation::Search { .. } => vec![touch(TouchKind::FILE_FIND, "")],
         FileOperation::Write { path, content } => {
-            let becomes = says(path, &|| Becomes::Text { content: content.clone() });
+            let becomes = says(path, &|| TouchEffect::Text { content: content.clone() });
             vec![touch(TouchKind::FILE_WRITE, path).becoming(becomes)]
         }
         FileOperation::Edit { path, old, new } => {
-            let becomes = says(path, &|| Becomes::Passage { old: old.clone(), new: new.clone() });
-            // Replacing a passage tells whether it stands there.
+            let becomes = says(path, &|| TouchEffect::Passage { old: old.clone(), new: new.clone() });
+            // Replacing a passage reveals whether it exists.
             vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path).becoming(becomes)]
         }
         FileOperation::Append { path, .. } => {
-            // What stands there may be newer than what is known, and what comes behind it says what it means. How long
-            // it is now tells how long it was.
+            // The present content may be newer than the known one, and appended text can change its meaning. The new
+            // length reveals the old one.
             vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path)]
         }
         FileOperation::Delete { path } | FileOperation::DeleteUnchanged { path, .. } => {
             vec![touch(TouchKind::FILE_DELETE, path)]
         }
         FileOperation::Rename { from, to } => {
-            vec![touch(TouchKind::FILE_RENAME, from).becoming(Becomes::Path { to: to.clone() })]
+            vec![touch(TouchKind::FILE_RENAME, from).becoming(TouchEffect::Path { to: to.clone() })]
         }
         FileOperation::CreateFolder { path } => {
-            // Whether there is a file of this name is told.
+            // It reveals whether a file with this name exists.
             vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path)]
         }
         FileOperation::Restore { path, .. } => vec![touch(TouchKind::FILE_WRITE, path)],
@@ -292,7 +292,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// What a declared touch comes to, with what becomes of an agent by it.
+    /// The effect of a declared touch, including its effect on an agent.
     fn touches(&self, declared: &DeclaredTouch) -> Result<Vec<Touch>, Touch> {
         let DeclaredTouch { kind, target, becomes } = declared;
         let touches = match kind.as_str() {
@@ -305,7 +305,7 @@ impl Judge<'_> {
             }
             "file.delete" => vec![Touch::Delete { path: place(target)? }],
             "file.rename" => {
-                let Becomes::Path { to } = becomes else {
+                let TouchEffect::Path { to } = becomes else {
                     return Err(Touch::NoPath { why: "the new name of the file is missing".to_owned() });
                 };
                 let (from, to) = (place(target)?, place(to)?);
@@ -336,7 +336,7 @@ impl Judge<'_> {
                 vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.there.keeps_programs_in() }]
             }
             "mcp.call" => match becomes {
-                Becomes::Called { server, tool, key, hints } => {
+                TouchEffect::Called { server, tool, key, hints } => {
                     vec![Touch::Call { server: server.clone(), tool: tool.clone(), key: key.clone(), hints: *hints }]
                 }
                 _ => vec![Touch::Other { kind: kind.clone(), target: target.clone() }],
@@ -346,21 +346,21 @@ impl Judge<'_> {
         Ok(touches)
     }
 
-    /// What would stand in a file, where that is known.
-    fn text_after(&self, path: &str, becomes: &Becomes) -> Option<String> {
+    /// The resulting content of a file, if it is known.
+    fn text_after(&self, path: &str, becomes: &TouchEffect) -> Option<String> {
         match becomes {
-            Becomes::Text { content } => Some(content.clone()),
-            Becomes::Passage { old, new } => {
-                // A passage that does not stand in the known text may stand in a newer one on disk.
+            TouchEffect::Text { content } => Some(content.clone()),
+            TouchEffect::Passage { old, new } => {
+                // A passage that is not in the known text may be in a newer one on disk.
                 let text = self.there.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
                 Some(text.replacen(old.as_str(), new, 1))
             }
-            Becomes::Unknown | Becomes::Path { .. } | Becomes::Called { .. } => None,
+            TouchEffect::Unknown | TouchEffect::Path { .. } | TouchEffect::Called { .. } => None,
         }
     }
 
-    /// What becomes of the agent that a file at this path defines, if it defines one. `text` gives what would stand
-    /// in the file; `from` is where it stood before.
+    /// The effect on the agent that a file at this path defines, if it defines one. `text` gives the new content;
+    /// `from` is the previous path.
     fn profile(
         &self,
         path: &WorkspacePath,

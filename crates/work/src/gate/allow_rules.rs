@@ -46,8 +46,8 @@ impl<'a> AllowRule<'a> {
         }
     }
 
-    /// The narrowest rule that makes sense for a call of this tool that touches this; nothing where no rule could say
-    /// it, or where nobody here knows what such a touch does.
+    /// The narrowest useful rule for a call of this tool with this touch; `None` if no rule could express it, or if the
+    /// effect of such a touch is unknown here.
     pub(super) fn narrowest(tool: &str, kind: &TouchKind, target: &str) -> Option<String> {
         let target = match kind.as_str() {
             // The same agent is never new twice.
@@ -73,7 +73,7 @@ impl<'a> AllowRule<'a> {
 pub(super) fn server_of(address: &str) -> Option<&str> {
     let host = address.find("://")? + 3;
     let length = address[host..].find(['/', '?', '#', '\\']).unwrap_or(address.len() - host);
-    // Whose name stands before an @ is not where it leads.
+    // The user name before an @ is not the host.
     let server = &address[..host + length];
     (length > 0 && !server.contains('@')).then_some(server)
 }

@@ -2,8 +2,7 @@
 //! act. Pure.
 //!
 //! What is allowed for a task is the same kind of touch under the same rules; what is always allowed is written to the
-//! settings as a rule ([`AllowRule`](super::allow_rules::AllowRule)). What the gate asks about regardless of the
-//! settings can only be allowed once.
+//! settings as a rule ([`AllowRule`]). What the gate asks about regardless of the settings can only be allowed once.
 
 use serde::{Deserialize, Serialize};
 
@@ -99,7 +98,7 @@ impl AskRule {
             _ => self.target.clone(),
         };
         let source = match &self.source {
-            // Whose mode it is that asks differs between an agent and whom it starts.
+            // The mode that asks may be that of an agent or of one that it started.
             AskSource::SafetyMode { mode, .. } => AskSource::SafetyMode { mode: *mode, is_own: true },
             other => other.clone(),
         };
@@ -187,8 +186,8 @@ pub fn for_good(tool: &str, rules: &[AskRule]) -> Option<Vec<String>> {
     (!written.is_empty()).then_some(written)
 }
 
-/// The pattern of commands that a person would allow with a rule of its own; nothing where a part of this is no command,
-/// is asked each time, or is asked whatever the rules for commands say.
+/// The pattern of commands that a person would allow with a rule of its own; nothing where a part of this is no
+/// command, is asked each time, or is asked whatever the rules for commands say.
 pub fn pattern(rules: &[AskRule]) -> Option<String> {
     let line = &rules.first()?.target;
     let is_ruled = |rule: &AskRule| {
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_for_good_is_as_narrow_as_makes_sense() {
+    fn what_holds_permanently_is_as_narrow_as_makes_sense() {
         let rules = |tool: &str, rules: &[AskRule]| for_good(tool, rules);
         let write = rules("vfs_write", &[safe(TouchKind::FILE_WRITE, "artifacts/a.md")]);
         assert_eq!(write, Some(vec!["vfs_write(artifacts/a.md)".to_owned()]));

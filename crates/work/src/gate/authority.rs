@@ -14,8 +14,8 @@ use crate::agent::agent_file::folder_of_agent;
 use crate::base::{ActivationKey, Id, Problem, globs, text};
 use crate::document::BUILTIN_TOOLS;
 
-/// Keys that in other programs, or in files of other kinds, let an agent run or reach something. They are none of
-/// a profile's known keys; what stands under them is compared as it stands.
+/// Keys that let an agent run or reach something in other programs, or in files of other kinds. They are not known keys
+/// of a profile; their values are compared literally.
 const COMMAND_KEYS: [&str; 11] = [
     "allowedcommands",
     "allowedtools",
@@ -118,8 +118,8 @@ pub struct ToolName {
     pub power: Power,
 }
 
-/// Every tool that there is, by name, and the keys of the workspace's MCP servers, by theirs. The floor of the tools owns
-/// both.
+/// Every tool that there is, by name, and the keys of the workspace's MCP servers, by theirs. The floor of the tools
+/// owns both.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ToolNames(pub Vec<ToolName>, pub BTreeMap<String, Id>);
 
@@ -199,7 +199,7 @@ impl ToolNames {
         missing.map(|name| names.describe(name)).collect()
     }
 
-    /// A name that no tool has, as it is told: a tool with conditions is none that there is here.
+    /// A name that no tool has, in words: a tool with conditions does not exist here.
     fn describe(&self, name: &str) -> String {
         let plain = name.split('(').next().unwrap_or(name).trim();
         let told = if self.meant(plain).is_some() { format!("{plain}(…)") } else { plain.to_owned() };
@@ -341,7 +341,7 @@ impl Authority {
                             unknown_tools.insert(name.clone());
                         }
                         None => {
-                            // A slip of the pen is told by its line, what other products have in one note for all.
+                            // A typo is reported with its line, keys of other products in one note for all.
                             if names.nearest(name).is_some() {
                                 let what = format!("there is no tool {name:?}; it is ignored");
                                 let problem = Problem::warning(place, what, names.remedy(name));
@@ -352,7 +352,7 @@ impl Authority {
                     }
                 }
                 if folder_of_agent(place).is_some() {
-                    // Whoever lists tools has its own besides.
+                    // An agent that lists tools has its own in addition.
                     tools.extend(names.own_of(&profile.id));
                 }
                 tools
@@ -407,7 +407,7 @@ impl Authority {
         }
     }
 
-    /// The same; who works in a copy of its own can also propose what it did there.
+    /// The same; an agent with a copy of its own can also propose its changes.
     fn offering(mut self, names: &ToolNames) -> Self {
         if self.has_worktree && names.0.iter().any(|tool| tool.name == PROPOSE_CHANGES) {
             self.tools.insert(PROPOSE_CHANGES.to_owned());
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_other_products_are_understood_and_the_rest_is_told_and_not_given() {
+    fn tools_of_other_products_are_understood_and_the_rest_is_reported_and_not_given() {
         let (authority, problems) = authority("---\ntools: READ, vfs-write, Bash, vfs_raed, 'Read(docs/**)'\n---\n");
         assert_eq!(authority.tools, ["vfs_read", "vfs_write"].map(String::from).into());
         assert_eq!(problems.len(), 1, "{problems:?}");

@@ -17,7 +17,7 @@ use crate::workspace::vfs::FileRights;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Bounds {
     authorities: Vec<Authority>,
-    /// Rules of what a person allowed this agent for good.
+    /// What a person allowed this agent permanently, as rules.
     #[serde(default)]
     allowed: Vec<String>,
 }
@@ -81,7 +81,8 @@ impl Bounds {
         let (own, starters) = self.authorities.split_first().map_or((None, &[][..]), |(own, rest)| (Some(own), rest));
         let tools = own.into_iter().flat_map(|own| own.tools.iter());
         let has = |other: &Authority, tool: &str| match tool {
-            // These say what a coding agent is at, whoever started it; what it touches is judged for all of them.
+            // These report what a coding agent is doing, whoever started it; what they touch is checked for all of
+            // them.
             PROPOSE_CHANGES | OWN_TOOL | OPEN_TERMINAL => true,
             READ_TEXT => other.tools.contains(tool) || other.tools.contains("vfs_read"),
             _ => other.tools.contains(tool),

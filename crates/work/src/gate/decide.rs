@@ -36,7 +36,7 @@ pub enum Decision {
     },
     /// It may not happen.
     Deny {
-        /// Why, for whoever wanted it: a sentence without a full stop.
+        /// Why, for the requester: a sentence without a full stop.
         why: String,
     },
 }
@@ -69,7 +69,7 @@ struct Findings {
 }
 
 impl Findings {
-    /// It is denied, for a reason that says what it is about.
+    /// It is denied, for a reason with its context.
     fn deny(&mut self, why: String) {
         if !self.denied.contains(&why) {
             self.denied.push(why);
@@ -177,7 +177,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
     }
 }
 
-/// What the settings and the safety mode say of a kind of touch, unless a person allowed this for good.
+/// The rules of the settings and the safety mode for a kind of touch, unless a person allowed it permanently.
 fn class_rules(
     kind: &TouchKind,
     (doing, target): (&str, &str),
@@ -205,8 +205,8 @@ fn class_rules(
     add(judged.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
 }
 
-/// What is said of a command. A person's rule for it counts as what they allowed for good, but for agents that ask before
-/// anything; where nothing keeps programs in, each is asked about.
+/// The decision about a command. A person's rule for it counts as a permanent permission, except for agents that must
+/// always ask; without a sandbox, each command is asked about.
 fn judge_command(
     (line, judged, is_kept_in): (&str, &Judged, bool),
     act: &Act,
@@ -279,8 +279,8 @@ fn judge_call(
     }
 }
 
-/// Whoever is started does no more than those who start it, whatever its file says. What it is told in its prompts,
-/// and what it reaches beside the tools, is its own.
+/// A started agent has no more rights than the agents that start it, whatever its file says. Its prompts, and what it
+/// reaches beside the tools, are its own.
 fn judge_start(id: &str, (path, authority): (&WorkspacePath, &Authority), bounds: &Bounds, findings: &mut Findings) {
     let Err(excess) = bounds.allows(authority) else { return };
     let is_bounded = |excess: &ExcessPermission| match excess {
@@ -326,7 +326,7 @@ fn within(path: &WorkspacePath, lists: &[Vec<String>], doing: &str, findings: &m
     }
 }
 
-/// What is said of a change because of where it lies.
+/// The decision about a change because of its place.
 fn judge_place(
     (kind, path): (&TouchKind, &WorkspacePath),
     doing: &str,
@@ -385,7 +385,7 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         );
         ask(findings, why);
     }
-    // Who may do everything still raises nobody whom a person has restricted.
+    // Even an agent without restrictions cannot raise one that a person has restricted.
     if let Some(current) = &change.current
         && let Err(excess) = current.allows(&change.authority)
     {

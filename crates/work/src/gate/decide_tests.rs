@@ -87,7 +87,7 @@ fn reads_and_writes_hold_for_every_path_of_an_act() {
     let path = |path: &str| path.to_owned();
     for (operation, expected) in [
         (FileOperation::Read { path: path("./artifacts/a.md") }, Verdict::Allow),
-        // What the files' own door does not take is not judged as something else.
+        // A path that the file service does not accept is not judged as another one.
         (FileOperation::Read { path: path("artifacts/./a.md") }, Verdict::Deny),
         (FileOperation::Read { path: path("artifacts/../memory/a.md") }, Verdict::Deny),
         (FileOperation::Read { path: path("../artifacts/a.md") }, Verdict::Deny),
@@ -97,7 +97,7 @@ fn reads_and_writes_hold_for_every_path_of_an_act() {
         (FileOperation::Rename { from: path("memory/a"), to: path("memory/b") }, Verdict::Allow),
         (FileOperation::Rename { from: path("memory/a"), to: path("b") }, Verdict::Deny),
         (FileOperation::Rename { from: path("a"), to: path("memory/b") }, Verdict::Deny),
-        // Replacing a passage would tell whether it stands there.
+        // Replacing a passage would reveal whether it exists.
         (FileOperation::Edit { path: path("memory/a"), old: path("x"), new: path("y") }, Verdict::Deny),
         (FileOperation::Search { text: None, glob: None }, Verdict::Allow),
         (FileOperation::Record { path: path("memory/a"), content: "x".into(), over: None }, Verdict::Deny),
@@ -121,7 +121,7 @@ fn safety_modes_ask_as_their_table_says() {
         for (operation, is_asked) in acts.iter().zip(asked) {
             let front = format!("safety_mode: {mode}");
             let decision = decided(&front, &GatePolicy::default(), "vfs_edit", operation);
-            // The file of the new agent says nothing of its mode, which is more than a careful writer has.
+            // The new agent's file does not mention its mode, so it gets more than a writer in careful mode has.
             assert_eq!(verdict(&decision) == Verdict::Ask, is_asked, "{mode} {operation:?} {decision:?}");
         }
     }
@@ -203,7 +203,7 @@ fn a_person_is_told_each_reason_once_as_a_clause_about_the_agent() {
 }
 
 #[test]
-fn what_a_person_allowed_for_good_is_asked_no_more_and_nothing_else_is_allowed_by_it() {
+fn what_a_person_allowed_permanently_is_asked_no_more_and_nothing_else_is_allowed_by_it() {
     let rules = ["vfs_write(docs/**)", "vfs_write(scenes/**)", "vfs_write(secret/**)", "vfs_write(agents/**)"];
     let allowing = one("safety_mode: safe").allowing(rules.map(str::to_owned).to_vec());
     let listed = policy(json!({ "ask": ["docs/**"], "deny": ["secret/**"], "file_write": "ask" }));
@@ -213,7 +213,7 @@ fn what_a_person_allowed_for_good_is_asked_no_more_and_nothing_else_is_allowed_b
         ("vfs_write", "artifacts/a.md", "x", Verdict::Ask),
         ("vfs_edit", "docs/a.md", "x", Verdict::Ask),
         ("vfs_write", "secret/a.md", "x", Verdict::Deny),
-        // What is asked each time is asked.
+        // What must be asked each time is asked.
         ("vfs_write", "scenes/a.yaml", "x", Verdict::Ask),
         ("vfs_write", "agents/more.md", more, Verdict::Ask),
     ] {
@@ -227,7 +227,7 @@ fn what_a_person_allowed_for_good_is_asked_no_more_and_nothing_else_is_allowed_b
     assert_eq!(verdict(&decide(&act, &started, &listed)), Verdict::Ask, "whom it starts has rules of its own");
 }
 
-/// A computer that keeps programs in, with these rules for commands.
+/// A computer with a sandbox, with these rules for commands.
 struct KeptIn(Files);
 
 impl GateContext for KeptIn {
@@ -270,7 +270,7 @@ fn no_hostile_command_gets_through_the_whole_gate_unasked() {
     ];
     let (mut judged, mut run) = (0_usize, Vec::new());
     for (rules, line) in &cases {
-        // What is judged is what would be started, as the tool orders it.
+        // The decision is about what would be started, as the tool requests it.
         let started = words::written(&Command::parse(line.trim()).started_as(line.trim()));
         for rules in forms_of(rules) {
             let there = KeptIn(Files::new(&[(ALLOWLIST_FILE, &rules)]));

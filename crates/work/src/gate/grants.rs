@@ -14,7 +14,7 @@ impl Authority {
         is_granted && !self.mcp_not.contains(&prohibition(&part))
     }
 
-    /// Whether it may do all that a grant says; of another, less what that may not.
+    /// Whether it covers everything that another grant allows, less what that may not.
     pub(super) fn has_grant(&self, grant: &str, but: &BTreeSet<String>) -> bool {
         let is_granted = self.mcp_servers.contains(grant) || self.mcp_servers.contains(key_of_grant(grant));
         let forbids = prohibition(grant);

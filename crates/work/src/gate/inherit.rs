@@ -85,7 +85,7 @@ fn has_key(text: &str, folded: &str) -> bool {
         .is_ok_and(|front| front.keys.iter().any(|(key, value)| !value.is_null() && folds(key) == folded))
 }
 
-/// The text with these keys below its opening fence, or with front matter of its own where it has none.
+/// The text with these keys inserted into its front matter, or with new front matter if it has none.
 fn with_keys(text: &str, keys: &[(&'static str, Value)]) -> Result<String, InheritError> {
     let (mark, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
@@ -119,7 +119,7 @@ fn line_end(text: &str) -> &'static str {
     }
 }
 
-/// Where the value of a key would stand that the front matter names but leaves empty; it counts as left out.
+/// The position for the value of a key that the front matter names but leaves empty; it counts as left out.
 fn empty_key(text: &str, key: &str) -> Result<Option<(usize, usize)>, InheritError> {
     let other_form = || InheritError::OtherForm(key.to_owned());
     let normal = front_matter::normalise(text);

@@ -9,11 +9,11 @@ use crate::agent::{AgentProfile, Limit};
 use crate::base::text_normalization::skeleton;
 use crate::base::{Problem, globs};
 
-/// Two lists of globs that would take longer than this to compare are taken to have nothing in common.
+/// Two lists of globs that would take longer to compare than this are assumed to be disjoint.
 const COMPARISONS_AT_MOST: usize = 20_000;
 
-/// Tools of other products, as their names are folded, with what an agent does by them. What nobody can do here is
-/// understood all the same: there is nothing to take away.
+/// Tools of other products, by their normalized names, with the powers that they give. Powers that nobody has here are
+/// recognized all the same: there is nothing to remove.
 const ELSEWHERE: &[(&[&str], &[Power])] = &[
     (
         &["cat", "fileread", "notebookread", "open", "read", "readfile", "readfiles", "view", "viewfile"],
@@ -95,9 +95,9 @@ const ELSEWHERE: &[(&[&str], &[Power])] = &[
 ];
 
 impl ToolNames {
-    /// The tools that somebody means to take away by a name; none where that is not clear.
+    /// The tools that a name is meant to remove; `None` if that is unclear.
     fn taken_by(&self, name: &str) -> Option<BTreeSet<&str>> {
-        // `Bash(rm *)` takes a part of it away; there are no parts here.
+        // `Bash(rm *)` removes a part of it; there are no parts here.
         let name = name.split('(').next().unwrap_or(name).trim();
         let own = |is_taken: &dyn Fn(&str) -> bool| -> BTreeSet<&str> {
             self.0.iter().map(|tool| tool.name.as_str()).filter(|tool| is_taken(tool)).collect()
@@ -131,7 +131,7 @@ fn is_of_server(name: &str) -> bool {
 }
 
 impl Authority {
-    /// The same, less what limits take away; says which of them could not be understood.
+    /// The same, less what restrictions remove; returns which of them could not be understood.
     pub(super) fn within_limits(
         mut self,
         place: &str,
@@ -155,7 +155,7 @@ impl Authority {
                         }
                         match names.taken_by(name) {
                             Some(taken) => {
-                                // Who takes everything away takes servers away as well.
+                                // Removing everything also removes servers.
                                 if taken.len() == names.0.len() {
                                     self.mcp_servers.clear();
                                 }
@@ -187,7 +187,7 @@ impl Authority {
                 Limit::Nothing => self = Self { model: self.model, ..Self::least() },
             }
         }
-        // Where a limit is not understood, that was told with its line.
+        // A limit that is not understood was reported with its line.
         if had_tools && self.tools.is_empty() && !profile.limits.contains(&Limit::Nothing) && problems.is_empty() {
             let what = "its limits leave it without tools";
             problems.push(Problem::warning(place, what, "list existing tools, or write tools: []"));

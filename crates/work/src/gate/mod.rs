@@ -6,7 +6,8 @@
 //! ([`policy`]) and the agent's mode ([`safety`]), what a person always allows ([`allow_rules`]) and the rules for
 //! commands ([`commands`]), why a person is asked ([`ask_rules`]) and the risk ([`risk`]), and the decision
 //! ([`decide`](decide::decide)). An agent never gives others more permissions than it has: raising a profile's
-//! permissions needs a person, and the file of an agent that it starts states what that agent inherits ([`inherit`]).
+//! permissions needs a person, and the file of an agent that it starts states what that agent inherits
+//! ([`mod@inherit`]).
 
 pub mod act;
 pub mod allow_rules;
@@ -46,7 +47,7 @@ pub use policy::{GatePolicy, Rule, Ruling};
 pub use risk::{Risk, RiskLevel};
 pub use safety::SafetyMode;
 pub use servers::called;
-pub use touch::{Becomes, DeclaredTouch, TouchKind};
+pub use touch::{DeclaredTouch, TouchEffect, TouchKind};
 pub use verdict::Verdict;
 
 use bevy::app::App;

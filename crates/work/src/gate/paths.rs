@@ -27,7 +27,7 @@ pub fn guard(path: &WorkspacePath) -> Option<(Verdict, &'static str)> {
     let place = guarded(path.as_str())?;
     match place.writes {
         AgentWriteRule::Never => Some((Verdict::Deny, place.why)),
-        // A file that defines an agent is judged by what it says.
+        // A file that defines an agent is judged by its content.
         AgentWriteRule::Asked if profile_place(path).is_some() => None,
         AgentWriteRule::Asked => Some((Verdict::Ask, place.why)),
         AgentWriteRule::Judged => None,

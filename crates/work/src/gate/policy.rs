@@ -96,8 +96,8 @@ pub struct GatePolicy {
     /// What a person always allows agents, by profile id: `lead: ["vfs_write(artifacts/**)"]`, a tool with what it may
     /// touch without asking. What is denied stays denied, and what needs approval each time still does.
     pub allow: BTreeMap<String, Vec<String>>,
-    /// Rules for calls of MCP servers, such as `mcp:git:*: allow`, `mcp:git:push: ask` or `mcp:*:*(read-only): allow`, the
-    /// last for what servers say of themselves (read-only, destructive). The most specific rule applies.
+    /// Rules for calls of MCP servers, such as `mcp:git:*: allow`, `mcp:git:push: ask` or `mcp:*:*(read-only): allow`,
+    /// the last for what servers say of themselves (read-only, destructive). The most specific rule applies.
     pub mcp: BTreeMap<String, Rule>,
     /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. Without a rule
     /// here, anything unknown or outside the workspace needs approval.
@@ -117,7 +117,7 @@ enum Strictness {
     Unread,
     /// Nothing: they were read.
     Nothing,
-    /// So much.
+    /// This much.
     AtLeast(Verdict),
 }
 
@@ -152,7 +152,7 @@ impl SettingsSection for GatePolicy {
 
     fn not_understood(&mut self, unusable: Option<(&str, &Value)>) {
         let Some((key, value)) = unusable else {
-            // The last settings stay; where there are none, nobody knows what they would have said.
+            // The last settings stay; without any, it is unknown what they would have said.
             if self.strictness == Strictness::Unread {
                 self.strictness = Strictness::AtLeast(Verdict::Ask);
             }
@@ -177,12 +177,12 @@ impl SettingsSection for GatePolicy {
     }
 }
 
-/// How many letters two words differ.
+/// How many letters of two words differ.
 fn slips(word: &str, other: &str) -> usize {
     strsim::osa_distance(&word.trim().to_lowercase(), other)
 }
 
-/// What stands somewhere, as words.
+/// A value as words.
 fn words_of(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn any_kind_of_touch_may_have_a_rule_and_a_slip_in_it_asks_and_is_told() {
+    fn any_kind_of_touch_may_have_a_rule_and_a_mistake_in_it_asks_and_is_told() {
         let rules = json!({ "touches": { "net.fetch": "allow", "Process.Run": "deny", "door.open": "alow" } });
         let policy: GatePolicy = serde_json::from_value(rules).unwrap();
         let said = |kind: &str| policy.ruling(&TouchKind::new(kind)).0;
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_settings_file_that_was_never_read_has_a_person_asked_and_a_later_slip_changes_nothing() {
+    fn a_settings_file_that_was_never_read_has_a_person_asked_and_a_later_mistake_changes_nothing() {
         let mut unread = GatePolicy::default();
         unread.not_understood(None);
         assert_eq!(unread.strictness(&TouchKind::FILE_WRITE), Verdict::Ask);

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub enum SafetyMode {
     /// A person is asked before anything changes.
     Safe,
-    /// A person is asked before what is hard to undo or makes agents.
+    /// A person is asked before actions that are hard to undo or create agents.
     Balanced,
     /// Nobody is asked because of the mode.
     #[default]

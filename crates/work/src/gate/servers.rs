@@ -55,8 +55,8 @@ pub(super) fn key_of<'a>(servers: &'a Servers, name: &str) -> Option<&'a Id> {
     servers.get(name).or_else(|| servers.iter().find(|(known, _)| same(known)).map(|(_, key)| key))
 }
 
-/// The servers that a profile lists, by name: its own by their keys, the workspace's by theirs, and what there is not by
-/// name alone, which grants nothing. Who lists neither servers nor tools has those of the workspace.
+/// The servers that a profile lists, by name: its own by their keys, the workspace's by theirs, and unknown ones by
+/// name alone, which has no effect. An agent that lists neither servers nor tools has those of the workspace.
 fn listed(profile: &AgentProfile, workspace: &Servers) -> Servers {
     match &profile.mcp_servers {
         None if profile.tools.is_none() => workspace.clone(),
@@ -138,7 +138,7 @@ impl<'a> CallRule<'a> {
         (!server.is_empty() && !tool.is_empty()).then_some(Self { server, tool, of })
     }
 
-    /// How exactly it names this call; nothing where it does not.
+    /// How exactly it names this call; `None` if it does not.
     fn names(&self, server: &str, tool: &str, hints: McpHints) -> Option<(usize, usize, bool)> {
         let fits = match self.of {
             None => true,
@@ -171,8 +171,8 @@ fn fits_pattern(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// What the rules say of a call: the one that names it most exactly counts, of several the strictest. A rule that cannot
-/// be read allows nothing, and speaks of every call where it does more than allow.
+/// The rules' decision about a call: the most exact one counts, among equals the strictest. A rule that cannot be read
+/// allows nothing, and applies to every call if it does more than allow.
 pub(super) fn ruling<'a>(
     rules: impl Iterator<Item = (&'a str, Verdict)>,
     (server, tool): (&str, &str),

@@ -1,5 +1,5 @@
-//! Whatever way a path is written: if the files take it for a file, the gate judges it as that file, and globs name it
-//! however their own letters are typed.
+//! However a path is written: if the file service resolves it to a file, the permission check judges it as that file,
+//! and globs match it however their own letters are typed.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use super::testing::{Files, names, one};
 use super::*;
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
-/// Restricted by a person, under a name with an accent.
+/// Restricted by a person, with an accent in the name.
 const MEEK: &str = "---\ntools: [vfs_read]\nwrites: []\nsafety_mode: safe\n---\nYou read.\n";
 
 fn decomposed(text: &str) -> String {
@@ -39,7 +39,7 @@ fn decided(operation: &FileOperation, front: &str, policy: &GatePolicy) -> Decis
     decide(&Act::of_files("vfs_edit", operation, &files(), &names()), &one(front), policy)
 }
 
-/// Lists that name the accented places, typed in either way.
+/// Lists with the accented paths, typed in either Unicode form.
 fn policies() -> Vec<GatePolicy> {
     let composed = ["artifacts/geh\u{e9}im/**", "Agents/Jos\u{e9}.md"];
     let of = |globs: Vec<String>| -> Vec<GatePolicy> {

@@ -1,4 +1,4 @@
-//! What the tests of this floor share: a set of tools, authorities from front matter, and a small workspace.
+//! Shared by the tests of this layer: a set of tools, authorities from front matter, and a small workspace.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::bounds::Bounds;
 use crate::agent::formats::format_of;
 use crate::agent::{AgentProfile, Former, markdown};
 
-/// Tools as they might be.
+/// Typical tools.
 pub fn names() -> ToolNames {
     let tool = |name: &str, aliases: &[&str], is_default, power| ToolName {
         name: name.into(),
@@ -33,17 +33,17 @@ pub fn names() -> ToolNames {
     )
 }
 
-/// The authority of an agent file.
+/// The authority that an agent file gives.
 pub fn authority(text: &str) -> Authority {
     Authority::of("agents/new.md", &markdown::read("agents/new.md", text).profile, &names()).0
 }
 
-/// Bounds of one agent with this front matter.
+/// The bounds of one agent with this front matter.
 pub fn one(front: &str) -> Bounds {
     Authority::chain(authority(&format!("---\n{front}\n---\n")), [])
 }
 
-/// A workspace of a few files, those in `agents/` read as the room reads them.
+/// A workspace of a few files; those in `agents/` are parsed as the room does.
 #[derive(Default)]
 pub struct Files {
     texts: BTreeMap<String, String>,
@@ -64,12 +64,12 @@ impl Files {
         new
     }
 
-    /// Takes a file away; its profile is still run.
+    /// Removes a file whose profile is still in use.
     pub fn forget_text(&mut self, path: &str) {
         self.texts.remove(path);
     }
 
-    /// Takes a file away whose profile nobody runs.
+    /// Removes a file whose profile nobody uses.
     pub fn forget(&mut self, path: &str) {
         self.texts.remove(path);
         let gone: Vec<String> =

@@ -192,13 +192,13 @@ pub struct DeclaredTouch {
     pub target: String,
     /// What becomes of it, where that counts for the judgement.
     #[serde(default)]
-    pub becomes: Becomes,
+    pub becomes: TouchEffect,
 }
 
 /// What becomes of something that is touched.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "becomes", rename_all = "snake_case")]
-pub enum Becomes {
+pub enum TouchEffect {
     /// It is not said.
     #[default]
     Unknown,
@@ -235,11 +235,11 @@ pub enum Becomes {
 impl DeclaredTouch {
     /// A touch of which no more is said.
     pub fn new(kind: TouchKind, target: impl Into<String>) -> Self {
-        Self { kind, target: target.into(), becomes: Becomes::Unknown }
+        Self { kind, target: target.into(), becomes: TouchEffect::Unknown }
     }
 
     /// The same, with what becomes of it.
-    pub fn becoming(self, becomes: Becomes) -> Self {
+    pub fn becoming(self, becomes: TouchEffect) -> Self {
         Self { becomes, ..self }
     }
 }

@@ -15,7 +15,7 @@ use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, RoomGateContext};
 use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
-use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
+use crate::gateway::{GatewaySettings, HasSandbox, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{PromptAdditions, SideRequestDue, SideRequestWithdrawn, WorkDue, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
@@ -30,7 +30,7 @@ pub(crate) const LOGGED_CHARS: usize = 2_000;
 /// What would happen if what this work asks a person were allowed, as the room is now.
 pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
     let (files, profiles) = (world.get_resource::<KnownFiles>()?, world.get_resource::<Profiles>()?);
-    let keeps_programs_in = world.get_resource::<KeepsProgramsIn>().is_some_and(|keeps_in| keeps_in.0);
+    let keeps_programs_in = world.get_resource::<HasSandbox>().is_some_and(|keeps_in| keeps_in.0);
     world.get_resource::<Kernel>()?.activation(activation)?.preview(&RoomGateContext {
         files,
         profiles,
@@ -53,7 +53,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
     pub(super) worktrees: Res<'w, WorktreesKnown>,
-    keeps_in: Res<'w, KeepsProgramsIn>,
+    keeps_in: Res<'w, HasSandbox>,
     pub(super) questions: Res<'w, RequestQueue>,
     pub(super) start: Option<Res<'w, RoomStart>>,
     pub(super) privacy: Privacy<'w, 's>,
@@ -139,7 +139,7 @@ impl RoomAccess<'_, '_> {
             (Some(path), Some(profile)) => self.tools.authority(path, profile).0,
             _ => Authority::least(),
         };
-        // What is its session's own, or lent to it, nobody lists. Who may do nothing at all has nothing of it.
+        // Tools of its session, or lent to it, are not listed. An agent without any rights has none of them.
         if !own.is_least() {
             own.tools.extend(self.tools.names().of_session(one.thread).map(str::to_owned));
             own.tools.extend(thread.into_iter().flat_map(|thread| thread.terms.tools.iter().cloned()));
@@ -194,14 +194,14 @@ impl RoomAccess<'_, '_> {
         RoomGateContext { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.keeps_in.0 }
     }
 
-    /// Says what an agent is at, or why its work does not go on.
+    /// Reports what an agent is doing, or why its work does not continue.
     pub(super) fn explain(&mut self, activation: &Activation, why: String, for_person: bool, cause: Seq) {
         if let (Some(agent), Some(activity)) = (activation.agent_key, activation.activity) {
             self.explain.write(Explain { agent, activity, why: Cow::Owned(why), for_person, cause: Some(cause) });
         }
     }
 
-    /// Tells agents why their work does not go on.
+    /// Tells agents why their work does not continue.
     pub(super) fn explain_waits(&mut self, kernel: &mut Kernel) {
         for (key, why) in kernel.take_tellings() {
             if let Some(one) = kernel.activation(key) {

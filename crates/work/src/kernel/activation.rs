@@ -169,18 +169,18 @@ pub enum Phase {
     },
 }
 
-/// Which of these calls is next or under way.
+/// Which of these calls is next or running.
 pub(super) fn current(calls: &[Call]) -> Option<usize> {
     let is_open = |call: &&Call| !call.is_answered();
     let within = calls.iter().position(|call| call.within.is_some() && is_open(&call));
     within.or_else(|| calls.iter().position(|call| is_open(&call)))
 }
 
-/// So often one call may come to the same in a session and still be news, in turn with other results: a file that goes
-/// back and forth is no work.
+/// How often one call may have the same result in a session, alternating with other results, and still count as
+/// progress: a file that changes back and forth is not progress.
 const SAME_RESULTS_AT_MOST: u32 = 3;
 
-/// So many files are known that a piece of work changed.
+/// How many changed files of a piece of work are remembered.
 const OUTPUTS_AT_MOST: usize = 200;
 
 /// What a call has come to in a session, and how often.
@@ -188,9 +188,9 @@ const OUTPUTS_AT_MOST: usize = 200;
 pub struct CallOutcome {
     /// The call, by hash.
     call: u64,
-    /// What it came to, by hash.
+    /// Its result, by hash.
     answer: u64,
-    /// How often it came to that.
+    /// How often it had that result.
     times: u32,
 }
 
@@ -314,9 +314,9 @@ impl Activation {
         }
     }
 
-    /// Notes what a call came to; whether that is progress: another result than the last time, a file that changed by
-    /// it, a call that was interrupted and is tried again, or a result that is not among the `chars_at_most` that are
-    /// sent any more, whose place asks to call again; unless that was so again and again.
+    /// Records the result of a call. Returns whether it is progress: another result than the last time, a file that it
+    /// changed, an interrupted call that is tried again, or a result that is no longer among the `chars_at_most` that
+    /// are sent and whose placeholder asks for the call; unless that happened again and again.
     pub(super) fn note_outcome(&mut self, call: &Call, answer: &str, chars_at_most: usize) -> bool {
         let (call_hash, answer_hash) = (call_hash(&call.call), content_hash(answer.as_bytes()));
         let last = self.outcomes.iter().rfind(|one| one.call == call_hash).map(|one| one.answer);
@@ -337,7 +337,7 @@ impl Activation {
         Some((index, &calls[index]))
     }
 
-    /// The tool calls of the turn that goes on which its model asked for.
+    /// The tool calls of the current turn that its model requested.
     fn asked_calls(&self) -> impl Iterator<Item = &Call> {
         let calls = match &self.phase {
             Phase::Calling { calls } => calls.as_slice(),
@@ -391,7 +391,7 @@ impl Activation {
         self.phase != Phase::Queued
     }
 
-    /// Whether it could go on if it had a place.
+    /// Whether it could continue if it had a slot.
     pub(super) fn wants_slot(&self, now: u64) -> bool {
         match &self.phase {
             Phase::Due => now >= self.not_before && self.cap_hold.as_ref().is_none_or(|hold| hold.outside_minutes == 0),

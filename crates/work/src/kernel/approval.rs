@@ -25,7 +25,7 @@ use crate::workspace::{SettingsEdit, SettingsSection};
 pub struct ApprovalId(String);
 
 impl ApprovalId {
-    /// `number` tells the questions apart that a server asks in the middle of a call; 0 is whether it may happen.
+    /// `number` distinguishes the questions that a server asks during a call; 0 is whether the call may happen.
     fn new(activation: ActivationKey, turn: u32, call: usize, asked: &ToolCall, number: u64) -> Self {
         let hash = call_hash(asked) ^ content_hash(activation.id().as_bytes());
         let hash = hash.wrapping_add(number.wrapping_mul(0x9e37_79b1));
@@ -224,7 +224,7 @@ impl Approval {
 pub enum Hold {
     /// Answer a question.
     Approval(Box<Approval>),
-    /// Let an agent go on that a person paused.
+    /// Resume an agent that a person paused.
     AgentPaused(Id),
 }
 
@@ -366,7 +366,7 @@ mod tests {
         calls(&mut kernel, 7, "lead");
         assert!(kernel.approvals().next().is_none());
         assert!(kernel.ask_person(ActivationKey::numbered(7), 1, 0, "write artifacts/a.md".into()));
-        let approval = kernel.approvals().next().expect("it asks");
+        let approval = kernel.approvals().next().expect("it should ask");
         assert_eq!((&*approval.agent, approval.task.as_str(), approval.tool.as_str()), ("lead", "task 7", "vfs_write"));
         assert_eq!(ApprovalId::parse(approval.id.as_str()), Some(approval.id.clone()));
         let other = ToolCall::new("c", "vfs_write", json!({ "path": "settings.yaml" }));
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_held_only_where_nothing_of_it_goes_on_by_itself() {
+    fn work_is_held_only_where_nothing_of_it_continues_by_itself() {
         let mut kernel = Kernel::default();
         calls(&mut kernel, 7, "lead");
         calls(&mut kernel, 8, "other");

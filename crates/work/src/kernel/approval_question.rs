@@ -43,8 +43,8 @@ pub struct TimedGrant {
     pub agent: Id,
     /// What.
     pub grant: Grant,
-    /// From this date of the room on, in seconds since 1970. Before it a clock was set back, and nobody knows how long it
-    /// was meant to hold.
+    /// From this date of the room on, in seconds since 1970. Before it a clock was set back, and nobody knows how long
+    /// it was meant to hold.
     pub from: i64,
     /// Until this date of the room.
     pub until: i64,

@@ -11,9 +11,9 @@ use crate::schedule::Input;
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum KernelCommand {
-    /// No work begins, and what goes on stops before its next tool call or question.
+    /// No work begins, and running work stops before its next tool call or request.
     Pause,
-    /// Work goes on, also where a cap had stopped it.
+    /// Work continues, even if a budget had stopped it.
     Resume,
     /// Every piece of work has one more turn, with what it calls in it, and then waits.
     OneTurnEach,
@@ -27,9 +27,9 @@ pub enum KernelCommand {
         /// Whose, by id.
         agent: Id,
     },
-    /// All work ends now, and none begins until it is let go on.
+    /// All work ends now, and none begins until it is resumed.
     KillAll,
-    /// How much goes on at once, and how deep agents may start agents; for what begins from now on.
+    /// How much runs in parallel, and how deep agents may start agents; for work that begins from now on.
     Limits {
         /// Pieces of work at once.
         concurrency: Option<u32>,
@@ -49,7 +49,7 @@ pub enum KernelCommand {
         /// How far it reaches that it may.
         #[serde(default, skip_serializing_if = "AllowScope::is_once")]
         scope: AllowScope,
-        /// What the person says of it; the agent is told.
+        /// The person's message; the agent is told.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         because: Option<String>,
         /// What the person filled in, where the question has a form.

@@ -9,15 +9,15 @@ use crate::mind::{CapScope, Ending};
 use crate::schedule::ticks;
 
 impl Kernel {
-    /// From now on every piece of work has one more turn, with what it calls in it, and then waits. One that is under way
-    /// counts.
+    /// From now on every piece of work has one more turn, with what it calls in it, and then waits. One that is under
+    /// way counts.
     pub fn give_one_turn_each(&mut self) {
         let under_way = self.activations().filter(|one| one.phase == Phase::Asking).map(|one| one.key);
         self.had_turn = Some(under_way.collect());
         self.is_unsettled = true;
     }
 
-    /// Work goes on for as many turns as it takes.
+    /// Work continues for as many turns as it takes.
     pub(super) fn give_all_turns(&mut self) {
         self.had_turn = None;
         self.is_unsettled = true;
@@ -115,7 +115,7 @@ impl Kernel {
         }
         for thread in self.threads.values_mut().filter(|thread| thread.agent == *agent) {
             thread.is_stopped = true;
-            // Whoever handed it something over still hears that nothing comes of it.
+            // The agent that handed it over is still told that it has no result.
             thread.report.take_if(|report| report.given.is_none());
         }
     }
@@ -128,7 +128,7 @@ impl Kernel {
         self.is_paused = true;
     }
 
-    /// A cap refused the question: whoever it counts for waits or ends, and nobody else.
+    /// A budget refused the request: whatever it applies to waits or ends, and nothing else.
     pub(super) fn over_budget(
         &mut self,
         key: ActivationKey,

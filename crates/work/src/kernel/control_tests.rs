@@ -1,4 +1,4 @@
-//! Caps by whom they count for, what a person stops and pauses, and when a parent is told.
+//! Budgets by whom they apply to, what a person stops and pauses, and when a parent is told.
 
 use super::activation::{CapWait, Phase};
 use super::core::NoReply;
@@ -32,10 +32,10 @@ fn a_cap_of_one_agent_or_activation_ends_that_work_and_no_other() {
     for scope in [CapScope::Activation, CapScope::AgentRun, CapScope::Hour, CapScope::AgentHour] {
         let mut bench = Bench::new();
         let root = bench.start("boss", "go");
-        let greedy = bench.spawn(root, "greedy", "a lot").expect("it may");
-        let modest = bench.spawn(root, "modest", "a little").expect("it may");
+        let greedy = bench.spawn(root, "greedy", "a lot").expect("it should be permitted");
+        let modest = bench.spawn(root, "modest", "a little").expect("it should be permitted");
         bench.say(root, "I wait.", &[]);
-        // Of an hour's caps, those that no waiting helps against.
+        // Of an hour's budgets, those that no waiting helps against.
         bench.fail(greedy, over(scope, None));
         let limited = Ending::Aborted { why: "the cap is reached".into(), by_person: false };
         assert_eq!((bench.ending(greedy), bench.ending(greedy).word()), (&limited, "limited"), "{scope:?}");
@@ -93,9 +93,11 @@ fn minutes_of_the_world_outside_are_waited_for_as_such_and_other_caps_are_tried_
 fn a_parent_is_told_once_all_that_its_child_set_going_is_over() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
-    let child = bench.spawn(root, "kid", "dig").expect("it may");
-    let (one, other) =
-        (bench.spawn(child, "tot", "left").expect("it may"), bench.spawn(child, "tim", "right").expect("it may"));
+    let child = bench.spawn(root, "kid", "dig").expect("it should be permitted");
+    let (one, other) = (
+        bench.spawn(child, "tot", "left").expect("it should be permitted"),
+        bench.spawn(child, "tim", "right").expect("it should be permitted"),
+    );
     bench.say(root, "I wait.", &[]);
     bench.say(child, "I wait too.", &[]);
     assert_eq!(bench.told(), [], "the child only waits");
@@ -117,8 +119,8 @@ fn a_parent_is_told_once_all_that_its_child_set_going_is_over() {
 fn a_parent_is_told_what_its_child_said_last_where_a_person_stopped_what_the_child_waited_for() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
-    let child = bench.spawn(root, "kid", "dig").expect("it may");
-    let grandchild = bench.spawn(child, "tot", "deep").expect("it may");
+    let child = bench.spawn(root, "kid", "dig").expect("it should be permitted");
+    let grandchild = bench.spawn(child, "tot", "deep").expect("it should be permitted");
     bench.say(root, "I wait.", &[]);
     bench.say(child, "I wait too.", &[]);
     bench.kernel.kill(grandchild, "a person", None);
@@ -131,7 +133,7 @@ fn equal_words_about_other_work_are_no_loop() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
     for task in ["left", "right"] {
-        let child = bench.spawn(root, "kid", task).expect("it may");
+        let child = bench.spawn(root, "kid", task).expect("it should be permitted");
         assert_eq!(bench.signal(child, "done"), Ok(false), "{task}");
         assert!(matches!(bench.signal(child, "done"), Err(Refusal::Loop { .. })), "the same twice");
         bench.say(child, "Over.", &[]);
@@ -140,12 +142,12 @@ fn equal_words_about_other_work_are_no_loop() {
 
 #[test]
 fn what_a_person_stopped_stays_stopped_when_its_children_report() {
-    // While it was at work, and while it only waited for them.
+    // While it was working, and while it only waited for them.
     for waits in [false, true] {
         let mut bench = Bench::new();
         let root = bench.start("boss", "go");
-        let loud = bench.spawn(root, "kid", "dig").expect("it may");
-        let silent = bench.spawn(root, "tim", "dig").expect("it may");
+        let loud = bench.spawn(root, "kid", "dig").expect("it should be permitted");
+        let silent = bench.spawn(root, "tim", "dig").expect("it should be permitted");
         if waits {
             bench.say(root, "I wait.", &[]);
         }
@@ -159,7 +161,7 @@ fn what_a_person_stopped_stays_stopped_when_its_children_report() {
         assert!(told.is_kept && !told.woke);
         bench.say(loud, "Over.", &[]);
         bench.say(silent, "Over.", &[]);
-        let late = bench.reports.last().expect("it is told").clone();
+        let late = bench.reports.last().expect("it should be reported").clone();
         assert!(late.told.is_kept && !late.told.woke && &*late.from == "tim");
         assert!(bench.kernel.is_idle(), "nothing began");
         let kept = &bench.kernel.thread(root).expect("it is known").messages;
@@ -172,7 +174,7 @@ fn what_a_person_stopped_stays_stopped_when_its_children_report() {
 }
 
 #[test]
-fn paused_work_leaves_its_place_and_goes_on_when_it_is_let() {
+fn paused_work_leaves_its_place_and_continues_when_it_is_let() {
     let mut bench = Bench::new();
     let keys = ["a", "b", "c"].map(|agent| bench.start(agent, "x"));
     for key in keys {

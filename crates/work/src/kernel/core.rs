@@ -21,11 +21,11 @@ use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::mind::{AgentSession, CapScope, Ending, PromptMessage, Role, task_words};
 use crate::simulation::ActivityId;
 
-/// Pieces of work that are over and still known, for whoever shows them.
+/// How many ended pieces of work are remembered, for views.
 const FINISHED_KNOWN: usize = 200;
 /// Places further back than this are not counted out to those who wait.
 const PLACES_TOLD: usize = 20;
-/// A session of so many bytes is written half as often as a short one, one of twice as many a third as often.
+/// A session of this many bytes is written half as often as a short one, one of twice as many a third as often.
 const SESSION_BYTES_PER_WRITE: u64 = 64 * 1024;
 
 /// Something that the world is to do for the kernel.
@@ -53,7 +53,7 @@ pub enum KernelAction {
         /// Which call of that turn.
         index: usize,
     },
-    /// A model is to be asked what the server asks that carries a tool call out.
+    /// A model is to be called for the server that executes a tool call.
     Sample {
         /// For which.
         activation: ActivationKey,
@@ -67,14 +67,14 @@ pub enum KernelAction {
         /// The name of the question.
         key: Id,
     },
-    /// Something that a person should know of a piece of work that goes on.
+    /// Something that a person should know about running work.
     Warn {
         /// Of which.
         activation: ActivationKey,
         /// What.
         what: String,
     },
-    /// A piece of work is over: the agent is free, and nobody is asked for it any more.
+    /// A piece of work has ended: the agent is free, and is not called for it any more.
     Release {
         /// What it was, as it was.
         activation: Box<Activation>,
@@ -89,15 +89,14 @@ pub enum KernelAction {
 /// Why a model did not answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum NoReply {
-    /// Too many requests: everything waits so many seconds, if it is said how many.
+    /// Too many requests: everything waits this many seconds, if the provider gives a number.
     RateLimited {
         /// As the provider says.
         retry_after_secs: Option<f32>,
         /// In words.
         why: String,
     },
-    /// The provider wants to be left alone, and whoever asks it sees to that: the question is asked again at once, and
-    /// waits there.
+    /// The provider asks for a pause, which the gateway ensures: the request is made again at once, and waits there.
     Held {
         /// In words.
         why: String,
@@ -135,8 +134,8 @@ pub enum NoReply {
     },
 }
 
-/// What an agent is asked, for loop detection: by its id, not by what its file says, so that an agent that
-/// rewrites itself does not escape.
+/// The key of a request for loop detection: the agent's id, not its file's content, so that an agent that rewrites
+/// itself does not escape.
 pub(super) fn asking(agent: &str, input: &str) -> u64 {
     content_hash(format!("{agent}\n{input}").as_bytes())
 }
@@ -155,12 +154,12 @@ pub struct Kernel {
     pub(super) timed_grants: BTreeSet<TimedGrant>,
     /// Whether a person paused all work.
     pub(super) is_paused: bool,
-    /// Where work goes on by one turn each: the pieces that had theirs.
+    /// If work proceeds by one turn each: the pieces that had theirs.
     #[serde(default)]
     pub(super) had_turn: Option<BTreeSet<ActivationKey>>,
     /// The cap that stopped all work, in words.
     pub(super) stopped_by: Option<String>,
-    /// Until this tick nobody is asked, because of a rate limit.
+    /// Until this tick no model is called, because of a rate limit.
     pub(super) resume_tick: Option<u64>,
     /// Rate limits, one after another.
     pub(super) rate_limits: u32,
@@ -328,7 +327,7 @@ impl Kernel {
         self.queue_with(work, thread, origin, messages);
     }
 
-    /// The same with a session that says already what is wanted.
+    /// The same with a session that contains the task already.
     pub(super) fn queue_with(
         &mut self,
         work: NewWork,
@@ -439,7 +438,7 @@ impl Kernel {
             let words = ending.report_words().filter(|_| thread.parent.is_some() && !activation.has_signalled);
             thread.report = match &mut thread.handed {
                 None => words.map(|words| Report { activation: key, words, given: None }),
-                // Whoever handed it over hears of it however it ended.
+                // The agent that handed it over is told however it ended.
                 Some(handed) => {
                     handed.turns = handed.turns.saturating_add(activation.turn);
                     Some(Report { activation: key, words: String::new(), given: Some(given(&ending)) })
@@ -505,7 +504,7 @@ impl Kernel {
         thread.unnoted = Some(thread.unnoted.take().map_or(reply.clone(), |earlier| earlier.plus(&reply)));
     }
 
-    /// Notes the session that a coding agent keeps of a piece of work; one that tells of none keeps what it had.
+    /// Records the session that a coding agent keeps for a piece of work; without one, the known one stays.
     pub(super) fn note_agent_session(&mut self, key: ActivationKey, session: Option<&AgentSession>) {
         let thread = self.activations.get(&key).map(|one| one.thread);
         if let (Some(session), Some(thread)) = (session, thread.and_then(|thread| self.threads.get_mut(&thread))) {
@@ -513,7 +512,7 @@ impl Kernel {
         }
     }
 
-    /// How much more of results beside their words the session of this piece of work may hold, in bytes.
+    /// How much more of results beside their text the session of this piece of work may contain, in bytes.
     pub(super) fn room_for_attached(&self, key: ActivationKey) -> usize {
         let thread = self.activation(key).and_then(|one| self.thread(one.thread));
         let noted = thread.into_iter().flat_map(|thread| thread.notes.iter().filter_map(|note| note.attached.as_ref()));

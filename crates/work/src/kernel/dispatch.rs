@@ -199,7 +199,7 @@ impl RoomAccess<'_, '_> {
         kernel.ask_person(key, turn, index, question);
     }
 
-    /// Says in the log that a call is not asked about, because a person allowed it so far.
+    /// Records that a call is not asked about, because a person allowed it.
     fn granted(&mut self, one: &Activation, (tool, scope): (&str, AllowScope), record: Seq) {
         let (decision, by) = (Some(Gate::Allow), Author::user().0);
         self.record(one, record, &ApprovalDecided { decision, by, tool: tool.into(), scope, why: None });
@@ -257,8 +257,8 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    /// What a call comes to. An agent that is to be started is looked for here: its plan names its profile and its own
-    /// id. The error is the result for the model.
+    /// The plan of a call. An agent that is to be started is looked up here: its plan names its profile and its own id.
+    /// The error is the result for the model.
     fn plan(&self, one: &Activation, call: &ToolCall, bounds: &Bounds) -> Result<ToolPlan, String> {
         let plan = self.tools.parse(call, self.caller(one), bounds)?;
         if let Work::File { operation: FileOperation::MergeWorktree { .. }, .. } = &plan.work {
@@ -313,7 +313,7 @@ impl RoomAccess<'_, '_> {
             self.record(&one, cause, &tool_result(call, end != CallEnd::NotDone, truncate(&text, LOGGED_CHARS)));
         }
         if end != CallEnd::Done {
-            self.tell_code(kernel, at, CallAnswer::NotDone(text.clone()));
+            self.answer_code(kernel, at, CallAnswer::NotDone(text.clone()));
         }
         kernel.answered((key, turn, index), (text, end), &self.settings);
     }
@@ -353,7 +353,7 @@ impl RoomAccess<'_, '_> {
             }
             ToolNews::Done { output } => {
                 if !output.is_otherwise {
-                    self.tell_code(kernel, at, CallAnswer::Done(output.text.clone()));
+                    self.answer_code(kernel, at, CallAnswer::Done(output.text.clone()));
                 }
                 output.changed.iter().for_each(|path| kernel.note_change(at, path));
                 let kept = attach(kernel, at, output);
@@ -406,7 +406,7 @@ impl RoomAccess<'_, '_> {
         kernel.ask_for_server(at, question);
     }
 
-    /// A person answered what a server asks in the middle of a call: the server is told, and the call goes on.
+    /// A person answered a server's question during a call: the server is told, and the call continues.
     fn decided_for_server(&mut self, kernel: &mut Kernel, at: CallAt, decision: &Decided<'_>, cause: Seq) {
         let (key, turn, index) = at;
         let found = kernel.running_call(key, turn, index).cloned().zip(kernel.activation(key).cloned());
@@ -458,7 +458,7 @@ impl RoomAccess<'_, '_> {
         };
         let refusal = (!allow).then(|| result_text::refused(because.as_deref()));
         if let (Some(text), Some(_)) = (&refusal, &asked) {
-            self.tell_code(kernel, at, CallAnswer::NotDone(text.clone()));
+            self.answer_code(kernel, at, CallAnswer::NotDone(text.clone()));
         }
         if !kernel.decided((key, turn, index), refusal.clone(), &self.settings) {
             let what = "this approval is no longer open";
@@ -501,7 +501,7 @@ impl RoomAccess<'_, '_> {
 }
 
 impl RoomAccess<'_, '_> {
-    /// Writes a rule for commands that a person allows for good.
+    /// Writes a rule for commands that a person allows permanently.
     fn allow_pattern(&mut self, pattern: &str, cause: Seq) {
         match commands::with_rule(self.text(ALLOWLIST_FILE).unwrap_or_default(), pattern) {
             Ok(text) => {

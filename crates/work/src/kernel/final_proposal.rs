@@ -9,8 +9,8 @@ use crate::gate::PROPOSE_CHANGES;
 use crate::mind::{ToolCall, WorkReply};
 
 impl RoomAccess<'_, '_> {
-    /// A reply that concludes work whose agent changed something in its own copy, with the call that proposes it: one
-    /// question to a person about all of it, and what the person says is the result of the call.
+    /// A reply that concludes work whose agent changed something in its own copy, with the call that proposes the
+    /// changes: one question to a person about all of them, and the person's answer is the result of the call.
     pub(super) fn with_proposal(&self, kernel: &Kernel, key: ActivationKey, mut reply: WorkReply) -> WorkReply {
         let concludes = reply.tool_calls.is_empty() && reply.cut_at_tokens.is_none() && !reply.text.trim().is_empty();
         let Some(one) = kernel.activation(key).filter(|one| concludes && one.mail.is_empty()) else { return reply };

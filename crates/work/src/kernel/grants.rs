@@ -8,7 +8,7 @@ use super::core::Kernel;
 use crate::base::{ActivationKey, AllowScope, Id, TimeLimit};
 use crate::gate::{AskRule, ask_rules};
 
-/// So many things are allowed until a time at once.
+/// The maximum number of temporary permissions.
 const TIMED_GRANTS_AT_MOST: usize = 1_000;
 
 impl Kernel {
@@ -45,9 +45,9 @@ impl Kernel {
         }
     }
 
-    /// How far it reaches that a person allowed all that these rules ask about: for the task of this thread or of one that
-    /// led to it, or until a time for an agent of one of them. `now` is the date of the room. Nothing where a part of it
-    /// is not allowed.
+    /// How far it reaches that a person allowed all that these rules ask about: for the task of this thread or of one
+    /// that led to it, or until a time for an agent of one of them. `now` is the date of the room. Nothing where a part
+    /// of it is not allowed.
     pub fn granted(
         &self,
         thread: ActivationKey,
@@ -88,7 +88,7 @@ impl Kernel {
         told.collect()
     }
 
-    /// A thread, the one whose agent started it, and so on up to the one that a person started.
+    /// A thread, its starter's thread, and so on up to the one that a person started.
     pub(super) fn line_of(&self, thread: ActivationKey) -> impl Iterator<Item = ActivationKey> {
         std::iter::successors(Some(thread), |key| self.threads.get(key)?.parent)
     }
@@ -128,7 +128,7 @@ mod tests {
         let mut bench = Bench::new();
         let boss = bench.start("boss", "Plan");
         let other = bench.start("boss", "Plan more");
-        let child = bench.spawn(boss, "kid", "dig").expect("it may");
+        let child = bench.spawn(boss, "kid", "dig").expect("it should be permitted");
         let stranger = bench.start("stranger", "Look");
         let write = |path: &str| asked(TouchKind::FILE_WRITE, path);
         assert!(bench.kernel.grant_until(&"boss".into(), "vfs_write", &write("a.md"), (100, 200)));
@@ -144,7 +144,7 @@ mod tests {
         let delete = asked(TouchKind::FILE_DELETE, "a.md");
         assert_eq!(bench.kernel.granted(boss, "vfs_write", &delete, Some(150)), None);
         let text = serde_json::to_string(&bench.kernel).expect("the kernel can be saved");
-        let mut again: Kernel = serde_json::from_str(&text).expect("and read again");
+        let mut again: Kernel = serde_json::from_str(&text).expect("it should be readable again");
         assert_eq!(granted(&again, other, Some(150)), until, "it is kept with the rest");
         assert_eq!(again.granted_until(Some(150)), [("boss".into(), "change files with vfs_write".to_owned(), 200)]);
         assert!(again.granted_until(Some(200)).is_empty());
@@ -159,7 +159,7 @@ mod tests {
         let mut bench = Bench::new();
         let boss = bench.start("boss", "Plan");
         let other = bench.start("boss", "Plan more");
-        let child = bench.spawn(boss, "kid", "dig").expect("it may");
+        let child = bench.spawn(boss, "kid", "dig").expect("it should be permitted");
         let write = |path: &str| asked(TouchKind::FILE_WRITE, path);
         assert!(!is_granted(&bench.kernel, boss, "vfs_write", &write("a.md")));
         assert!(bench.kernel.grant(boss, "vfs_write", &write("a.md")));
@@ -181,12 +181,12 @@ mod tests {
     fn what_one_that_was_started_may_do_is_not_its_starters() {
         let mut bench = Bench::new();
         let boss = bench.start("boss", "Plan");
-        let child = bench.spawn(boss, "kid", "dig").expect("it may");
+        let child = bench.spawn(boss, "kid", "dig").expect("it should be permitted");
         let write = asked(TouchKind::FILE_WRITE, "a.md");
         assert!(bench.kernel.grant(child, "vfs_write", &write));
         assert!(!is_granted(&bench.kernel, boss, "vfs_write", &write));
         let text = serde_json::to_string(&bench.kernel).expect("the kernel can be saved");
-        let again: Kernel = serde_json::from_str(&text).expect("and read again");
+        let again: Kernel = serde_json::from_str(&text).expect("it should be readable again");
         assert!(is_granted(&again, child, "vfs_write", &write), "it is kept with the rest");
         let scene = AskRule { source: AskSource::EachTime { why: "x".into() }, ..write[0].clone() };
         assert!(!bench.kernel.grant(child, "vfs_write", &[scene]), "what is asked each time is allowed once");

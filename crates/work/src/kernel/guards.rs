@@ -166,8 +166,8 @@ impl Kernel {
         Ok(Signalled { to, agent, woke: !is_told && !is_kept, is_kept })
     }
 
-    /// Puts words before an agent: with its next question, or as a new piece of work that goes on with its session.
-    /// What a person stopped only keeps them.
+    /// Delivers words to an agent: with its next request, or as a new piece of work that continues its session. Work
+    /// that a person stopped only keeps them.
     fn deliver(
         &mut self,
         thread: ActivationKey,
@@ -202,7 +202,7 @@ impl Kernel {
         self.queue(work, thread, Origin::Signal, messages);
     }
 
-    /// Puts words before the agent of a session. Whether that woke it; none where nobody is there to hear them, or where
+    /// Delivers words to the agent of a session. Returns whether that woke it; `None` if nobody can receive them, or if
     /// a person stopped it.
     pub(super) fn deliver_words(
         &mut self,
@@ -245,7 +245,7 @@ impl Kernel {
         std::iter::successors(Some(key), parent).any(|above| above == top)
     }
 
-    /// Whether anything goes on that this thread set going.
+    /// Whether anything that this thread started is still running.
     pub(super) fn has_live_children(&self, top: ActivationKey) -> bool {
         let live = self.threads.iter().filter(|(key, thread)| **key != top && thread.live.is_some());
         live.into_iter().any(|(key, _)| self.is_below(*key, top))

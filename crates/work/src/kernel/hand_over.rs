@@ -77,8 +77,8 @@ impl Kernel {
         Ok(depth)
     }
 
-    /// The agent to which whoever takes up a thread goes over: that which handed its task over, as long as its result is
-    /// awaited, or that whose result it goes on with.
+    /// The agent to which the next agent of a thread hands over: the one that handed over its task, as long as its
+    /// result is awaited, or the one whose result it continues with.
     pub(super) fn giver(&self, thread: ActivationKey) -> Option<&Id> {
         let thread = self.thread(thread)?;
         match thread.handed {

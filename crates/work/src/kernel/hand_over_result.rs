@@ -6,9 +6,9 @@ use crate::base::text;
 use crate::mind::Ending;
 use crate::tools::Terms;
 
-/// Of a task so many characters are told with its result.
+/// How many characters of a task are repeated with its result.
 const TASK_TOLD_CHARS: usize = 160;
-/// What is said before a result and behind the name of who gives it.
+/// The text between the name of the giver and a result.
 const FROM: &str = "of a task that you handed over";
 
 /// What a thread has to return to the agent that handed the task over.
@@ -64,7 +64,7 @@ pub(super) fn unfit(fault: &str) -> String {
     format!("its result does not have the required format: {fault}")
 }
 
-/// What work that was handed over came to.
+/// The result of work that was handed over.
 pub(super) fn given(ending: &Ending) -> Given {
     Given { is_done: matches!(ending, Ending::Completed { .. }), text: ending.words().to_owned() }
 }

@@ -14,12 +14,12 @@ use crate::log::events::TaskPriority;
 use crate::tools::result_text::{self, HandedOver};
 use crate::tools::{Terms, started};
 
-/// So many agents are named where one is not there.
+/// How many agents are suggested if one does not exist.
 const AGENTS_NAMED: usize = 20;
 
 impl RoomAccess<'_, '_> {
-    /// The agent in the room that is meant by a name, and the profile that it runs: by its id, its name, or the name of its
-    /// file. The error is the result for the model.
+    /// The agent in the room that is meant by a name, and the profile that it runs: by its id, its name, or the name of
+    /// its file. The error is the result for the model.
     pub(super) fn here(&self, one: &Activation, name: &str) -> Result<(Id, Id), String> {
         let name = name.trim().trim_start_matches('@');
         let all = || self.roster.iter().filter_map(|(_, entity)| Some(self.agents.get(entity).ok()?.0));

@@ -1,4 +1,4 @@
-//! Tasks that are handed over: they come back once, in the form that was asked for, in time, and never in a circle.
+//! Tasks that are handed over: they come back once, in the requested form, in time, and never in a circle.
 
 use super::core::NewWork;
 use super::guards::Refusal;
@@ -24,7 +24,7 @@ impl Bench {
     }
 
     fn last_message(&self, key: ActivationKey) -> &str {
-        &self.kernel.activation(key).and_then(|one| one.messages.last()).expect("there is one").text
+        &self.kernel.activation(key).and_then(|one| one.messages.last()).expect("there should be one").text
     }
 }
 
@@ -40,7 +40,8 @@ fn within(turns: u32) -> Terms {
 fn a_result_comes_back_to_whoever_handed_the_task_over() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
-    let ada = bench.hand_over(boss, "ada", "count the chairs", &wanting("chairs, tables")).expect("it may");
+    let ada =
+        bench.hand_over(boss, "ada", "count the chairs", &wanting("chairs, tables")).expect("it should be permitted");
     bench.say(boss, "I wait.", &[]);
     bench.say(ada, "I counted: {\"chairs\": 12, \"tables\": 3}", &[]);
     let told = "result of a task that you handed over (\"count the chairs\"):\n{\"chairs\":12,\"tables\":3}";
@@ -53,8 +54,8 @@ fn a_result_comes_back_to_whoever_handed_the_task_over() {
 fn a_result_that_does_not_fit_is_asked_for_once_more_and_then_fails_in_words() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
-    let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it may");
-    let bea = bench.hand_over(boss, "bea", "count too", &wanting("chairs, tables")).expect("it may");
+    let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it should be permitted");
+    let bea = bench.hand_over(boss, "bea", "count too", &wanting("chairs, tables")).expect("it should be permitted");
     bench.say(boss, "I wait.", &[]);
     for key in [ada, bea] {
         bench.say(key, "Twelve.", &[]);
@@ -74,8 +75,8 @@ fn a_result_that_does_not_fit_is_asked_for_once_more_and_then_fails_in_words() {
 fn who_waits_for_agents_of_its_own_has_not_given_its_result() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
-    let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it may");
-    let kid = bench.spawn(ada, "kid", "count for me").expect("it may");
+    let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it should be permitted");
+    let kid = bench.spawn(ada, "kid", "count for me").expect("it should be permitted");
     bench.say(boss, "I wait.", &[]);
     bench.say(ada, "I wait for the kid.", &[]);
     assert!(bench.told().is_empty(), "nothing is given back yet");
@@ -90,16 +91,16 @@ fn who_waits_for_agents_of_its_own_has_not_given_its_result() {
 }
 
 #[test]
-fn the_last_turn_is_told_and_a_deadline_that_passed_ends_the_work() {
+fn the_last_turn_is_reported_and_a_deadline_that_passed_ends_the_work() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
-    let ada = bench.hand_over(boss, "ada", "count", &within(2)).expect("it may");
+    let ada = bench.hand_over(boss, "ada", "count", &within(2)).expect("it should be permitted");
     bench.say(boss, "I wait.", &[]);
     bench.say(ada, "", &["a.md"]);
     bench.answer(ada, 0);
     bench.tick();
     let told = |bench: &Bench| {
-        let messages = &bench.kernel.activation(ada).expect("it goes on").messages;
+        let messages = &bench.kernel.activation(ada).expect("it should continue").messages;
         messages.iter().filter(|message| message.text.contains("This is the last of your 2 turns")).count()
     };
     assert_eq!(told(&bench), 1, "{:?}", bench.kernel.activation(ada));
@@ -117,10 +118,10 @@ fn the_last_turn_is_told_and_a_deadline_that_passed_ends_the_work() {
 fn nothing_is_handed_over_in_a_circle_too_deep_too_often_or_twice() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
-    let ada = bench.hand_over(boss, "ada", "one", &Terms::default()).expect("it may");
+    let ada = bench.hand_over(boss, "ada", "one", &Terms::default()).expect("it should be permitted");
     let circle = bench.hand_over(ada, "boss", "two", &Terms::default());
     assert_eq!(circle, Err(Refusal::Circle { way: "boss → ada → boss".into() }));
-    let bea = bench.hand_over(ada, "bea", "three", &Terms::default()).expect("it may");
+    let bea = bench.hand_over(ada, "bea", "three", &Terms::default()).expect("it should be permitted");
     let circle = bench.hand_over(bea, "ada", "four", &Terms::default());
     assert_eq!(circle, Err(Refusal::Circle { way: "ada → bea → ada".into() }));
     assert_eq!(
@@ -131,7 +132,7 @@ fn nothing_is_handed_over_in_a_circle_too_deep_too_often_or_twice() {
     bench.settings.depth_at_most = 2;
     assert_eq!(bench.hand_over(bea, "cy", "five", &Terms::default()), Err(Refusal::Depth { most: 2 }));
     bench.settings.fan_out_at_most = 2;
-    bench.hand_over(boss, "dan", "six", &Terms::default()).expect("it may");
+    bench.hand_over(boss, "dan", "six", &Terms::default()).expect("it should be permitted");
     assert_eq!(bench.hand_over(boss, "eva", "seven", &Terms::default()), Err(Refusal::FanOut { most: 2 }));
 }
 
@@ -139,7 +140,7 @@ fn nothing_is_handed_over_in_a_circle_too_deep_too_often_or_twice() {
 fn whoever_handed_it_over_hears_also_that_a_person_stopped_it() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
-    let ada = bench.hand_over(boss, "ada", "count", &Terms::default()).expect("it may");
+    let ada = bench.hand_over(boss, "ada", "count", &Terms::default()).expect("it should be permitted");
     bench.say(boss, "I wait.", &[]);
     bench.kernel.kill_agent(&"ada".into(), "a person stopped it", None);
     bench.tick();
@@ -175,10 +176,10 @@ fn what_is_urgent_gets_a_place_first() {
 fn what_is_to_be_given_back_is_kept_with_the_rest() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
-    let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it may");
+    let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it should be permitted");
     bench.say(ada, "Twelve.", &[]);
     let text = serde_json::to_string(&bench.kernel).expect("the kernel can be saved");
-    let again: super::Kernel = serde_json::from_str(&text).expect("and read again");
+    let again: super::Kernel = serde_json::from_str(&text).expect("it should be readable again");
     assert_eq!(again, bench.kernel);
     assert!(again.thread(ada).and_then(|thread| thread.handed.as_ref()).is_some_and(|handed| handed.was_sent_back));
 }

@@ -5,10 +5,10 @@
 //! model or a tool has answered ([`transitions`]), calls made by the code of a tool (`nested_calls`), what servers ask
 //! models ([`sampling`]), agents that start and wake agents ([`guards`]) and hand tasks over to each other
 //! ([`hand_over_result`], [`hand_over`]), messages from higher floors ([`work_notices`]) and work that they order
-//! ([`work_orders`]), control by a person or a limit (`control`), the session as it is sent and saved ([`session`]), with
-//! its images (`result_images`), and a person's edits of it (`session_edit`). All of that is pure. The `systems` report
-//! what happened in the room and carry out the decisions (`dispatch`, `spawning`, `hand_over_systems`, `recording`,
-//! `server_readiness`), with access to the room (`access`).
+//! ([`work_orders`]), control by a person or a limit (`control`), the session as it is sent and saved ([`session`]),
+//! with its images (`result_images`), and a person's edits of it (`session_edit`). All of that is pure. The `systems`
+//! report what happened in the room and carry out the decisions (`dispatch`, `spawning`, `hand_over_systems`,
+//! `recording`, `server_readiness`), with access to the room (`access`).
 
 mod access;
 pub mod activation;

@@ -1,9 +1,9 @@
-//! Whatever happens in whatever order (work, tools, signals, pauses, kills, crashes, restarts): no message is lost,
-//! no place is lost or given twice, no cap is exceeded and no tool is run twice.
+//! A model-based test of the kernel: whatever happens in whatever order (work, tools, signals, pauses, kills, crashes,
+//! restarts), no message is lost, no slot is lost or assigned twice, no budget is exceeded and no tool is run twice.
 //!
-//! Beside the kernel stands what is outside of it: models that still owe an answer, and a desk that carries out
-//! tool calls, each key once, and outlives every crash. A crash throws the kernel back to what was last saved, as
-//! the workspace does it, together with what was under way then.
+//! The test also models the surroundings: models that still owe an answer, and an executor that performs tool calls,
+//! each key once, and survives every crash. A crash resets the kernel to its last saved state, as the workspace does,
+//! together with everything that was under way then.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,43 +25,43 @@ use crate::tools::{Expected, OrderKey, Terms};
 enum Act {
     /// A person gives an agent a task.
     Start(u8),
-    /// The n-th question that is owed an answer is answered: with so many tool calls, or with a conclusion.
+    /// The n-th outstanding request is answered: with this many tool calls, or with a result.
     WorkReply(u8, u8),
-    /// The n-th question fails.
+    /// The n-th request fails.
     Fail(u8, u8),
-    /// The desk carries out the n-th order and its outcome arrives.
+    /// The executor performs the n-th operation, and its outcome arrives.
     Outcome(u8),
-    /// The desk carries out the n-th order, and nobody hears of it yet.
+    /// The executor performs the n-th operation, but its outcome is not delivered yet.
     CarryOut(u8),
     /// The n-th piece of work starts another agent.
     Spawn(u8, u8),
-    /// The n-th piece of work hands a task over: within so many turns, as plain words or as fields.
+    /// The n-th piece of work hands over a task: within this many turns, as plain words or as fields.
     HandOver(u8, u8, u8),
     /// The n-th piece of work signals.
     Signal(u8),
-    /// A person must decide about the n-th order.
+    /// A person must decide about the n-th operation.
     Ask(u8),
     /// A person decides the n-th question: refuses it, allows it, or allows it for the task.
     Decide(u8, bool, bool),
     Pause,
     Resume,
     Kill(u8),
-    /// A person stops all that an agent does, also where it only waits.
+    /// A person stops everything that an agent does, even if it only waits.
     KillAgent(u8),
     KillAll,
-    /// A person holds an agent back.
+    /// A person pauses an agent.
     Hold(u8),
-    /// A person lets all agents go on.
+    /// A person resumes all agents.
     LetGo,
-    /// A minute of the world outside passes.
+    /// A minute of real time passes.
     Minute,
-    /// The caps are others now.
+    /// The budgets change.
     Caps(u8),
     Concurrency(u8),
     Leave(u8),
-    /// What there is is saved.
+    /// The present state is saved.
     Save,
-    /// The process dies and the room is opened again as it was saved.
+    /// The process dies, and the room is opened again in its saved state.
     Crash,
     Ticks(u8),
 }
@@ -108,7 +108,7 @@ struct Saved {
     next: u64,
     /// Every signal that was accepted: for which thread, and its words.
     sent: Vec<(ActivationKey, String)>,
-    /// What a person allowed for a task: by which thread, and of which of the three kinds.
+    /// What a person allowed for a task: for which thread, and which of the three kinds.
     granted: BTreeSet<(ActivationKey, u32)>,
 }
 
@@ -116,15 +116,15 @@ struct World {
     is: Saved,
     disk: Saved,
     settings: KernelSettings,
-    /// What the desk has carried out, by the order's name. Outlives crashes.
+    /// What the executor has performed, by the operation's name. Survives crashes.
     carried_out: BTreeMap<OrderKey, ToolCall>,
-    /// Counts what models say, who never say the same twice. Outlives crashes.
+    /// Counts the models' answers, which are never the same twice. Survives crashes.
     said: u64,
-    /// Agents that a person holds back. Kept elsewhere than in the kernel.
+    /// Agents that a person has paused. Kept outside of the kernel.
     held: BTreeSet<AgentKey>,
 }
 
-/// Which cap refuses a question, by the number of the case.
+/// The budget that refuses a request, by the number of the case.
 fn over_budget(kind: u8) -> NoReply {
     let wait = |is_outside| Some(CapWait { minutes: 2, is_outside });
     let (scope, wait) = match kind {
@@ -138,7 +138,7 @@ fn over_budget(kind: u8) -> NoReply {
     NoReply::OverBudget { scope, wait, why: "a cap".to_owned() }
 }
 
-/// On which terms a task is handed over, by the number of the case.
+/// The terms on which a task is handed over, by the number of the case.
 fn terms(kind: u8) -> Terms {
     let deadline_turns = (kind & 1 == 1).then(|| u32::from(kind % 4) + 1);
     let expected = (kind & 2 == 2).then(|| Expected::parse("chairs, tables").expect("these are names"));
@@ -239,7 +239,7 @@ impl World {
                 let Some(parent) = pick(self.begun(), *at) else { return };
                 let input = format!("part {}", self.is.next);
                 let work = self.work(*who, input);
-                // A refusal is told to the one that asked; nothing else comes of it.
+                // A refusal is reported to the agent that asked, and has no other effect.
                 let _refused = self.is.kernel.spawn(parent, work, Vec::new(), &self.settings);
             }
             Act::HandOver(at, who, kind) => {
@@ -268,7 +268,7 @@ impl World {
                 if self.call_of(order).is_none_or(|(name, _)| self.carried_out.contains_key(&name)) {
                     return;
                 }
-                // What is allowed for the task is not asked.
+                // What is allowed for the task is not asked again.
                 let Some(one) = self.is.kernel.activation(order.0) else { return };
                 let line = std::iter::successors(Some(one.thread), |key| self.is.kernel.thread(*key)?.parent);
                 let was_allowed = line.into_iter().any(|thread| self.is.granted.contains(&(thread, order.1 % 3)));
@@ -286,11 +286,11 @@ impl World {
                 let asked: Vec<CallAt> = asked.collect();
                 let Some((key, turn, index)) = pick(asked, *at) else { return };
                 let refusal = (!allow).then(|| "Error: refused".to_owned());
-                let thread = self.is.kernel.activation(key).expect("it asks").thread;
+                let thread = self.is.kernel.activation(key).expect("it should ask").thread;
                 let tool = self.is.kernel.activation(key).and_then(|one| Some(one.question()?.1.name.clone()));
                 assert!(self.is.kernel.decided((key, turn, index), refusal, &self.settings));
                 if *allow && *for_task {
-                    assert!(self.is.kernel.grant(thread, &tool.expect("it asks"), &risky(turn)));
+                    assert!(self.is.kernel.grant(thread, &tool.expect("it should ask"), &risky(turn)));
                     self.is.granted.insert((thread, turn % 3));
                 }
             }
@@ -320,9 +320,9 @@ impl World {
             Act::Leave(agent) => self.is.kernel.left(AgentKey(u32::from(agent % 12)), None),
             Act::Save => self.disk = self.is.clone(),
             Act::Crash => {
-                // As it goes to disk and back.
+                // As it is written to disk and read back.
                 let text = serde_json::to_string(&self.disk.kernel).expect("the kernel can be saved");
-                let kernel: Kernel = serde_json::from_str(&text).expect("and read again");
+                let kernel: Kernel = serde_json::from_str(&text).expect("it should be readable again");
                 assert_eq!(kernel, self.disk.kernel);
                 self.is = Saved { kernel, ..self.disk.clone() };
             }
@@ -330,13 +330,13 @@ impl World {
         }
     }
 
-    /// Every other piece of work, and what it is at.
+    /// Every other piece of work, and what it is doing.
     fn others(&self, key: ActivationKey) -> Vec<(ActivationKey, Phase, bool)> {
         let others = self.is.kernel.activations().filter(|one| one.key != key);
         others.map(|one| (one.key, one.phase.clone(), one.has_slot)).collect()
     }
 
-    /// The agents that wait for what this work does, and its own.
+    /// The agents that wait for the results of this work, and its own.
     fn waits_above(&self, from: ActivationKey) -> Vec<Id> {
         let thread = self.is.kernel.activation(from).map(|one| one.thread);
         let line = std::iter::successors(thread, |key| self.is.kernel.thread(*key)?.parent);
@@ -356,9 +356,9 @@ impl World {
         Some((OrderKey::new(RunTag::default(), (key, turn, index), call), call.clone()))
     }
 
-    /// What a name stands for never changes, so whoever carries it out once does the right thing for ever.
+    /// The meaning of a name never changes, so whoever performs the operation once does the right thing for ever.
     fn carry_out(&mut self, order: CallAt) {
-        // The work was stopped meanwhile: the order is carried out and nobody hears of it.
+        // The work was stopped meanwhile: the operation is performed, and its outcome is dropped.
         let Some((name, call)) = self.call_of(order) else { return };
         assert_eq!(name.id().parse(), Ok(name));
         assert_eq!((name.activation, name.turn, name.call), order);
@@ -394,23 +394,23 @@ impl World {
             }
             KernelAction::Release { activation, .. } => {
                 self.is.owed.retain(|(key, _)| *key != activation.key);
-                // What is under way at the desk is carried out; nobody waits for it.
+                // Whatever is under way at the executor is performed; nobody waits for it.
                 self.report(activation.thread);
             }
             KernelAction::Sample { .. } | KernelAction::EndSample { .. } | KernelAction::Warn { .. } => {}
         }
     }
 
-    /// As the room does it when a piece of work is over.
+    /// As the room does when a piece of work ends.
     fn report(&mut self, ended: ActivationKey) {
         while let Some(thread) = self.is.kernel.due_report(ended) {
-            let parent = self.is.kernel.thread(thread).and_then(|thread| thread.parent).expect("it has one");
+            let parent = self.is.kernel.thread(thread).and_then(|thread| thread.parent).expect("it should have one");
             let was_stopped = self.is.kernel.thread(parent).expect("it is known").is_stopped;
             self.is.next += 1;
             let at = (ActivationKey::numbered(self.is.next), self.is.now, Seq(1));
             let reported = self.is.kernel.report(thread, at).expect("it is due");
             assert_eq!(reported.told.is_kept, was_stopped, "what a person stopped stays stopped");
-            // How work failed may be said in the same words twice.
+            // Failures may be reported in the same words twice.
             if reported.words.starts_with("finished: ") || reported.gave.is_some() {
                 self.is.sent.push((parent, format!("Signal from {}: {}", reported.from, reported.words)));
             }
@@ -422,7 +422,7 @@ impl World {
         for (key, thread) in kernel.threads() {
             assert!(!(thread.is_stopped && thread.live.is_some()), "a person stopped it");
             assert!(!(thread.report.is_some() && thread.live.is_some()), "it is not over");
-            // What ended in the last step is told with the next.
+            // What ended in the last step is reported with the next.
             let is_told = !kernel.outgoing.is_empty() || kernel.due_report(key).is_none();
             assert!(is_told, "whoever waited for it is told at once");
         }
@@ -457,7 +457,7 @@ impl World {
         self.check_mail();
     }
 
-    /// Every signal that was accepted stands before its receiver exactly once, as long as its run goes on.
+    /// Every signal that was accepted is delivered to its receiver exactly once, as long as its run continues.
     fn check_mail(&self) {
         let kernel = &self.is.kernel;
         for (thread, words) in &self.is.sent {
@@ -474,7 +474,7 @@ impl World {
     }
 }
 
-/// Every call is followed by its answer before anybody speaks again.
+/// Every call is followed by its result before anybody speaks again.
 fn answered_in_pairs(messages: &[crate::mind::PromptMessage]) {
     let mut open = 0;
     for message in messages {
@@ -499,7 +499,7 @@ proptest! {
             world.happen(act);
             world.settle();
             let going_on = world.is.kernel.going_on();
-            // A lower number stops nothing that goes on; otherwise the cap holds.
+            // A lower limit stops nothing that is running; otherwise the budget applies.
             if !acts.iter().any(|act| matches!(act, Act::Concurrency(_))) {
                 prop_assert!(going_on <= world.settings.concurrency as usize);
             }

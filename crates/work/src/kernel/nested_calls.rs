@@ -10,22 +10,21 @@ use crate::base::{ActivationKey, Seq};
 use crate::mind::{CallEnd, ToolCall};
 use crate::tools::{CallAnswer, CallAnswered, OrderKey};
 
-/// What is kept of what a call came to, for a room that is opened again while the code goes on; in bytes.
+/// How many bytes of a call's result are kept for a room that is reopened while the code is running.
 const ANSWER_BYTES_KEPT: usize = 64 * 1024;
 
 /// What becomes of a call that code wants made.
-enum Taken {
+enum CallReuse {
     /// It is made.
     New,
-    /// It is under way already.
+    /// It is running already.
     UnderWay,
     /// It was made before the room was opened again.
     Before(CallAnswer),
 }
 
 impl Activation {
-    /// The record that a call of the turn that goes on comes from: that of the call whose code wants it made, or what
-    /// set the work going.
+    /// The cause of a call of the current turn: the call whose code requested it, or whatever started the work.
     pub(super) fn cause_of(&self, call: &Call) -> Seq {
         let Phase::Calling { calls } = &self.phase else { return self.cause };
         let whole = call.within.as_ref().and_then(|within| calls.get(within.call));
@@ -34,9 +33,9 @@ impl Activation {
 }
 
 impl Kernel {
-    /// Queues a call behind those of the turn. Code that begins anew in a room that was opened again wants the same calls
-    /// under the same numbers: none is made twice.
-    fn call_within(&mut self, (key, turn, index): CallAt, number: u64, wanted: &ToolCall) -> Option<Taken> {
+    /// Queues a call after those of the turn. Code that starts over in a reopened room requests the same calls with the
+    /// same numbers: none is made twice.
+    fn call_within(&mut self, (key, turn, index): CallAt, number: u64, wanted: &ToolCall) -> Option<CallReuse> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
         let whole = calls.get(index).filter(|call| call.is_carried_out())?;
@@ -47,19 +46,19 @@ impl Kernel {
             let lost = || CallAnswer::NotDone("its outcome was lost when the workshop was stopped".to_owned());
             let answer = known.within.as_ref().and_then(|within| within.answer.clone());
             return Some(match known.is_answered() {
-                true if is_other => Taken::Before(lost()),
-                true => Taken::Before(answer.unwrap_or_else(lost)),
-                false => Taken::UnderWay,
+                true if is_other => CallReuse::Before(lost()),
+                true => CallReuse::Before(answer.unwrap_or_else(lost)),
+                false => CallReuse::UnderWay,
             });
         }
         let within = Some(Box::new(ParentCall { call: index, number, answer: None }));
         let call = ToolCall { id, ..wanted.clone() };
         calls.push(Call { within, ..Call::new(call) });
         self.is_unsettled = true;
-        Some(Taken::New)
+        Some(CallReuse::New)
     }
 
-    /// The code of a call is over: what it still wanted made is not made.
+    /// The code of a call has ended: its remaining calls are not made.
     pub(super) fn close_within(&mut self, key: ActivationKey, index: usize) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         let Phase::Calling { calls } = &mut activation.phase else { return };
@@ -74,7 +73,8 @@ impl Kernel {
         }
     }
 
-    /// Notes what a call came to that code wanted made, before it is answered: the order of that code, and its number.
+    /// Records the result of a call that code requested, before it is answered: the operation of that code, and its
+    /// number.
     fn note_within(&mut self, (key, turn, index): CallAt, answer: &CallAnswer) -> Option<(OrderKey, u64)> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
@@ -96,13 +96,13 @@ impl RoomAccess<'_, '_> {
         number: u64,
         call: &ToolCall,
     ) {
-        if let Some(Taken::Before(answer)) = kernel.call_within(at, number, call) {
+        if let Some(CallReuse::Before(answer)) = kernel.call_within(at, number, call) {
             self.call_answers.write(CallAnswered { key: order, number, answer });
         }
     }
 
-    /// Tells code what a call came to that it wanted made, if this is one.
-    pub(super) fn tell_code(&mut self, kernel: &mut Kernel, at: CallAt, answer: CallAnswer) {
+    /// Tells code the result of a call that it requested, if this is one.
+    pub(super) fn answer_code(&mut self, kernel: &mut Kernel, at: CallAt, answer: CallAnswer) {
         if let Some((key, number)) = kernel.note_within(at, &answer) {
             self.call_answers.write(CallAnswered { key, number, answer });
         }
@@ -126,7 +126,7 @@ mod tests {
     fn at_work(bench: &mut Bench) -> (CallAt, OrderKey) {
         let key = bench.start("ada", "x");
         bench.say(key, "", &["report"]);
-        let turn = bench.kernel.activation(key).expect("it goes on").turn;
+        let turn = bench.kernel.activation(key).expect("it should continue").turn;
         let call = bench.kernel.running_call(key, turn, 0).expect("it is carried out").call.clone();
         let order = OrderKey::new(RunTag::default(), (key, turn, 0), &call);
         bench.kernel.keep_order(order);
@@ -142,20 +142,22 @@ mod tests {
         let mut bench = Bench::new();
         let (at, order) = at_work(&mut bench);
         let (key, turn, _) = at;
-        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::New)));
-        assert!(matches!(bench.kernel.call_within(at, 2, &wanted("b")), Some(Taken::New)));
-        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::UnderWay)), "once");
+        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(CallReuse::New)));
+        assert!(matches!(bench.kernel.call_within(at, 2, &wanted("b")), Some(CallReuse::New)));
+        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(CallReuse::UnderWay)), "once");
         bench.tick();
         assert_eq!(current(&bench, key), Some(1), "one after another");
         let answer = CallAnswer::Done("what stands there".to_owned());
         assert_eq!(bench.kernel.note_within((key, turn, 1), &answer), Some((order, 1)));
         bench.answer_with(key, (turn, 1), "what stands there");
         assert_eq!(current(&bench, key), Some(2));
-        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::Before(known)) if known == answer));
+        assert!(
+            matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(CallReuse::Before(known)) if known == answer)
+        );
         bench.answer_with(key, (turn, 2), "that, too");
         assert_eq!(current(&bench, key), Some(0), "the call itself goes on");
         bench.answer_with(key, (turn, 0), "the report");
-        let messages = &bench.kernel.activation(key).expect("it goes on").messages;
+        let messages = &bench.kernel.activation(key).expect("it should continue").messages;
         let results: Vec<&str> =
             messages.iter().filter(|one| one.role == Role::Tool).map(|one| one.text.as_str()).collect();
         assert_eq!(results, ["the report"]);
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn code_that_begins_anew_and_wants_something_else_is_told_so() {
+    fn code_that_starts_over_and_wants_something_else_is_told_so() {
         let mut bench = Bench::new();
         let (at, _) = at_work(&mut bench);
         let (key, turn, _) = at;
@@ -181,6 +183,6 @@ mod tests {
         bench.kernel.note_within((key, turn, 1), &CallAnswer::Done("a".to_owned()));
         bench.answer_with(key, (turn, 1), "a");
         let taken = bench.kernel.call_within(at, 1, &wanted("b"));
-        assert!(matches!(taken, Some(Taken::Before(CallAnswer::NotDone(_)))));
+        assert!(matches!(taken, Some(CallReuse::Before(CallAnswer::NotDone(_)))));
     }
 }

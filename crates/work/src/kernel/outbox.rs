@@ -17,7 +17,7 @@ pub(super) struct Outbox {
     pub(super) places: Vec<(Id, Vec2)>,
 }
 
-/// Sends what was left over from the last tick. Before the door opens.
+/// Sends what was left over from the last tick. Before inputs are admitted.
 pub(super) fn flush(mut outbox: ResMut<Outbox>, roster: Res<Roster>, mut commands: MessageWriter<AgentCommand>) {
     if outbox.agents.is_empty() && outbox.places.is_empty() {
         return;

@@ -151,11 +151,11 @@ mod tests {
     use super::super::tests::Bench;
 
     #[test]
-    fn what_is_unfinished_is_told_run_by_run_with_what_it_waits_for() {
+    fn what_is_unfinished_is_reported_run_by_run_with_what_it_waits_for() {
         let mut bench = Bench::new();
         let key = bench.start("boss", "Plan\nit");
         let other = bench.start("ada", "Write");
-        let child = bench.spawn(key, "kid", "dig").expect("it may");
+        let child = bench.spawn(key, "kid", "dig").expect("it should be permitted");
         bench.say(key, "I wait.", &[]);
         bench.say(child, "", &["a.md"]);
         bench.kernel.ask_person(child, 1, 0, "read a.md".into());

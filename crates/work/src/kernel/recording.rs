@@ -39,8 +39,8 @@ impl RoomAccess<'_, '_> {
         })
     }
 
-    /// Work is over: the agent is free and remembers it, the session is written down, and whoever waited for all of
-    /// it hears.
+    /// Work has ended: the agent is free and remembers it, the session is stored, and everybody who waited for it is
+    /// told.
     pub(super) fn over(&mut self, kernel: &mut Kernel, one: &Activation, ending: &Ending, because: Option<Seq>) {
         let used = self.questions.ledger().activation(&one.key.id());
         let (turns, calls, tokens, cost_usd) = (one.turn, used.calls, used.tokens, used.cost().known());
@@ -95,7 +95,7 @@ impl RoomAccess<'_, '_> {
         self.done.write(ThinkDone { agent, activity, think: None, outcome, cause });
     }
 
-    /// Writes down the session of work that goes on.
+    /// Stores the session of running work.
     pub(super) fn write_session(&mut self, kernel: &mut Kernel, key: ActivationKey) {
         if let Some(one) = kernel.activation(key).cloned() {
             let bytes = self.keep_session(kernel, &one, None);
@@ -141,12 +141,12 @@ pub(super) fn note_dropped(mut dropped: MessageReader<WorkDropped>, mut log: Res
         let WorkDropped { agent, what, remedy } = work.clone();
         let warning = Warning::new(what.clone()).remedy(remedy.clone());
         let cause = log.write(EventDraft::of(&events::Input::Dropped { agent, what, remedy }));
-        // About nobody, so that a person is told.
+        // Without an agent, so that a person is told.
         log.write(EventDraft::of(&warning).cause(cause));
     }
 }
 
-/// A person's decision as the log says it, with what it is about in words.
+/// A person's decision for the log, with its subject in words.
 fn logged(command: &KernelCommand, about: Option<&Activation>) -> WorkInput {
     let agent = about.map(|one| one.agent.clone());
     let task = about.map(|one| truncate(&one.input, LOGGED_CHARS));

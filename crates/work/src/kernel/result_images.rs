@@ -24,8 +24,7 @@ fn images(note: &MessageNote) -> &[ToolImage] {
 }
 
 impl Kernel {
-    /// Images of the results that the session of a piece of work ends with, for a coding agent, which keeps what it was
-    /// sent before.
+    /// Images of the last results of a session, for a coding agent, which keeps what it was sent before.
     pub(super) fn result_images(&self, one: &Activation) -> ResultImages {
         let Some(thread) = self.thread(one.thread) else { return ResultImages::default() };
         let of_message = |(message, note): (&PromptMessage, &MessageNote)| {
@@ -37,13 +36,13 @@ impl Kernel {
         ResultImages { of_calls, kept_in: self.session_path(one) }
     }
 
-    /// The session of a piece of work as its model is sent it: with images where it takes some.
+    /// The session of a piece of work as its model gets it: with images if it accepts some.
     pub(super) fn sent_messages(&self, one: &Activation, takes_images: bool) -> Vec<PromptMessage> {
         let notes = self.thread(one.thread).map_or(&[][..], |thread| &thread.notes);
         with_images(&one.messages, notes, takes_images && !one.is_without_images)
     }
 
-    /// Notes whether the question that is asked now holds images.
+    /// Records whether the present request contains images.
     pub(super) fn note_images_sent(&mut self, key: ActivationKey, sends_images: bool) {
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.sends_images = sends_images;

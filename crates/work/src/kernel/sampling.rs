@@ -38,7 +38,7 @@ fn of_name(name: &str) -> Option<(OrderKey, u32)> {
 }
 
 impl Call {
-    /// Whether a model is to be asked something for the server now; says so once.
+    /// Whether a model is to be called for the server now; says so once.
     pub(super) fn take_sample(&mut self) -> bool {
         let is_carried_out = self.is_carried_out();
         let due = self.sampling.as_mut().filter(|sampling| is_carried_out && sampling.open.is_some());
@@ -56,8 +56,8 @@ impl Call {
 }
 
 impl Kernel {
-    /// The server that carries a call out asks a model something. What it asked before, as it was when the room was
-    /// closed, it does not wait for any more.
+    /// The server that executes a call requests a model. It no longer waits for requests from before the room was
+    /// closed.
     pub(super) fn note_sample(&mut self, (key, turn, index): CallAt, question: Box<McpSampling>) {
         let Some(call) = self.running_call_mut(key, turn, index) else { return };
         let withdrawn = call.end_sample();
@@ -82,8 +82,7 @@ impl Kernel {
 }
 
 impl RoomAccess<'_, '_> {
-    /// The server that carries a call out asks a model something: that is asked as soon as work goes on, unless nobody
-    /// can be.
+    /// The server of a call requests a model: the request is made as soon as work continues, unless that is impossible.
     pub(super) fn sample_for_server(
         &mut self,
         kernel: &mut Kernel,
@@ -135,7 +134,7 @@ impl RoomAccess<'_, '_> {
         });
     }
 
-    /// A model answered what a server asked it, or did not: the server is told, and the call goes on.
+    /// A model answered a server's request, or failed: the server is told, and the call continues.
     pub(super) fn sampled(&mut self, kernel: &mut Kernel, reply: &SideRequestReplied) {
         let Some((order, asked)) = of_name(&reply.key) else { return };
         let Some(question) = kernel.take_answered(order, asked) else { return };
@@ -223,14 +222,14 @@ mod tests {
     fn at_work(bench: &mut Bench) -> (CallAt, OrderKey) {
         let key = bench.start("ada", "x");
         bench.say(key, "", &["report"]);
-        let turn = bench.kernel.activation(key).expect("it goes on").turn;
+        let turn = bench.kernel.activation(key).expect("it should continue").turn;
         let call = bench.kernel.running_call(key, turn, 0).expect("it is carried out").call.clone();
         let order = OrderKey::new(RunTag::default(), (key, turn, 0), &call);
         bench.kernel.keep_order(order);
         ((key, turn, 0), order)
     }
 
-    /// How often a model was to be asked, and the questions that nobody waits for any more.
+    /// How often a model was to be called, and the questions that nobody waits for any more.
     fn effects(bench: &Bench) -> (usize, Vec<Id>) {
         let asked = bench.effects.iter().filter(|effect| matches!(effect, KernelAction::Sample { .. })).count();
         let ended = bench.effects.iter().filter_map(|effect| match effect {

@@ -18,7 +18,7 @@ pub(super) struct ServersNeeded {
     wanted: BTreeSet<Id>,
     /// The work that waits, with the names of the servers for which it does.
     waiting: BTreeMap<ActivationKey, Vec<String>>,
-    /// The work of which it was said that it waits.
+    /// The work that was reported as waiting.
     told: BTreeSet<ActivationKey>,
 }
 
@@ -32,7 +32,7 @@ impl ServersNeeded {
 }
 
 impl RoomAccess<'_, '_> {
-    /// Says which servers work needs, where that is news, and gives the agents whose work waits for one of them.
+    /// Reports which servers work needs, if that has changed, and returns the agents whose work waits for one of them.
     pub(super) fn servers_needed(&mut self, kernel: &Kernel, known: &mut ServersNeeded) -> BTreeSet<AgentKey> {
         if self.servers.written().is_empty() && self.servers.wanted().is_empty() {
             return BTreeSet::new();

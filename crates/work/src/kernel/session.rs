@@ -268,7 +268,7 @@ pub fn to_yaml(about: &SessionAbout<'_>, work: &SessionWork<'_>, thread: Option<
         model: about.model,
         system_prompt: about.system_prompt,
         created: notes.first().and_then(|note| note.at_secs).or(about.now_secs).map(calendar::stamp),
-        // When something was said last: what is written once more without news is the same.
+        // When something was said last: writing it once more without news changes nothing.
         updated: notes.last().and_then(|note| note.at_secs).or(about.now_secs).map(calendar::stamp),
         status: work.status,
         metadata: Metadata {

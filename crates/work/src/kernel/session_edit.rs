@@ -50,13 +50,13 @@ pub struct SessionTaken {
 pub enum SessionTake {
     /// It says nothing new.
     Nothing,
-    /// It can be taken in now.
+    /// It can be applied now.
     Now,
-    /// It is to be tried again when the turn that goes on is over, or when there is room for more work.
+    /// It is to be tried again when the current turn is over, or when there is room for more work.
     Later,
 }
 
-/// Whether nothing may be put in or taken out: a model is asked, or its calls are carried out.
+/// Whether nothing may be inserted or removed: a model is being called, or its calls are being executed.
 fn is_in_turn(one: &Activation) -> bool {
     matches!(one.phase, Phase::Asking | Phase::Calling { .. })
 }
@@ -105,7 +105,7 @@ fn prompt_messages(session: &SessionText) -> Vec<PromptMessage> {
     session.messages.iter().map(prompt_message).collect()
 }
 
-/// What a text comes to for a session that the room knows.
+/// The effect of a text on a session that the room knows.
 struct Edit {
     /// Each message with the place of the room's that it was.
     messages: Vec<(PromptMessage, Option<usize>)>,
@@ -134,7 +134,7 @@ impl Edit {
         let last_is_guidance = theirs.last().is_some_and(|last| last.role == MessageRole::System);
         let mut new: Vec<String> = merged.new.iter().map(|their| theirs[*their].content.clone()).collect();
         if last_is_guidance || replaces {
-            // It is read with what comes next, and asks for nothing itself.
+            // It is read with the next request, and causes none itself.
             messages.extend(new.drain(..).map(|text| (PromptMessage::words(Role::User, text), None)));
         }
         let is_changed = merged.is_rebuilt || merged.is_edited || !merged.new.is_empty();
@@ -155,7 +155,7 @@ impl Edit {
     }
 }
 
-/// Messages of which every call has a result right behind it: one that nobody knows any more is said to be that.
+/// Messages in which every call is directly followed by its result: an unknown result is marked as such.
 fn closed(messages: Vec<(PromptMessage, Option<usize>)>) -> Vec<(PromptMessage, Option<usize>)> {
     let mut closed: Vec<(PromptMessage, Option<usize>)> = Vec::with_capacity(messages.len());
     let mut rest: std::collections::VecDeque<_> = messages.into();
@@ -214,8 +214,8 @@ impl Kernel {
         }
     }
 
-    /// Takes in a text of a session: what it is to be asked about, if its agent has to be activated, and whether the file
-    /// is to be written though nothing goes on in it. `key` names that piece of work.
+    /// Applies a text of a session: returns what its agent is to be asked, if it has to be activated, and whether the
+    /// file is to be written although nothing is running in it. `key` names that piece of work.
     fn take_session(
         &mut self,
         taken: &SessionTaken,
@@ -259,7 +259,7 @@ impl Kernel {
             one.messages = messages.into_iter().map(|(message, _)| message).collect();
             self.renote(thread, &places, now);
         } else {
-            // Behind the session come the results of the turn that goes on, then what waits to be read.
+            // The session is followed by the results of the current turn, then by what waits to be read.
             let results: Vec<&mut String> = match &mut one.phase {
                 Phase::Calling { calls } => {
                     let asked = calls.iter_mut().filter(|call| call.within.is_none());
@@ -337,7 +337,7 @@ impl RoomAccess<'_, '_> {
         };
         let (text, is_behind) = kernel.take_session(taken, (key, self.clock.tick(), taken.cause));
         let Some(text) = text else {
-            // What a person wrote stands in the file already, unless there is more to say.
+            // A person's text is in the file already, unless there is more to say.
             let resting = taken.thread.and_then(|key| Some((key, kernel.thread(key)?)));
             if let Some((key, thread)) = resting.filter(|(_, thread)| is_behind && thread.live.is_none()) {
                 self.write_resting(key, thread, kernel.may_sleep(key));
@@ -364,7 +364,7 @@ impl RoomAccess<'_, '_> {
         kernel.note_queued(key, record);
     }
 
-    /// A session that the room does not know, or not any more: it is one now, with nothing said in it.
+    /// A session that the room does not know, or not any more: it becomes one now, without messages.
     fn begin_session(&self, kernel: &mut Kernel, taken: &SessionTaken, new: ActivationKey) -> ActivationKey {
         let key = taken.thread.or(taken.session.thread.filter(|_| taken.path.is_none())).unwrap_or(new);
         let work = NewWork {

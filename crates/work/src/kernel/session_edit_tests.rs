@@ -1,4 +1,4 @@
-//! What a person makes of a session reaches its agent, whatever the session is at.
+//! What a person writes into a session reaches its agent, whatever the session is doing.
 
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn taken(thread: ActivationKey, messages: Vec<SessionMessage>, written: usize) -
     }
 }
 
-/// What is said in the session now.
+/// What the session contains now.
 fn said(kernel: &Kernel, key: ActivationKey) -> Vec<PromptMessage> {
     let thread = kernel.thread(key).expect("it is known");
     let live = thread.live.and_then(|live| kernel.activation(live));
@@ -56,7 +56,7 @@ fn a_message_for_an_agent_at_rest_wakes_it_with_its_session() {
     assert_eq!(bench.kernel.thread(key).map(|thread| (thread.live, thread.file.over)), Some((Some(GIVEN), Some(7))));
     // The same text once more is nothing new.
     assert_eq!(bench.kernel.takes_session(&edit, &bench.settings), SessionTake::Nothing);
-    // Guidance asks for no reply.
+    // Guidance does not ask for a reply.
     let mut bench = Bench::new();
     let key = bench.start("ada", "Write");
     bench.say(key, "Done.", &[]);
@@ -77,9 +77,9 @@ fn in_the_middle_of_a_turn_words_count_and_the_order_of_messages_waits() {
     let edit = taken(key, add(messages, "At once"), 1);
     assert_eq!(bench.kernel.takes_session(&edit, &bench.settings), SessionTake::Now);
     bench.kernel.take_session(&edit, (GIVEN, 9, Seq(1)));
-    let one = bench.kernel.activation(key).expect("it goes on");
+    let one = bench.kernel.activation(key).expect("it should continue");
     assert_eq!((one.messages[0].text.as_str(), one.mail.len()), ("Write in verse", 1));
-    // A message in front of the others waits until the turn is over.
+    // A message before the others waits until the turn is over.
     let mut put_in = file(&bench.kernel, key);
     put_in.insert(0, SessionMessage::words(MessageRole::User, "Before all"));
     let edit = taken(key, put_in, 2);
@@ -131,7 +131,7 @@ proptest! {
                 for one in &messages {
                     prop_assert!(said.contains(&one.content), "{} is lost in {:?}", one.content, said);
                 }
-                // What the room said that the person had not seen is there, too.
+                // What the room said and the person had not seen is kept, too.
                 for one in before.iter().skip(edit.session.written.unwrap_or(0)) {
                     prop_assert!(said.contains(&one.content), "{} is lost in {:?}", one.content, said);
                 }

@@ -3,9 +3,9 @@
 use super::*;
 
 #[test]
-fn a_file_of_an_older_version_is_read_and_may_go_on_in_another() {
+fn a_file_of_an_older_version_is_read_and_may_continue_in_another() {
     let text = "activation: act-12\nagent: ada\nscene: scenes/a.yaml\nstatus: running\ntask: Write it.\nmessages: []\n";
-    let head = SessionHead::read(text).expect("it is one");
+    let head = SessionHead::read(text).expect("it should be valid");
     assert_eq!(head.key(), Some(ActivationKey::numbered(12)));
     assert!(head.holds("act-12") && !head.holds("act-1"));
     let continued = continued(text, "sessions/ada.act-7.session.yaml");
@@ -20,7 +20,7 @@ fn a_file_of_an_older_version_is_read_and_may_go_on_in_another() {
 fn the_head_of_a_session_is_read_and_marked_as_dropped() {
     let text = "activation: act-7\nagent: ada\nprofile: ada\nscene: scenes/a.yaml\nstatus: waiting\nwhy: 'a: b'\n\
                 task: |-\n  Write it.\n  status: running\nstarted_by: user\nmessages:\n- by: room\n  text: 'status: x'\n";
-    let head = SessionHead::read(text).expect("it is one");
+    let head = SessionHead::read(text).expect("it should be valid");
     assert_eq!((head.activation.as_str(), head.scene.as_str()), ("act-7", "scenes/a.yaml"));
     assert_eq!((head.status.as_str(), head.task.as_str()), ("waiting", "Write it.\nstatus: running"));
     let marked = dropped(text, "it: is gone");
@@ -47,7 +47,7 @@ fn a_session_is_written_as_people_read_it_and_its_head_is_read_again() {
         system_prompt: "You plan.\n\nAnd: more.\n",
         now_secs: Some(1_795_356_310),
     };
-    let one = bench.kernel.activation(key).expect("it goes on").clone();
+    let one = bench.kernel.activation(key).expect("it should continue").clone();
     assert_eq!(one.origin, Origin::Person);
     let text = to_yaml(&about, &SessionWork::of(&one, None, None, false), bench.kernel.thread(key));
     let wanted = "session_id: ada.act-2\nagent_id: ada\nagent_type: planner\nmodel: fast\nsystem_prompt: |\n  You plan.\n\n  \
@@ -58,7 +58,7 @@ fn a_session_is_written_as_people_read_it_and_its_head_is_read_again() {
         text.contains("messages:\n  - timestamp: 2026-11-22T14:05:09\n    role: user\n    content: |-\n      "),
         "{text}"
     );
-    let head = SessionHead::read(&text).expect("it is one");
+    let head = SessionHead::read(&text).expect("it should be valid");
     assert_eq!((head.agent.as_str(), head.status.as_str(), head.key()), ("ada", "running", Some(key)));
     assert_eq!((head.scene.as_str(), head.task.as_str()), ("scenes/a.yaml", "Write it.\nstatus: no"));
     let marked = dropped(&text, "it: is gone");

@@ -42,7 +42,7 @@ impl Kernel {
         effects
     }
 
-    /// Notes whose agent a person holds back. What could go on but for that leaves its slot to others.
+    /// Records which agents a person has paused. Work that could otherwise continue leaves its slot to others.
     fn note_held(&mut self, now: u64, is_held: impl Fn(AgentKey) -> bool) {
         for activation in self.activations.values_mut() {
             let had_turn = self.had_turn.as_ref().is_some_and(|had| had.contains(&activation.key));
@@ -50,7 +50,7 @@ impl Kernel {
             activation.is_held = waits_for_turn || activation.agent_key.is_some_and(&is_held);
             if activation.is_held && activation.wants_slot(now) {
                 activation.has_slot = false;
-                // Nobody says when its agent is let go on: it is looked at again.
+                // Nobody reports when its agent is resumed: it is checked again.
                 self.is_unsettled = true;
             }
         }

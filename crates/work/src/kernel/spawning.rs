@@ -19,7 +19,7 @@ use crate::workspace::vfs::FileFailure;
 const BESIDE_UNITS: f32 = 50.0;
 /// How far from its starter an agent has its place.
 const PLACE_UNITS: f32 = 150.0;
-/// So many agents are named where one is not there.
+/// How many agents are suggested if one does not exist.
 const AGENTS_NAMED: usize = 20;
 
 /// An agent to be started.
@@ -55,7 +55,7 @@ impl RoomAccess<'_, '_> {
         read.unwrap_or_else(|| path.into())
     }
 
-    /// Queues work for an agent that this work starts, and brings it in where it is not in the room.
+    /// Queues work for an agent that this work starts, and adds it to the room if necessary.
     pub(super) fn spawn(
         &mut self,
         kernel: &mut Kernel,
@@ -101,8 +101,8 @@ impl RoomAccess<'_, '_> {
         result_text::spawned(path, &outcome)
     }
 
-    /// The agent that is meant by a name, and the profile that it runs: one in the room, by its id or its profile's, else
-    /// a profile that comes into the room for it. Never the one that starts it, unless that is named.
+    /// The agent that a name means, and its profile: one in the room, by its id or its profile's, otherwise a profile
+    /// that is added to the room for it. Never the starting agent itself, unless that is named.
     pub(super) fn startable(&self, one: &Activation, name: &str) -> Option<(Id, Id)> {
         if let Some(agent) = self.agent(name.trim()) {
             return Some((agent.id.clone(), agent.profile.clone()));

@@ -29,7 +29,7 @@ const SESSION_WRITE_SECS_AT_MOST: f32 = 3_600.0;
 /// Rounds of giving out and carrying out in one tick: calls that need nobody outside follow each other at once.
 const ROUNDS: usize = 16;
 
-/// Takes in what came from outside: tasks, decisions, answers of models, and how orders of tools went.
+/// Receives external input: tasks, decisions, answers of models, and results of tool orders.
 pub(super) fn ingest(
     mut room: RoomAccess,
     mut kernel: ResMut<Kernel>,
@@ -86,7 +86,7 @@ pub(super) fn ingest(
     kernel.note_messages(now, room.now_secs());
 }
 
-/// What is noted of an answer; `room_bytes` is how much more the session may hold beside words.
+/// The record of an answer; `room_bytes` is how much more the session may contain beside text.
 fn note_of(taken: &WorkTaken, room_bytes: usize) -> ReplyNote {
     let image = |image: &AgentImage| ToolImage { media_type: image.media_type.clone(), base64: image.base64.clone() };
     let images = taken.images.iter().map(image).collect();
@@ -145,7 +145,7 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
         let most = room.settings.activations_at_most;
         let what = format!("the task for {} was rejected: {most} pieces of work are already waiting", task.agent);
         let remedy = "wait until one is done, or raise kernel.activations_at_most";
-        // About nobody, so that the person who gave it is told.
+        // Without an agent, so that the person who gave it is told.
         room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
         return;
     }
@@ -215,7 +215,7 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
     }
 }
 
-/// Lets work go on where the cap that stopped it is another now, or a new run has begun.
+/// Lets work continue if the budget that stopped it has changed, or a new run has begun.
 pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, questions: Res<RequestQueue>) {
     if budget.is_changed() {
         let caps = serde_json::to_string(&*budget).unwrap_or_default();
@@ -226,7 +226,7 @@ pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>
     }
 }
 
-/// Gives out work and carries out what it comes to.
+/// Starts work and carries out its results.
 pub(super) fn run_kernel(
     mut room: RoomAccess,
     (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),

@@ -13,7 +13,7 @@ use crate::mind::{CallEnd, Ending, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 use crate::tools::Terms;
 
-/// A kernel with a clock, and agents that come at once.
+/// A kernel with a clock, and agents that appear at once.
 pub(super) struct Bench {
     pub(super) kernel: Kernel,
     pub(super) settings: KernelSettings,
@@ -24,7 +24,7 @@ pub(super) struct Bench {
     pub(super) reports: Vec<Reported>,
 }
 
-/// The number under which an agent is in the room.
+/// The number of an agent in the room.
 pub(super) fn number_of(agent: &str) -> AgentKey {
     AgentKey(agent.bytes().map(u32::from).sum())
 }
@@ -83,7 +83,7 @@ impl Bench {
         Ok(told.woke)
     }
 
-    /// Everybody who is awaited comes, whoever is summoned is ready, and time goes on.
+    /// All awaited agents appear, all summoned ones are ready, and time advances.
     pub(super) fn tick(&mut self) {
         for _ in 0..3 {
             let awaited: Vec<Id> = self.kernel.awaited_agents().into_iter().collect();
@@ -106,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// As the room does it when a piece of work is over.
+    /// As the room does when a piece of work ends.
     fn report(&mut self, ended: ActivationKey) {
         while let Some(thread) = self.kernel.due_report(ended) {
             let key = self.key();
@@ -115,12 +115,12 @@ impl Bench {
         }
     }
 
-    /// The work that this agent is at.
+    /// The work that this agent is doing.
     pub(super) fn at_work(&self, agent: &str) -> ActivationKey {
         self.kernel.activations().find(|one| &*one.agent == agent).expect("it is at work").key
     }
 
-    /// What was reported: from whom, to whom, and what.
+    /// The reports: from whom, to whom, and what.
     pub(super) fn told(&self) -> Vec<(&str, &str, &str)> {
         self.reports.iter().map(|one| (&*one.from, &*one.told.agent, one.words.as_str())).collect()
     }
@@ -131,7 +131,7 @@ impl Bench {
             .enumerate()
             .map(|(at, path)| ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": path })))
             .collect();
-        let turn = self.kernel.activation(key).expect("it goes on").turn;
+        let turn = self.kernel.activation(key).expect("it should continue").turn;
         self.kernel.replied(
             key,
             turn,
@@ -142,7 +142,7 @@ impl Bench {
     }
 
     pub(super) fn fail(&mut self, key: ActivationKey, failure: NoReply) {
-        let turn = self.kernel.activation(key).expect("it goes on").turn;
+        let turn = self.kernel.activation(key).expect("it should continue").turn;
         self.kernel.failed(key, turn, failure, self.now, &self.settings);
         self.tick();
     }
@@ -159,7 +159,7 @@ impl Bench {
     }
 
     pub(super) fn phase(&self, key: ActivationKey) -> &Phase {
-        &self.kernel.activation(key).expect("it goes on").phase
+        &self.kernel.activation(key).expect("it should continue").phase
     }
 
     pub(super) fn ending(&self, key: ActivationKey) -> &Ending {
@@ -196,13 +196,13 @@ fn tool_calls_are_carried_out_one_after_another_and_each_is_answered() {
     assert!(!bench.answer(key, 0), "an answer counts once");
     bench.answer(key, 1);
     assert_eq!(*bench.phase(key), Phase::Asking);
-    let activation = bench.kernel.activation(key).expect("it goes on");
+    let activation = bench.kernel.activation(key).expect("it should continue");
     let roles: Vec<Role> = activation.messages.iter().map(|message| message.role).collect();
     assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Tool]);
 }
 
 #[test]
-fn no_more_goes_on_than_there_are_places_and_the_most_urgent_comes_first() {
+fn no_more_work_runs_than_there_are_places_and_the_most_urgent_comes_first() {
     let mut bench = Bench::new();
     let first: Vec<_> = ["a", "b", "c"].map(|agent| bench.start(agent, "x")).into();
     let late = bench.start("d", "x");
@@ -297,8 +297,8 @@ fn depth_fan_out_and_repetition_are_refused_with_their_numbers() {
 fn a_signal_wakes_the_one_that_started_it_with_its_session_and_its_own_parent() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
-    let child = bench.spawn(root, "kid", "dig").expect("it may");
-    let grandchild = bench.spawn(child, "tot", "dig deeper").expect("it may");
+    let child = bench.spawn(root, "kid", "dig").expect("it should be permitted");
+    let grandchild = bench.spawn(child, "tot", "dig deeper").expect("it should be permitted");
     bench.say(root, "I wait.", &[]);
     bench.say(child, "I wait too.", &[]);
     assert_eq!(bench.signal(grandchild, "found it"), Ok(true));
@@ -313,10 +313,10 @@ fn a_signal_wakes_the_one_that_started_it_with_its_session_and_its_own_parent() 
 }
 
 #[test]
-fn a_signal_to_one_that_goes_on_comes_with_its_next_question_and_is_not_lost_by_a_conclusion() {
+fn a_signal_to_one_that_is_still_running_comes_with_its_next_question_and_is_not_lost_by_a_conclusion() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
-    let child = bench.spawn(root, "kid", "dig").expect("it may");
+    let child = bench.spawn(root, "kid", "dig").expect("it should be permitted");
     assert_eq!(bench.signal(child, "found it"), Ok(false));
     assert!(matches!(bench.signal(child, "found it"), Err(Refusal::Loop { .. })), "the same words twice");
     bench.say(root, "I am done.", &[]);
@@ -333,7 +333,7 @@ fn two_steps_without_progress_stop_it_after_one_nudge() {
     bench.answer(key, 0);
     bench.say(key, "", &["a.md"]);
     bench.answer(key, 0);
-    let nudge = bench.kernel.activation(key).and_then(|one| one.messages.last().cloned()).expect("it goes on");
+    let nudge = bench.kernel.activation(key).and_then(|one| one.messages.last().cloned()).expect("it should continue");
     assert!(nudge.role == Role::User && nudge.text.starts_with("Progress check: "));
     bench.say(key, "", &["b.md"]);
     bench.answer(key, 0);
@@ -370,7 +370,7 @@ fn what_was_left_out_of_a_long_session_may_be_read_again() {
 }
 
 #[test]
-fn a_rate_limit_holds_everything_and_goes_on_by_itself() {
+fn a_rate_limit_holds_everything_and_continues_by_itself() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     let other = bench.start("ben", "x");

@@ -1,4 +1,4 @@
-//! What counts as progress, and replies and questions that are too long.
+//! What counts as progress, and replies and requests that are too long.
 
 use serde_json::json;
 
@@ -8,12 +8,12 @@ use super::tests::Bench;
 use crate::base::ActivationKey;
 use crate::mind::{Ending, Role, ToolCall, WorkReply};
 
-/// One step: calls, each with what it comes to and whether a file is another for it.
+/// One step: calls, each with its result and with whether a file has changed for it.
 fn step(bench: &mut Bench, key: ActivationKey, calls: &[(&str, &str, bool)]) {
     let paths: Vec<&str> = calls.iter().map(|(path, ..)| *path).collect();
     bench.say(key, "", &paths);
     for (index, (_, text, has_changed)) in calls.iter().enumerate() {
-        let turn = bench.kernel.activation(key).expect("it goes on").turn;
+        let turn = bench.kernel.activation(key).expect("it should continue").turn;
         if *has_changed {
             bench.kernel.note_change((key, turn, index), "artifacts/a.md");
         }
@@ -26,7 +26,7 @@ fn is_over(bench: &Bench, key: ActivationKey) -> bool {
 }
 
 fn last_told(bench: &Bench, key: ActivationKey) -> String {
-    let messages = &bench.kernel.activation(key).expect("it goes on").messages;
+    let messages = &bench.kernel.activation(key).expect("it should continue").messages;
     messages.iter().rev().find(|one| one.role == Role::User).expect("somebody spoke").text.clone()
 }
 
@@ -66,7 +66,7 @@ fn to_go_back_and_forth_for_ever_is_none() {
     assert!(matches!(bench.ending(key), Ending::Aborted { why, .. } if why.contains("without progress")));
 }
 
-/// The strikes of work whose one command is answered with the same so often; none where it was stopped for them.
+/// The strikes of work whose only command gives the same result this often; none if it was stopped for them.
 fn strikes_of(times: usize, is_interrupted: bool) -> Option<u32> {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
@@ -109,7 +109,7 @@ fn what_is_not_sent_any_more_may_be_called_again_and_not_for_ever() {
 fn whoever_looks_after_agents_that_are_at_work_is_sent_to_wait_and_woken() {
     let mut bench = Bench::new();
     let key = bench.start("boss", "x");
-    let child = bench.spawn(key, "kid", "dig").expect("it may");
+    let child = bench.spawn(key, "kid", "dig").expect("it should be permitted");
     for text in ["nothing", "a.md", "a.md"] {
         step(&mut bench, key, &[("list", text, false)]);
     }
@@ -125,18 +125,18 @@ fn whoever_looks_after_agents_that_are_at_work_is_sent_to_wait_and_woken() {
 fn a_poll_in_which_news_came_in_is_no_strike() {
     let mut bench = Bench::new();
     let key = bench.start("boss", "x");
-    let child = bench.spawn(key, "kid", "dig").expect("it may");
+    let child = bench.spawn(key, "kid", "dig").expect("it should be permitted");
     step(&mut bench, key, &[("list", "a.md", false)]);
     bench.say(key, "", &["list"]);
     assert_eq!(bench.signal(child, "halfway"), Ok(false));
-    let turn = bench.kernel.activation(key).expect("it goes on").turn;
+    let turn = bench.kernel.activation(key).expect("it should continue").turn;
     bench.answer_with(key, (turn, 0), "a.md");
     assert_eq!(bench.kernel.activation(key).map(|one| one.strikes), Some(0));
     assert_eq!(last_told(&bench, key), "Signal from kid: halfway");
 }
 
 fn reply(bench: &mut Bench, key: ActivationKey, reply: WorkReply) {
-    let turn = bench.kernel.activation(key).expect("it goes on").turn;
+    let turn = bench.kernel.activation(key).expect("it should continue").turn;
     bench.kernel.replied(key, turn, reply, &bench.settings);
     bench.tick();
 }
@@ -147,7 +147,7 @@ fn cut(bench: &mut Bench, key: ActivationKey, leading: &str, text: &str, tool_ca
 }
 
 #[test]
-fn words_that_were_cut_off_go_on_and_the_result_is_all_of_them() {
+fn words_that_were_cut_off_continue_and_the_result_is_all_of_them() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     cut(&mut bench, key, "", "One sen", Vec::new());
@@ -223,7 +223,7 @@ fn a_question_with_images_that_is_refused_is_asked_again_without_them_once() {
     let refused = || NoReply::Rejected { why: "no images".into() };
     bench.kernel.note_images_sent(key, true);
     bench.fail(key, refused());
-    let activation = bench.kernel.activation(key).expect("it goes on");
+    let activation = bench.kernel.activation(key).expect("it should continue");
     assert!(activation.is_without_images && activation.phase == Phase::Asking);
     bench.fail(key, refused());
     assert_eq!(*bench.ending(key), Ending::Failed { why: "no images".into() }, "it was not the images");
@@ -237,7 +237,7 @@ fn a_question_that_is_too_long_is_asked_again_with_less_of_the_session() {
     for (sent, shorter) in [(40_000, 20_000), (20_000, 10_000), (9_000, 4_500)] {
         bench.fail(key, too_long(sent));
         assert_eq!(*bench.phase(key), Phase::Asking);
-        let activation = bench.kernel.activation(key).expect("it goes on");
+        let activation = bench.kernel.activation(key).expect("it should continue");
         assert_eq!((activation.session_chars_at_most, activation.turn), (Some(shorter), 1), "the same question");
     }
     bench.fail(key, too_long(4_000));

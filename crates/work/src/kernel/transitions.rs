@@ -27,10 +27,10 @@ const NUDGE_TO_WAIT: &str = "Progress check: your last step brought nothing new.
 const FILTERED: &str = "Your provider's filter blocked your last reply, so nobody received it. Rephrase it, or \
     continue with another part of the task.";
 
-/// The last words of work that only looked after the agents that it started, and said nothing.
+/// The final text of work that only supervised the agents that it started, and said nothing.
 const WAITS: &str = "Waiting for the agents that were started.";
 
-/// So often a question is made shorter because its model refused it for its length, each time by half.
+/// How often a request is shortened because its model refused its length, each time by half.
 const SHORTER_AT_MOST: u32 = 3;
 /// No session is made shorter than this.
 const SESSION_CHARS_AT_LEAST: usize = 1_000;
@@ -64,7 +64,7 @@ impl Kernel {
             activation.phase = Phase::Due;
             self.strike(key, reply.was_filtered.then_some(FILTERED), settings);
         } else if !activation.mail.is_empty() {
-            // What came in while it was asked may change its mind.
+            // What arrived during the request may change its result.
             activation.phase = Phase::Due;
         } else {
             let text = if begun.is_empty() { reply.text } else { begun + &reply.leading + &reply.text };
@@ -72,7 +72,8 @@ impl Kernel {
         }
     }
 
-    /// Its agent concluded: work that was handed over is asked once more where that is not what was asked for.
+    /// Its agent concluded: work that was handed over is asked once more if the result does not have the requested
+    /// form.
     fn conclude(&mut self, key: ActivationKey, text: String) {
         match self.judged(key, &text) {
             Judged::Fits => {
@@ -92,8 +93,8 @@ impl Kernel {
         }
     }
 
-    /// The reply was cut off at the limit of its output: calls that are whole are carried out, half a one is answered
-    /// with that, and words go on where they ended.
+    /// The reply was cut off at its output limit: complete calls are executed, an incomplete one is answered with that,
+    /// and text continues where it ended.
     fn replied_in_part(&mut self, key: ActivationKey, reply: WorkReply, tokens: u32, settings: &KernelSettings) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         activation.phase = Phase::Due;
@@ -130,8 +131,8 @@ impl Kernel {
         }
     }
 
-    /// A step without progress: a nudge, and in the end a stop. Work whose agents are still at theirs only waits: they
-    /// wake it. What came in meanwhile is news, so that there is nothing to nudge about.
+    /// A step without progress: a reminder, and in the end a stop. Work whose agents are still busy only waits: they
+    /// wake it. Anything that arrived meanwhile is news, so that no reminder is needed.
     fn strike(&mut self, key: ActivationKey, nudge: Option<&str>, settings: &KernelSettings) {
         let waits = self.activations.get(&key).is_some_and(|one| self.has_live_children(one.thread));
         let Some(activation) = self.activations.get_mut(&key) else { return };
@@ -207,7 +208,7 @@ impl Kernel {
         self.is_unsettled = true;
     }
 
-    /// So many characters of a session might be sent with a question.
+    /// How many characters of a session might be sent with a request.
     pub(super) fn note_sent(&mut self, key: ActivationKey, turn: u32, chars_at_most: usize) {
         if let Some(activation) = self.asked_now(key, turn) {
             activation.sent_chars_at_most = chars_at_most;
@@ -229,15 +230,15 @@ impl Kernel {
         }
     }
 
-    /// A call that is being carried out was stopped by something outside of the work, such as the end of the program: that
-    /// is no fault of whoever asked for it.
+    /// A running call was stopped by something outside of the work, such as the end of the program: that is not the
+    /// fault of its agent.
     pub(super) fn note_interruption(&mut self, (key, turn, index): (ActivationKey, u32, usize)) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
             call.was_interrupted = true;
         }
     }
 
-    /// Keeps what a call that is being carried out comes to.
+    /// Stores the result of a running call.
     pub(super) fn keep_plan(&mut self, (key, turn, index): (ActivationKey, u32, usize), plan: &ToolPlan) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
             call.plan = Some(Box::new(plan.clone()));
@@ -307,7 +308,7 @@ impl Kernel {
         true
     }
 
-    /// What the result of a call that is being carried out holds beside words.
+    /// The content of a running call's result beside its text.
     pub(super) fn attach(&mut self, (key, turn, index): (ActivationKey, u32, usize), attached: Option<Box<Attached>>) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
             call.attached = attached;
@@ -367,7 +368,7 @@ impl Kernel {
         }
     }
 
-    /// A person answered what a server asks in the middle of a call: the call goes on. The question, if there was one.
+    /// A person answered a server's question during a call: the call continues. Returns the question, if there was one.
     pub(super) fn answered_for_server(
         &mut self,
         (key, turn, index): (ActivationKey, u32, usize),
@@ -410,7 +411,7 @@ fn first_sentence(words: &str) -> &str {
     words.split(". ").next().unwrap_or(words)
 }
 
-/// Whether a call that a reply ends with was cut off with it: its arguments never came to an end, or never came.
+/// Whether the last call of a reply was cut off with it: its arguments never ended, or never came.
 fn is_half(call: &ToolCall) -> bool {
     call.arguments.as_object().is_none_or(serde_json::Map::is_empty)
 }

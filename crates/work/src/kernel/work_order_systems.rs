@@ -42,7 +42,7 @@ impl Kernel {
         }
     }
 
-    /// Agents' pieces of work that wait or go on, for choosing whom to give more.
+    /// The agents' unfinished pieces of work, for choosing which agent gets more.
     fn load(&self, agent: &Id) -> usize {
         self.activations.values().filter(|one| one.agent == *agent).count()
     }

@@ -63,19 +63,19 @@ pub enum WorkOrder {
         order: Id,
         /// Which session.
         thread: ActivationKey,
-        /// What it is told.
+        /// Its text.
         text: String,
-        /// Who tells it, as the log says it.
+        /// Its author, as in the log.
         by: Id,
         /// The record that it comes from.
         cause: Seq,
     },
-    /// A session is to be kept when its work is over, for whoever goes on with it.
+    /// A session is to be kept after its work has ended, for the agent that continues it.
     Keep {
         /// Which.
         thread: ActivationKey,
     },
-    /// Nobody goes on with a session that was kept.
+    /// Nobody continues a session that was kept.
     LetGo {
         /// Which.
         thread: ActivationKey,
@@ -111,7 +111,7 @@ pub enum WorkAnswer {
         /// Why.
         why: String,
     },
-    /// A piece of work is over, whoever ordered it.
+    /// A piece of work has ended, whoever ordered it.
     Ended {
         /// Which.
         activation: ActivationKey,

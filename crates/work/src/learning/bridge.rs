@@ -10,7 +10,7 @@ use super::embedder::EmbedderChoice;
 use super::knowledge_calls::Caller;
 use super::lessons::{Lesson, LessonAnswer, LessonAnswered, Lessons, Stage};
 use super::search::MemorySearch;
-use super::service::{Answer, EmbedderInUse, KnowledgeService, Question};
+use super::service::{Answer, EmbedderInUse, KnowledgeService, ServiceRequest};
 use super::settings::KnowledgeSettings;
 use crate::agent::Roster;
 use crate::gateway::embedding::{EmbeddingUsed, refusal_by_caps};
@@ -24,7 +24,7 @@ use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::store::Store;
 use crate::tools::{KNOWLEDGE, KnowledgeOrder, OrderKey, PendingToolOrders, ToolOrder, ToolOutcome, Work};
 
-/// The clock waits so long for an answer; what takes longer comes in later.
+/// How long the clock waits for an answer; anything that takes longer is admitted later.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Names a question, so that it is asked once.
@@ -41,9 +41,9 @@ enum QuestionKey {
 #[derive(Resource, Default)]
 pub struct KnowledgeBridge {
     service: Option<KnowledgeService>,
-    /// What was asked and is still there to be answered in the world: it takes the answer with its next tick.
+    /// Requests that were sent and still have a receiver in the world, which takes the answer with its next tick.
     asked: BTreeSet<QuestionKey>,
-    /// Of that, what the service has not answered yet.
+    /// The requests of those that the service has not answered yet.
     owed: BTreeSet<QuestionKey>,
     /// Since when the clock waits.
     waits_since: Option<Instant>,
@@ -116,7 +116,7 @@ impl KnowledgeBridge {
         self.arrived.push(answer);
     }
 
-    /// Whether an answer is owed for which the clock still waits.
+    /// Whether an answer is outstanding for which the clock still waits.
     fn owes(&mut self) -> bool {
         if self.owed.is_empty() {
             self.waits_since = None;
@@ -127,7 +127,7 @@ impl KnowledgeBridge {
 }
 
 /// Everything that a question is made of.
-struct Asking<'a> {
+struct RequestParts<'a> {
     pending: &'a PendingRequests,
     orders: &'a PendingToolOrders,
     lessons: &'a Lessons,
@@ -142,12 +142,15 @@ struct Asking<'a> {
 }
 
 /// What is to be asked, in order.
-fn questions<'a>(room: &'a Asking<'a>) -> impl Iterator<Item = (QuestionKey, Question)> + 'a {
+fn questions<'a>(room: &'a RequestParts<'a>) -> impl Iterator<Item = (QuestionKey, ServiceRequest)> + 'a {
     let parts = room.pending.orders_of(REMEMBERED).filter_map(|order| {
         let agent = room.roster.id(order.agent)?.clone();
         let about = order.query["about"].as_str()?.to_owned();
         let (key, now, settings, chars_at_most) = (order.key, room.now, room.settings.clone(), room.chars_at_most);
-        Some((QuestionKey::Part(key.clone()), Question::Recall { key, agent, about, now, settings, chars_at_most }))
+        Some((
+            QuestionKey::Part(key.clone()),
+            ServiceRequest::Recall { key, agent, about, now, settings, chars_at_most },
+        ))
     });
     let calls = room.orders.of(KNOWLEDGE).filter_map(|order| {
         let question = call(order, room)?;
@@ -156,12 +159,12 @@ fn questions<'a>(room: &'a Asking<'a>) -> impl Iterator<Item = (QuestionKey, Que
     parts.chain(calls).chain(room.lessons.first().and_then(of_lesson))
 }
 
-/// What a lesson is to be told, or wants done.
-fn of_lesson(lesson: &Lesson) -> Option<(QuestionKey, Question)> {
+/// What a lesson needs to know, or wants to have done.
+fn of_lesson(lesson: &Lesson) -> Option<(QuestionKey, ServiceRequest)> {
     match &lesson.stage {
         Stage::Comparing { candidates } => {
             let (agent, candidates) = (lesson.id.clone(), candidates.clone());
-            let question = Question::Compare { lesson: lesson.number, agent, candidates };
+            let question = ServiceRequest::Compare { lesson: lesson.number, agent, candidates };
             Some((QuestionKey::Lesson(lesson.number, false), question))
         }
         Stage::TakingIn { decisions, .. } => {
@@ -172,14 +175,14 @@ fn of_lesson(lesson: &Lesson) -> Option<(QuestionKey, Question)> {
                 source: lesson.source.clone(),
                 now: lesson.at_secs,
             };
-            let question = Question::TakeIn { lesson: lesson.number, caller, decisions: decisions.clone() };
+            let question = ServiceRequest::TakeIn { lesson: lesson.number, caller, decisions: decisions.clone() };
             Some((QuestionKey::Lesson(lesson.number, true), question))
         }
         Stage::Extracting | Stage::Weighing { .. } => None,
     }
 }
 
-fn call(order: &ToolOrder, room: &Asking<'_>) -> Option<Question> {
+fn call(order: &ToolOrder, room: &RequestParts<'_>) -> Option<ServiceRequest> {
     let Work::Order { order: wanted } = &order.plan.work else { return None };
     let wanted: KnowledgeOrder = serde_json::from_value(wanted.clone()).ok()?;
     let source = Source {
@@ -188,12 +191,12 @@ fn call(order: &ToolOrder, room: &Asking<'_>) -> Option<Question> {
         record: Some(order.cause.0),
     };
     let caller = Caller { agent: order.agent.clone(), call: order.key.id(), source, now: room.now };
-    Some(Question::Tool { key: order.key, caller, order: wanted })
+    Some(ServiceRequest::Tool { key: order.key, caller, order: wanted })
 }
 
-/// Asks what is not asked yet, as far as there is room, and drops what nobody waits for any more. Where nobody is there
-/// to ask, everything is answered with that.
-fn send(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
+/// Sends new requests, as far as there is room, and drops those that nobody waits for any more. Without a service,
+/// everything is answered with that.
+fn send(bridge: &mut KnowledgeBridge, room: &RequestParts<'_>) {
     let Some(service) = bridge.service.as_ref().filter(|service| !service.is_dead()) else {
         give_up(bridge, room);
         return;
@@ -204,13 +207,13 @@ fn send(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
     // Before anything is asked that it has a part in.
     if !bridge.is_embedder_told {
         let choice = Box::new(bridge.embedder.clone());
-        bridge.is_embedder_told = service.ask(Question::UseEmbedder(choice)).is_ok();
+        bridge.is_embedder_told = service.ask(ServiceRequest::UseEmbedder(choice)).is_ok();
         if !bridge.is_embedder_told {
             return;
         }
     }
     let changed = std::mem::take(&mut bridge.changed);
-    let mut left = changed.into_iter().map(|owner| (owner.clone(), service.ask(Question::Changed(owner))));
+    let mut left = changed.into_iter().map(|owner| (owner.clone(), service.ask(ServiceRequest::Changed(owner))));
     bridge.changed = left.by_ref().filter_map(|(owner, asked)| asked.is_err().then_some(owner)).collect();
     let mut still_there = BTreeSet::new();
     let mut has_room = true;
@@ -224,13 +227,13 @@ fn send(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
         }
         still_there.insert(key);
     }
-    // What nobody waits for any more is not owed either.
+    // Requests that nobody waits for any more are not outstanding either.
     bridge.owed.retain(|key| still_there.contains(key));
     bridge.asked = still_there;
 }
 
 /// Answers what nobody will answer any more, once.
-fn give_up(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
+fn give_up(bridge: &mut KnowledgeBridge, room: &RequestParts<'_>) {
     let why = || "memories cannot be read in this run; reopen the workspace to see why".to_owned();
     bridge.changed.clear();
     let mut still_there = BTreeSet::new();
@@ -245,8 +248,8 @@ fn give_up(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
     bridge.asked = still_there;
 }
 
-/// Whether something is still to be asked, or comes in with the next tick.
-fn has_unasked(bridge: &KnowledgeBridge, room: &Asking<'_>) -> bool {
+/// Whether something has still to be sent, or arrives with the next tick.
+fn has_unasked(bridge: &KnowledgeBridge, room: &RequestParts<'_>) -> bool {
     questions(room).any(|(key, _)| !bridge.asked.contains(&key))
 }
 
@@ -279,7 +282,7 @@ pub fn has_news(world: &World) -> bool {
 pub fn wait_for_answer(world: &mut World, timeout: Duration) {
     let mut bridge = world.resource_mut::<KnowledgeBridge>();
     if bridge.owed.is_empty() {
-        // What is to be asked waits for the log, which takes a moment.
+        // Requests wait for the log, which takes a moment.
         std::thread::sleep(timeout.min(Duration::from_millis(1)));
         return;
     }
@@ -289,9 +292,9 @@ pub fn wait_for_answer(world: &mut World, timeout: Duration) {
     }
 }
 
-fn asking(world: &World) -> Asking<'_> {
+fn asking(world: &World) -> RequestParts<'_> {
     let clock = world.resource::<SimClock>();
-    Asking {
+    RequestParts {
         pending: world.resource(),
         orders: world.resource(),
         lessons: world.resource(),
@@ -305,7 +308,7 @@ fn asking(world: &World) -> Asking<'_> {
     }
 }
 
-/// Moves what the service says to the door.
+/// Moves what the service reports into the inbox.
 pub(super) fn collect(
     mut bridge: ResMut<KnowledgeBridge>,
     journal: Res<InputJournal>,

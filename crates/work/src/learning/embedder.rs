@@ -93,7 +93,7 @@ impl EmbedderChoice {
         &self.meter
     }
 
-    /// Sets up to use it. Where a provider's is asked for the first time, it is asked how many numbers its vectors have.
+    /// Prepares its use. A provider's model is first called to learn the dimension of its vectors.
     pub(super) fn open(&self, db: &Db) -> Result<Opened, EmbeddingError> {
         let opened = match &self.wanted {
             WantedEmbedder::BuiltIn => return Ok(Opened { embedder: built_in()?, instead: None }),

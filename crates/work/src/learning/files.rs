@@ -17,7 +17,7 @@ use crate::workspace::vfs::{DirectFileError, DirectFiles, FileHandle, FileOperat
 
 /// No file of memories is larger, in bytes.
 const BYTES_AT_MOST: u64 = 32 * 1024 * 1024;
-/// A file that others keep changing is given up after so many tries.
+/// How often a file that others keep changing is tried.
 const TRIES: usize = 8;
 /// What is kept beside the files.
 const DATABASE: &str = "knowledge.db";
@@ -28,7 +28,7 @@ pub enum KnowledgeFilesError {
     /// The folder cannot be opened.
     #[error("{KNOWLEDGE_FOLDER}: {0}")]
     Folder(#[from] std::io::Error),
-    /// A name is no path of the workspace.
+    /// A name is not a path of the workspace.
     #[error(transparent)]
     Path(#[from] PathRefusal),
     /// The disk says no.
@@ -52,7 +52,7 @@ pub enum KnowledgeFilesError {
 
 /// By whom files are written.
 enum Writer {
-    /// By this process alone, beside a room or where there is none.
+    /// By this process alone, beside a room or without one.
     Alone {
         /// The folder that commands lock while they write.
         workspace: PathBuf,
@@ -67,7 +67,7 @@ pub struct KnowledgeFiles {
     writer: Writer,
     known: KnowledgeBase,
     texts: BTreeMap<Owner, String>,
-    /// Files that cannot be read: what stands in them is not known, and they are not written.
+    /// Files that cannot be read: their content is unknown, and they are not written.
     unread: Vec<Problem>,
     /// Why another model says what texts mean than the settings name.
     instead: Option<String>,
@@ -192,7 +192,7 @@ impl KnowledgeFiles {
         self.change(by, |known| Ok(vec![known.forget(id)?]))
     }
 
-    /// Makes a change, and makes it anew where somebody saved a file of it meanwhile: what they wrote is read first.
+    /// Makes a change, and makes it again if somebody saved a file of it meanwhile: their text is read first.
     fn change(
         &mut self,
         by: &Author,
@@ -218,7 +218,7 @@ impl KnowledgeFiles {
         Err(KnowledgeFilesError::Crossed(place))
     }
 
-    /// Writes what is to be written, over what was read; says whether that still stood there.
+    /// Writes the new text over the one that was read; returns whether that was still there.
     fn write(&mut self, change: &FileChange, by: &Author) -> Result<bool, KnowledgeFilesError> {
         let place = change.owner.place();
         let path = WorkspacePath::new(&place)?;
@@ -283,7 +283,7 @@ fn count_in(counts: &mut MemoryCounts, owner: &Owner, file: Option<&KnowledgeFil
     }
 }
 
-/// What stands in all files that can be read, and why the others cannot.
+/// The content of all files that can be read, and why the others cannot.
 fn texts(files: &DirectFiles) -> Result<(BTreeMap<Owner, String>, Vec<Problem>), KnowledgeFilesError> {
     let (mut texts, mut unread) = (BTreeMap::new(), Vec::new());
     for path in files.find_in(KNOWLEDGE_FOLDER)? {

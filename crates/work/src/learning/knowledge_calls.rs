@@ -19,7 +19,7 @@ use crate::tools::{KnowledgeOrder, ToolNews, ToolOutput};
 pub(super) const LOGGED_CHARS: usize = 300;
 /// Characters of a memory in a prompt and in an answer.
 const TOLD_CHARS: usize = 1_000;
-/// So many known memories are looked at for one that may say the same.
+/// How many known memories are compared with a candidate.
 pub(super) const SIMILAR: usize = 5;
 /// What is less alike than this has nothing to do with it.
 const ALIKE_FROM: f32 = 0.4;
@@ -104,7 +104,7 @@ pub(super) fn logged(content: &str) -> String {
 pub(super) struct Caller {
     /// The agent.
     pub(super) agent: Id,
-    /// Names the call for ever: what comes of it once has an id that follows from it.
+    /// A permanent id of the call: the ids of its results are derived from it.
     pub(super) call: Id,
     /// Where it comes from.
     pub(super) source: Source,
@@ -112,7 +112,7 @@ pub(super) struct Caller {
     pub(super) now: i64,
 }
 
-/// What a call of a tool comes to.
+/// The result of a tool call.
 pub(super) fn carry_out(files: &mut KnowledgeFiles, caller: &Caller, order: &KnowledgeOrder) -> ToolNews {
     let done = match order {
         KnowledgeOrder::Query { question, kinds, limit } => Ok(find(files, caller, question, kinds, *limit)),
@@ -149,7 +149,7 @@ fn find(files: &mut KnowledgeFiles, caller: &Caller, question: &str, kinds: &[Me
     output(text, &told)
 }
 
-/// What is said of a call, and what the log is to say of it.
+/// The result of a call, and its log events.
 fn output(text: String, told: &Knowledge) -> ToolOutput {
     ToolOutput { text, data: Some(json!({ TOLD: told })), ..ToolOutput::default() }
 }
@@ -176,7 +176,7 @@ fn edges(
             knowledge_query"
             )
         })?;
-        // What everybody reads does not name what one keeps to itself.
+        // A shared text must not name private memories.
         if !is_private && !known.memory.shared {
             return Err(format!("only you know {target}: share its content first, or add this memory with private"));
         }
@@ -225,10 +225,10 @@ fn contribute(
             let told = rewrite(files, &id, &candidate, caller.now, &by)?;
             Ok(output(format!("It adds to {id}, which is now: {}", candidate.content), &told))
         }
-        // Whoever says so in so many words means it, however short it is.
+        // An exact match is intended, however short it is.
         act @ (Act::Add { .. } | Act::Skip | Act::Delete { .. }) => {
             let found = if let Act::Add { edges, .. } = act { edges } else { Vec::new() };
-            // What the agent says of two memories goes before how alike they are.
+            // The agent's own statement about two memories takes precedence over their similarity.
             let found = found.into_iter().filter(|edge| said.iter().all(|one| one.target != edge.target));
             let mut edges: Vec<Edge> = said.iter().cloned().chain(found).collect();
             edges.sort_by(|one, other| one.target.cmp(&other.target));
@@ -270,8 +270,8 @@ pub(super) fn similar_of(files: &KnowledgeFiles, owner: &Owner, agent: &Id, cand
     similar.take(SIMILAR).collect()
 }
 
-/// What is known that is like each of several that may be worth remembering. What everybody knows is among it, so that it
-/// is not remembered again, and may not be changed: it is not this agent's.
+/// What is known that is like each of several that may be worth remembering. What everybody knows is among it, so that
+/// it is not remembered again, and may not be changed: it is not this agent's.
 pub(super) fn compare(files: &KnowledgeFiles, agent: &Id, candidates: &[Candidate]) -> Vec<Case> {
     let case = |candidate: &Candidate| {
         let own = similar_of(files, &Owner::Agent(agent.clone()), agent, candidate);
@@ -289,8 +289,8 @@ pub(super) fn compare(files: &KnowledgeFiles, agent: &Id, candidates: &[Candidat
     candidates.iter().map(case).collect()
 }
 
-/// Does what was decided about what an agent looked back at, as its own act; what the log says of it, and which memories
-/// cannot both be true. What was done before is not done again.
+/// Does what was decided about what an agent looked back at, as its own act; what the log says of it, and which
+/// memories cannot both be true. What was done before is not done again.
 pub(super) fn apply_decisions(
     files: &mut KnowledgeFiles,
     caller: &Caller,

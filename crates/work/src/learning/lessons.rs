@@ -52,7 +52,7 @@ pub enum Stage {
         /// What may be worth remembering.
         candidates: Vec<Candidate>,
     },
-    /// The model is asked what is to be done about each.
+    /// The model is asked what to do with each.
     Weighing {
         /// With what is known that is like it.
         cases: Vec<Case>,
@@ -114,7 +114,7 @@ pub enum LessonAnswer {
     },
     /// What was to be done is done.
     TakenIn {
-        /// What the log says of it.
+        /// Its events for the log.
         told: Vec<Knowledge>,
         /// What a person is to look at: memories that cannot both be true.
         contradictions: Vec<String>,
@@ -142,7 +142,7 @@ pub struct LessonOver {
 #[serde(default)]
 pub struct Lessons {
     last_number: u64,
-    /// The first is under way.
+    /// The first one is being processed.
     queue: VecDeque<Lesson>,
     /// Whether the model was asked about the first.
     is_asked: bool,
@@ -171,16 +171,16 @@ impl Lessons {
         self.queue.iter()
     }
 
-    /// The one that is under way.
+    /// The one that is being processed.
     pub(super) fn first(&self) -> Option<&Lesson> {
         self.queue.front()
     }
 
-    /// Adds something to learn from; gives back what is given up for it.
+    /// Adds something to learn from; returns what is dropped for it.
     pub(super) fn add(&mut self, lesson: Lesson) -> Option<Lesson> {
         self.last_number += 1;
         self.queue.push_back(Lesson { number: self.last_number, ..lesson });
-        // The first is under way.
+        // The first one is being processed.
         if self.queue.len() > WAITING_AT_MOST { self.queue.remove(1) } else { None }
     }
 
@@ -250,7 +250,7 @@ impl Lessons {
         }
     }
 
-    /// What came of an order about what is known. How the lesson ended, if it did.
+    /// Applies the result of an operation on memories. Returns how the lesson ended, if it did.
     pub(super) fn answered(&mut self, answered: &LessonAnswered) -> Option<LessonOver> {
         let lesson = self.queue.front_mut().filter(|lesson| lesson.number == answered.number)?;
         match (&lesson.stage, &answered.answer) {
@@ -288,7 +288,7 @@ impl Lessons {
     }
 }
 
-/// What came of a lesson altogether.
+/// The overall result of a lesson.
 fn summed(told: &[Knowledge], decisions: usize, but: Option<String>) -> Option<Knowledge> {
     let count = |is_it: fn(&Knowledge) -> bool| told.iter().filter(|one| is_it(one)).count() as u64;
     let added = count(|one| matches!(one, Knowledge::Added { .. }));

@@ -1,4 +1,4 @@
-//! A lesson goes through its steps, once each, and says how it ended.
+//! A lesson goes through its steps, once each, and reports how it ended.
 
 use super::*;
 use crate::knowledge::Memory;
@@ -78,7 +78,7 @@ fn where_nothing_like_it_is_known_the_model_is_not_asked_again() {
 }
 
 #[test]
-fn where_the_first_question_fails_nothing_is_learned_and_that_is_told() {
+fn where_the_first_question_fails_nothing_is_learned_and_that_is_reported() {
     for outcome in [failure(FailureKind::TimedOut), Ok("I remember nothing".to_owned())] {
         let over = begun().replied("lesson-1-extract", &outcome).expect("it is over");
         assert!(matches!(over.told.as_slice(), [Knowledge::Failed { .. }]), "{over:?}");
@@ -88,7 +88,7 @@ fn where_the_first_question_fails_nothing_is_learned_and_that_is_told() {
 }
 
 #[test]
-fn where_the_second_question_fails_what_may_be_worth_it_is_remembered_and_that_is_told() {
+fn where_the_second_question_fails_what_may_be_worth_it_is_remembered_and_that_is_reported() {
     let mut lessons = extracted();
     compared(&mut lessons, known());
     lessons.question("today");

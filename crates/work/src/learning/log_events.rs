@@ -80,7 +80,7 @@ pub(super) fn follow_files(mut changes: MessageReader<OutsideChange>, mut bridge
 /// Where problems with the model come from.
 const EMBEDDER: &str = "knowledge.embedder";
 
-/// Keeps which model says what texts mean, and tells where it is not the one that the settings name.
+/// Records which model makes the embeddings, and reports if it is not the one in the settings.
 pub(super) fn follow_embedder(
     mut told: MessageReader<EmbedderInUse>,
     mut in_use: ResMut<EmbedderInUse>,

@@ -32,7 +32,7 @@ use crate::mind::{PartGathered, SideRequestDue, SideRequestReplied, WorkOver};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::ConversationEnded;
-use crate::tools::{AnswerOrders, CarriedOutOutside, CloseOrders, KNOWLEDGE, ToolOutcome, Tools};
+use crate::tools::{AnswerOrders, CloseOrders, ExternalResultsReceived, KNOWLEDGE, ToolOutcome, Tools};
 use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{ProblemReport, SettingsExt};
 
@@ -50,13 +50,13 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            bridge::collect.in_set(CollectInputs).after(CarriedOutOutside),
+            bridge::collect.in_set(CollectInputs).after(ExternalResultsReceived),
             // Before the calls are closed.
             log_events::log_calls
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools))
                 .after(AnswerOrders)
                 .before(CloseOrders),
-            // What is asked here is heard in the same tick: nothing is lost where the room is saved after it.
+            // Requests that are made here are received in the same tick: nothing is lost if the room is saved after it.
             (
                 log_events::log_recalled,
                 log_events::follow_files,

@@ -19,12 +19,12 @@ use crate::mind::{CallKind, Ending, PendingRequests, SideQuestion, SideRequestDu
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Conversation, ConversationEnded, session_of};
 
-/// Nobody looks back while models are asked for work, unless that goes on for longer than this, in seconds of the room.
+/// Reflections wait while models are called for work, but not longer than this, in seconds of the room.
 const WAITS_AT_MOST_SECS: i64 = 120;
 
 /// The system parameters of reviewing.
 #[derive(SystemParam)]
-pub(super) struct Room<'w, 's> {
+pub(super) struct ReviewParams<'w, 's> {
     roster: Res<'w, Roster>,
     profiles: Option<Res<'w, Profiles>>,
     questions: Res<'w, RequestQueue>,
@@ -35,13 +35,12 @@ pub(super) struct Room<'w, 's> {
     date: Res<'w, RoomDate>,
 }
 
-impl Room<'_, '_> {
+impl ReviewParams<'_, '_> {
     fn agent(&self, key: AgentKey) -> Option<&Agent> {
         self.agents.get(self.roster.entity(key)?).ok()
     }
 
-    /// Whether a coding agent answers for it, which would go to work at what it is asked: it adds to what is known by
-    /// itself.
+    /// Whether a coding agent answers for it, which would start to work on such a request: it adds memories by itself.
     fn is_coding_agent(&self, agent: &Agent) -> bool {
         let profile = self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile));
         let wanted = profile.and_then(|profile| profile.model.as_deref());
@@ -57,7 +56,7 @@ impl Room<'_, '_> {
 /// Queues what agents are to learn from.
 pub(super) fn queue_lessons(
     (mut work, mut talks): (MessageReader<WorkOver>, MessageReader<ConversationEnded>),
-    room: Room,
+    room: ReviewParams,
     mut lessons: ResMut<Lessons>,
     mut log: ResMut<EventLog>,
 ) {
@@ -86,7 +85,7 @@ fn is_worth_a_look(over: &WorkOver) -> bool {
     !matches!(over.ending, Ending::Aborted { .. }) && !over.said.is_empty()
 }
 
-fn lines_of(conversation: &Conversation, room: &Room) -> Vec<Line> {
+fn lines_of(conversation: &Conversation, room: &ReviewParams) -> Vec<Line> {
     let topic = conversation.topic.as_deref().and_then(|topic| line(&TOPIC.into(), topic, false));
     let said = conversation.said.iter();
     let said = said.filter_map(|said| line(&room.name_of(&said.by.0), &said.text, said.by.is_user()));
@@ -96,7 +95,7 @@ fn lines_of(conversation: &Conversation, room: &Room) -> Vec<Line> {
 fn queue(
     lessons: &mut Lessons,
     log: &mut EventLog,
-    room: &Room,
+    room: &ReviewParams,
     (agent, lines): (AgentKey, Vec<Line>),
     (session, cause): (Id, Seq),
 ) {
@@ -111,10 +110,10 @@ fn queue(
     }
 }
 
-/// Lets the lesson that is under way go on, and asks what is to be asked.
+/// Continues the current lesson, and makes its requests.
 pub(super) fn go_on(
     (mut replies, mut answers): (MessageReader<SideRequestReplied>, MessageReader<LessonAnswered>),
-    room: Room,
+    room: ReviewParams,
     pending: Res<PendingRequests>,
     mut lessons: ResMut<Lessons>,
     mut due: MessageWriter<SideRequestDue>,
@@ -149,7 +148,7 @@ pub(super) fn go_on(
     }
 }
 
-/// The log says what was learned, and a person is told what cannot both be true.
+/// Logs what was learned, and tells a person about contradictions.
 fn log_lesson(log: &mut EventLog, over: &LessonOver) {
     let LessonOver { lesson, told, contradictions } = over;
     let draft = |knowledge: &Knowledge| EventDraft::of(knowledge).agent(&lesson.id).cause(lesson.cause);

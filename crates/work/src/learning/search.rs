@@ -12,7 +12,7 @@ use crate::log::events::RecalledScore;
 
 /// Searches that wait; more wait where they are asked.
 const SEARCHES_WAITING: usize = 8;
-/// Whoever searches waits so long for its turn, and so long for the answer.
+/// How long a search waits for its turn, and for its answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A search query.

@@ -26,16 +26,16 @@ use crate::workspace::vfs::FileHandle;
 
 /// Questions that wait in the service; more wait in the world.
 const QUESTIONS_WAITING: usize = 256;
-/// Vectors that are made in one go while nobody asks anything.
+/// How many vectors are made in one go while there are no requests.
 const CAUGHT_UP_AT_ONCE: usize = 16;
-/// Where none of them could be made, it is tried again after so long.
+/// When embedding is retried after it failed for all texts.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
-/// Where the model that the settings name could not be asked, it is tried again after so long.
+/// When the model of the settings is tried again after it could not be reached.
 const WANTED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// A request to the service.
 #[derive(Clone, Debug)]
-pub(super) enum Question {
+pub(super) enum ServiceRequest {
     /// What an agent is to be reminded of.
     Recall { key: GatherKey, agent: Id, about: String, now: i64, settings: KnowledgeSettings, chars_at_most: usize },
     /// A call of a tool.
@@ -50,7 +50,7 @@ pub(super) enum Question {
     UseEmbedder(Box<EmbedderChoice>),
 }
 
-impl Question {
+impl ServiceRequest {
     /// The answer where nobody can be asked.
     pub(super) fn refused(self, why: String) -> Option<Answer> {
         match self {
@@ -82,7 +82,7 @@ pub(super) enum Answer {
     Tool(OrderKey, ToolNews),
     /// To a lesson.
     Lesson(LessonAnswered),
-    /// There are so many memories now.
+    /// The present number of memories.
     Counted(MemoryCounts),
     /// This model says what texts mean.
     Embedder(EmbedderInUse),
@@ -112,7 +112,7 @@ pub struct KnowledgeServiceOptions {
 /// The knowledge thread and its channels. Dropping it lets running requests finish.
 pub struct KnowledgeService {
     /// `None` only while dropping.
-    questions: Option<Sender<Question>>,
+    questions: Option<Sender<ServiceRequest>>,
     answers: Receiver<Answer>,
     search: MemorySearch,
     thread: Option<JoinHandle<()>>,
@@ -123,10 +123,10 @@ impl KnowledgeService {
     /// anything does without.
     pub fn start(options: KnowledgeServiceOptions) -> std::io::Result<Self> {
         let (questions, asked) = bounded(QUESTIONS_WAITING);
-        // Whoever asks takes the answers before it asks more.
+        // The caller takes the answers before it makes further requests.
         let (answer, answers) = bounded(2 * QUESTIONS_WAITING);
         let (search, searched) = searches();
-        let work = Work {
+        let work = ServiceState {
             counted: options.counted.clone(),
             options,
             opened: None,
@@ -144,8 +144,8 @@ impl KnowledgeService {
         self.search.clone()
     }
 
-    /// Asks something; gives it back where there is no room for it now.
-    pub(super) fn ask(&self, question: Question) -> Result<(), Box<Question>> {
+    /// Sends a request; returns it if there is no room for it now.
+    pub(super) fn ask(&self, question: ServiceRequest) -> Result<(), Box<ServiceRequest>> {
         let Some(questions) = &self.questions else { return Err(Box::new(question)) };
         questions.try_send(question).map_err(|refused| match refused {
             TrySendError::Full(question) | TrySendError::Disconnected(question) => Box::new(question),
@@ -157,7 +157,7 @@ impl KnowledgeService {
         self.answers.try_recv().ok()
     }
 
-    /// The next answer, waiting for it at most so long.
+    /// The next answer, waiting for it up to this long.
     pub(super) fn next(&self, timeout: Duration) -> Option<Answer> {
         self.answers.recv_timeout(timeout).ok()
     }
@@ -181,23 +181,23 @@ impl Drop for KnowledgeService {
     }
 }
 
-struct Work {
+struct ServiceState {
     options: KnowledgeServiceOptions,
     opened: Option<KnowledgeFiles>,
-    /// What the room was told last.
+    /// The last number that was reported to the room.
     counted: MemoryCounts,
     answer: Sender<Answer>,
     /// The model that is wanted.
     wanted: EmbedderChoice,
-    /// When it is tried again, where it could not be asked.
+    /// When it is tried again, if it could not be used.
     wanted_again: Option<Instant>,
-    /// What the room was told of it last.
+    /// The last model that was reported to the room.
     in_use: Option<EmbedderInUse>,
 }
 
 /// What comes next.
 enum Next {
-    Question(Question),
+    Question(ServiceRequest),
     Search(Search),
     /// Nobody asks anything.
     Idle,
@@ -205,8 +205,8 @@ enum Next {
     Over,
 }
 
-impl Work {
-    fn run(mut self, asked: &Receiver<Question>, mut searched: Receiver<Search>) {
+impl ServiceState {
+    fn run(mut self, asked: &Receiver<ServiceRequest>, mut searched: Receiver<Search>) {
         let mut rests = false;
         loop {
             let is_heard = match self.next(asked, &mut searched, rests) {
@@ -227,14 +227,14 @@ impl Work {
                     self.answer(question)
                 }
             };
-            if !(is_heard && self.tell_embedder()) {
+            if !(is_heard && self.report_embedder()) {
                 return;
             }
         }
     }
 
-    /// What is to be done next; where vectors are to be made and nobody asks anything, that.
-    fn next(&self, asked: &Receiver<Question>, searched: &mut Receiver<Search>, rests: bool) -> Next {
+    /// The next thing to do; making vectors if there are no requests.
+    fn next(&self, asked: &Receiver<ServiceRequest>, searched: &mut Receiver<Search>, rests: bool) -> Next {
         let is_due = self.opened.as_ref().is_some_and(|opened| opened.known().due() > 0);
         let idle = match (is_due, rests) {
             (false, _) => never(),
@@ -258,34 +258,34 @@ impl Work {
     }
 
     /// Answers a question; whether somebody still listens.
-    fn answer(&mut self, question: Question) -> bool {
+    fn answer(&mut self, question: ServiceRequest) -> bool {
         let may_change = question.may_change();
         let is_heard = match question {
-            Question::Recall { key, agent, about, now, settings, chars_at_most } => {
+            ServiceRequest::Recall { key, agent, about, now, settings, chars_at_most } => {
                 let recalled = self
                     .with(|files| Ok(knowledge_calls::recall(files, &agent, &about, (now, &settings, chars_at_most))));
                 self.say(Answer::Part(key, recalled.map_err(|error| error.to_string())))
             }
-            Question::Tool { key, caller, order } => {
+            ServiceRequest::Tool { key, caller, order } => {
                 let news = self.with(|files| Ok(knowledge_calls::carry_out(files, &caller, &order)));
                 let news = news.unwrap_or_else(|error| ToolNews::Failed { why: error.to_string() });
                 self.say(Answer::Tool(key, news))
             }
-            Question::Compare { lesson, agent, candidates } => {
+            ServiceRequest::Compare { lesson, agent, candidates } => {
                 let cases = self.with(|files| Ok(knowledge_calls::compare(files, &agent, &candidates)));
                 self.say_of_lesson(lesson, cases.map(|cases| LessonAnswer::Compared { cases }))
             }
-            Question::TakeIn { lesson, caller, decisions } => {
+            ServiceRequest::TakeIn { lesson, caller, decisions } => {
                 let taken = self.with(|files| knowledge_calls::apply_decisions(files, &caller, &decisions));
                 let answer = taken.map(|(told, contradictions)| LessonAnswer::TakenIn { told, contradictions });
                 self.say_of_lesson(lesson, answer)
             }
-            Question::Changed(owner) => {
-                // What cannot be read is told when it is asked for.
+            ServiceRequest::Changed(owner) => {
+                // Files that cannot be read are reported when they are needed.
                 let _is_other = self.with(|files| files.read_again(&owner));
                 true
             }
-            Question::UseEmbedder(choice) => {
+            ServiceRequest::UseEmbedder(choice) => {
                 self.use_embedder(*choice);
                 true
             }
@@ -317,7 +317,7 @@ impl Work {
     }
 
     /// Says which model is in use, where that is news.
-    fn tell_embedder(&mut self) -> bool {
+    fn report_embedder(&mut self) -> bool {
         let Some(opened) = &self.opened else { return true };
         let embedder = opened.known().embedder();
         let trouble = opened.instead().map(str::to_owned).or_else(|| embedder.trouble());

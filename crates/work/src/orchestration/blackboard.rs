@@ -11,7 +11,7 @@ use super::settings::BlackboardSettings;
 use crate::base::{ActivationKey, Id};
 use crate::tools::Condition;
 
-/// Of a value so many characters are shown in an error.
+/// How many characters of a value an error shows.
 const SHOWN_CHARS: usize = 400;
 
 /// A value of an entry at one time.
@@ -98,7 +98,7 @@ pub struct Change {
 /// Why an entry was not changed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum NotWritten {
-    /// It says something else than whoever writes it thought.
+    /// Its value is not the one that the writer expected.
     #[error("the entry {key:?} is now {value} (version {version}, written by {by}), not what you expected; reconsider")]
     Other {
         /// Which.
@@ -119,7 +119,7 @@ pub enum NotWritten {
     /// There are too many.
     #[error("there are already {most} entries on the blackboard; remove one first by writing null")]
     TooMany {
-        /// So many may be.
+        /// The limit.
         most: usize,
     },
     /// The run is over, or there is none.

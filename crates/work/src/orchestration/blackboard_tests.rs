@@ -1,4 +1,4 @@
-//! Blackboards: two who write the same entry never lose each other's word, and nothing grows beyond its bounds.
+//! Blackboards: two agents that write the same entry never lose each other's text, and nothing grows beyond its bounds.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ fn an_entry_that_was_taken_away_is_gone_and_its_history_says_so() {
     let mut boards = Blackboards::default();
     write(&mut boards, "plan", json!(1), Condition::Anything).expect("there is room");
     assert_eq!(write(&mut boards, "plan", Value::Null, expects(json!(1))), Ok(2));
-    let board = boards.get(RUN).expect("it is there");
+    let board = boards.get(RUN).expect("it should exist");
     assert!(board.entry("plan").is_none());
     let before = board.entries().next().map(|(_, entry)| entry.before.len());
     assert_eq!(before, Some(1));
@@ -88,7 +88,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..120)
 }
 
-/// For each run that goes on, what stands on its blackboard.
+/// The content of the blackboard of each running run.
 type Model = BTreeMap<u64, BTreeMap<String, u8>>;
 
 proptest! {
@@ -138,7 +138,7 @@ proptest! {
                 Act::Save => disk = (boards.clone(), model.clone()),
                 Act::Crash => {
                     let text = serde_json::to_string(&disk.0).expect("blackboards can be saved");
-                    boards = serde_json::from_str(&text).expect("and read again");
+                    boards = serde_json::from_str(&text).expect("it should be readable again");
                     prop_assert_eq!(&boards, &disk.0);
                     model = disk.1.clone();
                     runs = (next_run..next_run + 3).collect();

@@ -89,7 +89,7 @@ pub(super) fn follow_file(
     kept.entries = merged;
 }
 
-/// Ends the blackboards of runs that are over, and keeps what they shared. After the kernel forgot them.
+/// Ends the blackboards of ended runs, and stores what they shared. After the kernel forgot them.
 pub(super) fn keep(
     mut boards: ResMut<Blackboards>,
     (mut kept, mut unkept): (ResMut<BoardArchive>, ResMut<Unkept>),
@@ -157,7 +157,7 @@ pub(super) fn apply_commands(
                 writes.write(write_of(&kept.entries));
             }
             Err(why) => {
-                // About nobody, so that the person is told.
+                // Without an agent, so that the person is told.
                 log.write(EventDraft::of(&Warning::new(why)));
             }
         }
@@ -211,7 +211,7 @@ mod tests {
         };
         write("draft", json!("x"), false);
         write("found", json!({ "chairs": 12 }), true);
-        let kept = shared_entries(run, boards.get(run).expect("it is there"));
+        let kept = shared_entries(run, boards.get(run).expect("it should exist"));
         let value = json!({ "chairs": 12 });
         assert_eq!(
             kept,

@@ -8,7 +8,7 @@ use crate::base::{Id, Problem};
 use crate::tools::collaboration::name;
 use crate::workspace::layout::KEPT_BLACKBOARD;
 
-/// What stands above the entries in the file.
+/// The text above the entries in the file.
 const HEAD: &str =
     "# Entries that agents shared on the blackboards of earlier runs. Later runs read them; you can edit them.\n";
 

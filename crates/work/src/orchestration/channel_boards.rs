@@ -20,7 +20,7 @@ use crate::workspace::{SceneEdit, SceneWrite};
 const BOARD: &str = "messageboard";
 /// The key of a scene's entry that names the channel.
 const CHANNEL: &str = "channel";
-/// Of a message so many characters stand on a board.
+/// How many characters of a message a board shows.
 const SHOWN_CHARS: usize = 160;
 
 /// Which board shows which channel, by the board's id. Written by this module only.
@@ -32,7 +32,7 @@ pub struct Shown(BTreeMap<Id, ShownChannel>);
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct ShownChannel {
     channel: String,
-    /// The number of the last message that stands on it.
+    /// The number of the last message on it.
     last: u64,
     /// It does not change before this tick.
     not_before: u64,
@@ -117,7 +117,7 @@ pub(super) fn show(
     }
 }
 
-/// What stands on a board that shows a channel.
+/// The text of a board that shows a channel.
 fn text_of(name: &str, channel: &Channel, most: usize, called: impl Fn(&Id) -> Id) -> String {
     let from = channel.messages().len().saturating_sub(most);
     let lines = channel

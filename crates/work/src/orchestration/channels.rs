@@ -53,16 +53,16 @@ pub struct Subscription {
 pub struct Channel {
     /// What is known of what was said, the oldest first.
     messages: VecDeque<ChannelMessage>,
-    /// So many messages were said in all.
+    /// The total number of messages.
     said: u64,
-    /// So many characters the known ones have.
+    /// The number of characters of the known messages.
     chars: usize,
     subscribers: BTreeMap<Id, Subscription>,
-    /// So often somebody was told a message.
+    /// The number of deliveries.
     heard: u64,
-    /// So many messages were refused.
+    /// The number of refused messages.
     bounced: u64,
-    /// Whether its messages went in circles when one was said last.
+    /// Whether its messages were going in circles at the last one.
     goes_in_circles: bool,
 }
 
@@ -85,7 +85,7 @@ pub struct NewMessage {
 
 /// Why a message was not published, or a subscription was refused.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum Bounce {
+pub enum ChannelRefusal {
     /// Too much waits for those who listen.
     #[error(
         "channel '{channel}' is full: {waiting} messages are waiting, longest for {slowest}; try again when they have \
@@ -94,9 +94,9 @@ pub enum Bounce {
     Full {
         /// Which.
         channel: String,
-        /// So many messages wait.
+        /// The number of waiting messages.
         waiting: u64,
-        /// Who has heard the least.
+        /// The subscriber that has received the least.
         slowest: Id,
     },
     /// Messages led to each other too often.
@@ -107,13 +107,13 @@ pub enum Bounce {
     Circle {
         /// Which.
         channel: String,
-        /// So many messages led to it.
+        /// The number of messages that led to it.
         hops: u32,
     },
     /// There are too many channels.
     #[error("there are already {most} channels; use one of them: {there}")]
     TooManyChannels {
-        /// So many may be.
+        /// The limit.
         most: usize,
         /// Some of them.
         there: String,
@@ -121,7 +121,7 @@ pub enum Bounce {
     /// Too many listen.
     #[error("channel '{channel}' already has {most} subscribers")]
     TooManySubscribers {
-        /// So many may.
+        /// The limit.
         most: usize,
         /// To which.
         channel: String,
@@ -179,13 +179,13 @@ impl Channel {
         (self.said + 1).saturating_sub(subscription.next)
     }
 
-    /// The number of the oldest message that somebody has not heard.
+    /// The number of the oldest message that some subscriber has not received.
     fn oldest_waiting(&self) -> Option<(u64, &Id)> {
         self.subscribers.iter().map(|(agent, one)| (one.next, agent)).min().filter(|(next, _)| *next <= self.said)
     }
 
-    /// Forgets what everybody has heard, beyond what is kept to be looked at; and more, where that makes room for a
-    /// message of so many characters.
+    /// Forgets messages that everybody has received, beyond those that are kept for viewing; and more, if that makes
+    /// room for a message of this many characters.
     fn make_room(&mut self, chars: usize, settings: &ChannelSettings) {
         let first_waiting = self.oldest_waiting().map_or(self.said + 1, |(next, _)| next);
         while let Some(oldest) = self.messages.front().filter(|oldest| oldest.number < first_waiting) {
@@ -222,16 +222,16 @@ impl Channels {
         self.channels.get(name)
     }
 
-    fn make(&mut self, name: &str, settings: &ChannelSettings) -> Result<&mut Channel, Bounce> {
+    fn make(&mut self, name: &str, settings: &ChannelSettings) -> Result<&mut Channel, ChannelRefusal> {
         if !self.channels.contains_key(name) && self.channels.len() >= settings.channels_at_most {
-            // One in which nobody listens gives way: whatever it held was for nobody.
+            // A channel without subscribers is removed: its messages were for nobody.
             let idle = self.channels.iter().filter(|(_, channel)| channel.subscribers.is_empty());
             let oldest = idle.min_by_key(|(_, channel)| channel.messages.back().map_or(0, |last| last.tick));
             match oldest.map(|(name, _)| name.clone()) {
                 Some(idle) => self.channels.remove(&idle),
                 None => {
                     let there = self.channels.keys().take(8).cloned().collect::<Vec<_>>().join(", ");
-                    return Err(Bounce::TooManyChannels { most: settings.channels_at_most, there });
+                    return Err(ChannelRefusal::TooManyChannels { most: settings.channels_at_most, there });
                 }
             };
         }
@@ -239,28 +239,28 @@ impl Channels {
     }
 
     /// Says something in a channel, which is made by that; returns its number.
-    pub fn publish(&mut self, name: &str, new: NewMessage, settings: &ChannelSettings) -> Result<u64, Bounce> {
+    pub fn publish(&mut self, name: &str, new: NewMessage, settings: &ChannelSettings) -> Result<u64, ChannelRefusal> {
         let channel = self.make(name, settings)?;
         if new.hops > settings.hops_at_most {
             channel.bounced += 1;
             channel.goes_in_circles = true;
-            return Err(Bounce::Circle { channel: name.to_owned(), hops: new.hops });
+            return Err(ChannelRefusal::Circle { channel: name.to_owned(), hops: new.hops });
         }
         let chars = new.text.chars().count();
         channel.make_room(chars, settings);
-        // A message that alone is longer than all that may wait is taken where nothing waits.
+        // A message that alone exceeds the limit is accepted if nothing else waits.
         if !channel.has_room(chars, settings)
             && let Some((next, slowest)) = channel.oldest_waiting()
         {
             let (waiting, slowest) = (channel.said + 1 - next, slowest.clone());
             channel.bounced += 1;
-            return Err(Bounce::Full { channel: name.to_owned(), waiting, slowest });
+            return Err(ChannelRefusal::Full { channel: name.to_owned(), waiting, slowest });
         }
         channel.goes_in_circles = false;
         channel.said += 1;
         channel.chars += chars;
         let (number, NewMessage { by, work, text, hops, tick, cause }) = (channel.said, new);
-        // Whoever has heard everything so far need not hear itself.
+        // An agent that has received everything so far need not receive its own message.
         if let Some(own) = channel.subscribers.get_mut(&by).filter(|own| own.next == number) {
             own.next = number + 1;
         }
@@ -285,14 +285,17 @@ impl Channels {
         agent: &Id,
         (thread, earlier): (Option<ActivationKey>, usize),
         settings: &ChannelSettings,
-    ) -> Result<Option<u64>, Bounce> {
+    ) -> Result<Option<u64>, ChannelRefusal> {
         let channel = self.make(name, settings)?;
         if let Some(there) = channel.subscribers.get_mut(agent) {
             there.thread = thread.or(there.thread);
             return Ok(None);
         }
         if channel.subscribers.len() >= settings.subscribers_at_most {
-            return Err(Bounce::TooManySubscribers { most: settings.subscribers_at_most, channel: name.to_owned() });
+            return Err(ChannelRefusal::TooManySubscribers {
+                most: settings.subscribers_at_most,
+                channel: name.to_owned(),
+            });
         }
         let before = channel.messages.len().min(earlier) as u64;
         let next = channel.said + 1 - before;

@@ -1,5 +1,5 @@
-//! Whatever is said, heard and forgotten in whatever order, with crashes in between: every message comes to everybody who
-//! listened when it was said, once and in order, and no channel holds more than it may.
+//! Whatever is said, read and forgotten in whatever order, with crashes in between: every message is delivered to
+//! everybody who was subscribed when it was sent, once and in order, and no channel exceeds its limits.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ fn what_is_said_is_heard_once_by_everybody_who_listens_but_whoever_said_it() {
     assert!(channels.deliver("ada", &settings()).is_empty(), "it knows what it said");
     assert_eq!(texts(&channels.deliver("bea", &settings())), ["12 chairs"]);
     assert!(channels.deliver("bea", &settings()).is_empty() && channels.is_quiet());
-    assert_eq!(channels.get("findings").expect("it is there").counts(), (1, 0));
+    assert_eq!(channels.get("findings").expect("it should exist").counts(), (1, 0));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_full_channel_refuses_and_says_for_whom_it_waits_until_that_one_has_heard() 
         channels.publish("news", message("ada", &number.to_string()), &settings()).expect("there is room");
     }
     let bounce = channels.publish("news", message("ada", "one more"), &settings()).expect_err("it is full");
-    assert_eq!(bounce, Bounce::Full { channel: "news".into(), waiting: 8, slowest: "slow".into() });
+    assert_eq!(bounce, ChannelRefusal::Full { channel: "news".into(), waiting: 8, slowest: "slow".into() });
     assert!(bounce.to_string().contains("8 messages are waiting, longest for slow"));
     assert_eq!(texts(&channels.deliver("slow", &settings())), ["0", "1", "2", "3"], "as many as one turn may bring");
     assert_eq!(channels.publish("news", message("ada", "one more"), &settings()), Ok(9));
@@ -82,7 +82,7 @@ fn a_channel_in_which_nobody_listens_gives_way_and_one_with_listeners_does_not()
     listens(&mut channels, "e", "bea");
     listens(&mut channels, "f", "bea");
     let bounce = channels.publish("g", message("ada", "x"), &settings()).expect_err("all have listeners");
-    assert!(matches!(bounce, Bounce::TooManyChannels { most: 3, .. }));
+    assert!(matches!(bounce, ChannelRefusal::TooManyChannels { most: 3, .. }));
 }
 
 #[test]
@@ -95,12 +95,12 @@ fn what_goes_in_circles_is_refused_until_something_else_is_said() {
     assert_eq!(channels.calls("bea").len(), 1);
     for _ in 0..2 {
         let bounce = channels.publish("news", after(most + 1), &settings()).expect_err("it goes in circles");
-        assert_eq!(bounce, Bounce::Circle { channel: "news".into(), hops: most + 1 });
-        assert!(channels.get("news").expect("it is there").goes_in_circles());
+        assert_eq!(bounce, ChannelRefusal::Circle { channel: "news".into(), hops: most + 1 });
+        assert!(channels.get("news").expect("it should exist").goes_in_circles());
     }
-    assert_eq!(channels.get("news").expect("it is there").counts(), (0, 2));
+    assert_eq!(channels.get("news").expect("it should exist").counts(), (0, 2));
     channels.publish("news", message("ada", "near"), &settings()).expect("nothing led to it");
-    assert!(!channels.get("news").expect("it is there").goes_in_circles());
+    assert!(!channels.get("news").expect("it should exist").goes_in_circles());
     assert_eq!(channels.calls("bea").len(), 2);
     channels.note_woken("bea");
     assert!(channels.calls("bea").is_empty(), "once");
@@ -131,11 +131,11 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..150)
 }
 
-/// What should be: for everybody who listens to a channel, what it has still to hear.
+/// The expected state: what each subscriber of a channel has not read yet.
 #[derive(Clone, Default)]
 struct Model {
     owed: BTreeMap<(String, String), Vec<String>>,
-    /// Of each channel what its history may still hold, the newest last.
+    /// What the history of each channel may still contain, newest last.
     said: BTreeMap<String, Vec<(String, String)>>,
 }
 
@@ -158,7 +158,7 @@ impl World {
                 let text = format!("m{}", self.said);
                 let before: Vec<String> = channels.iter().map(|(name, _)| name.to_owned()).collect();
                 match channels.publish(&name, message(&by, &text), &settings) {
-                    Err(Bounce::Full { .. }) => {
+                    Err(ChannelRefusal::Full { .. }) => {
                         let waits = model.owed.iter().any(|((of, _), owed)| *of == name && !owed.is_empty());
                         let own = channels.get(&name).is_some_and(|channel| channel.oldest_waiting().is_some());
                         assert!(waits || own, "it is full of what somebody has still to hear");
@@ -214,7 +214,7 @@ impl World {
             Act::Save => self.disk = self.is.clone(),
             Act::Crash => {
                 let text = serde_json::to_string(&self.disk.0).expect("channels can be saved");
-                let channels: Channels = serde_json::from_str(&text).expect("and read again");
+                let channels: Channels = serde_json::from_str(&text).expect("it should be readable again");
                 assert_eq!(channels, self.disk.0);
                 self.is = (channels, self.disk.1.clone());
             }

@@ -37,7 +37,7 @@ pub enum CollaborationCommand {
         value: Option<String>,
         /// Whether it is kept when the run ends; as before where absent.
         shared: Option<bool>,
-        /// What it said when the person looked, in the same form; none where there was no such entry.
+        /// Its value when the person looked, in the same form; `None` if there was no such entry.
         was: Option<String>,
     },
     /// Changes what is kept of runs that are over.

@@ -16,11 +16,12 @@ use crate::simulation::{Interest, WakeAgent};
 
 /// The word under which a channel wakes somebody, in the log.
 const REASON: &str = "channel";
-/// What an agent without work is asked about what was said in a channel.
+/// The task of an agent without work that gets messages of a channel.
 const ASK: &str = "You are subscribed to this channel. Read the new messages, and do what they ask of you in this \
     room, if anything; you will get them again when you work.";
 
-/// Brings what waits to whoever can hear it now. After everything that says something, and before work goes on.
+/// Delivers waiting messages to agents that can receive them now. After everything that sends messages, and before work
+/// continues.
 pub(super) fn deliver(
     mut channels: ResMut<Channels>,
     (kernel, roster): (Res<Kernel>, Res<Roster>),
@@ -40,7 +41,7 @@ pub(super) fn deliver(
             continue;
         }
         if kernel.has_work(&agent) {
-            // What it is to hear with its next turn is as much as one turn brings.
+            // An agent receives no more with its next turn than one turn delivers.
             continue;
         }
         let calls = channels.calls(&agent);

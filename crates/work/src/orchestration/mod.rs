@@ -72,7 +72,7 @@ pub fn plugin(app: &mut App) {
                 .chain()
                 .in_set(during(WorkshopSystems::Ingest))
                 .in_set(BeforeWorkflows::Ingest),
-            // The kernel has forgotten by now what is over; what is written is taken up in the last phase.
+            // The kernel has forgotten ended runs by now; new texts are received in the last phase.
             (board_archive::keep, channel_boards::show)
                 .chain()
                 .in_set(during(WorkshopSystems::Decide))

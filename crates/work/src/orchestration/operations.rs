@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::blackboard::{Blackboards, Change, Entry, NotWritten, same};
 use super::board_archive::BoardArchive;
-use super::channels::{Bounce, Channel, Channels, NewMessage};
+use super::channels::{Channel, ChannelRefusal, Channels, NewMessage};
 use super::command::CollaborationCommand;
 use super::result_text;
 use super::settings::{BlackboardSettings, ChannelSettings};
@@ -23,7 +23,7 @@ use crate::tools::{
     CollaborationOrder, Condition, PendingToolOrders, TOGETHER, ToolNews, ToolOrder, ToolOutcome, ToolOutput, Work,
 };
 
-/// So many of those who hear a message are named in the log.
+/// How many receivers of a message the log names.
 const HEARERS_NAMED: usize = 8;
 
 /// The system parameters of these operations.
@@ -42,13 +42,13 @@ pub(super) struct CollaborationContext<'w> {
 
 /// Who does something: an agent at work, or a person.
 #[derive(Clone, Copy)]
-struct Doer<'a> {
+struct Initiator<'a> {
     agent: &'a Id,
     work: Option<ActivationKey>,
     cause: Option<Seq>,
 }
 
-impl Doer<'_> {
+impl Initiator<'_> {
     fn is_person(&self) -> bool {
         **self.agent == *USER
     }
@@ -83,19 +83,19 @@ pub(super) fn apply_commands(
     }
     for command in commands.read() {
         if let Err(why) = room.apply_command(command) {
-            // About nobody, so that the person is told.
+            // Without an agent, so that the person is told.
             room.log.write(EventDraft::of(&Warning::new(why)));
         }
     }
 }
 
 impl CollaborationContext<'_> {
-    fn record(&mut self, doer: Doer, event: &impl EventData) -> Seq {
+    fn record(&mut self, doer: Initiator, event: &impl EventData) -> Seq {
         let draft = EventDraft::of(event);
         self.write_record(doer, if doer.is_person() { draft } else { draft.agent(doer.agent) })
     }
 
-    fn write_record(&mut self, doer: Doer, draft: EventDraft) -> Seq {
+    fn write_record(&mut self, doer: Initiator, draft: EventDraft) -> Seq {
         let draft = draft.cause(doer.cause);
         self.log.write(match doer.work {
             Some(work) => draft.activation(&work.id()),
@@ -107,7 +107,7 @@ impl CollaborationContext<'_> {
         let Work::Order { order: wanted } = &order.plan.work else { return Err("this is not for channels".to_owned()) };
         let wanted: CollaborationOrder =
             serde_json::from_value(wanted.clone()).map_err(|error| format!("it cannot be understood: {error}"))?;
-        let doer = Doer { agent: &order.agent, work: Some(order.key.activation), cause: Some(order.cause) };
+        let doer = Initiator { agent: &order.agent, work: Some(order.key.activation), cause: Some(order.cause) };
         let thread = self.kernel.activation(order.key.activation).map(|one| one.thread);
         let run = thread.and_then(|thread| self.kernel.run_of(thread));
         match wanted {
@@ -128,7 +128,7 @@ impl CollaborationContext<'_> {
             }
             CollaborationOrder::BlackboardWrite { key, value, only_if, shared } => {
                 let run = run.ok_or_else(|| NotWritten::Over.to_string())?;
-                // What is shared stays so until somebody writes otherwise in the pane.
+                // Shared entries stay shared until somebody changes that in the pane.
                 let shared = shared.then_some(true);
                 self.write(doer, run, (&key, value, only_if, shared))?;
                 let entry = self.boards.get(run).and_then(|board| board.entries().find(|(name, _)| *name == key));
@@ -151,7 +151,7 @@ impl CollaborationContext<'_> {
 
     fn apply_command(&mut self, command: &CollaborationCommand) -> Result<(), String> {
         let user: Id = USER.into();
-        let doer = Doer { agent: &user, work: None, cause: None };
+        let doer = Initiator { agent: &user, work: None, cause: None };
         match command {
             CollaborationCommand::Publish { channel, message } => {
                 let message = truncate(message.trim(), MESSAGE_CHARS_AT_MOST);
@@ -170,7 +170,7 @@ impl CollaborationContext<'_> {
                 let did = self.unsubscribe(doer, (agent, &name(channel)?));
                 if did { Ok(()) } else { Err(format!("{agent} does not listen to channel {channel}")) }
             }
-            // That is for whoever keeps it.
+            // That is left to the code that stores it.
             CollaborationCommand::WriteKept { .. } => Ok(()),
             CollaborationCommand::Write { run, key, value, shared, was } => {
                 let key = name(key)?;
@@ -198,7 +198,7 @@ impl CollaborationContext<'_> {
         }
     }
 
-    fn publish(&mut self, doer: Doer, channel: &str, text: String, hops: u32) -> Result<u64, String> {
+    fn publish(&mut self, doer: Initiator, channel: &str, text: String, hops: u32) -> Result<u64, String> {
         let new = NewMessage {
             by: doer.agent.clone(),
             work: doer.work,
@@ -210,7 +210,7 @@ impl CollaborationContext<'_> {
         let was_circling = self.channels.get(channel).is_some_and(Channel::goes_in_circles);
         let settings = &*self.channel_settings;
         let number = self.channels.publish(channel, new, settings).map_err(|bounce| {
-            if matches!(bounce, Bounce::Circle { .. }) && !was_circling {
+            if matches!(bounce, ChannelRefusal::Circle { .. }) && !was_circling {
                 self.warn_of_circle(doer, channel, hops);
             }
             bounce.to_string()
@@ -232,18 +232,18 @@ impl CollaborationContext<'_> {
     }
 
     /// Tells the person, once, that messages of a channel led to each other too often.
-    fn warn_of_circle(&mut self, doer: Doer, channel: &str, hops: u32) {
+    fn warn_of_circle(&mut self, doer: Initiator, channel: &str, hops: u32) {
         let what = format!(
             "agents answered each other in channel {channel} {hops} times in a row; the next message is rejected"
         );
         let remedy = "write in the channel to let them continue, or raise channels.hops_at_most in the settings";
-        // About nobody, so that the person is told.
+        // Without an agent, so that the person is told.
         self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)).cause(doer.cause));
     }
 
     fn subscribe(
         &mut self,
-        doer: Doer,
+        doer: Initiator,
         (agent, channel): (&Id, &str),
         since: (Option<ActivationKey>, usize),
     ) -> Result<Option<u64>, String> {
@@ -255,7 +255,7 @@ impl CollaborationContext<'_> {
         Ok(earlier)
     }
 
-    fn unsubscribe(&mut self, doer: Doer, (agent, channel): (&Id, &str)) -> bool {
+    fn unsubscribe(&mut self, doer: Initiator, (agent, channel): (&Id, &str)) -> bool {
         let did = self.channels.unsubscribe(channel, agent, &self.channel_settings);
         if did {
             self.note_listening(doer, agent, channel, true);
@@ -263,7 +263,7 @@ impl CollaborationContext<'_> {
         did
     }
 
-    fn note_listening(&mut self, doer: Doer, agent: &Id, channel: &str, ended: bool) {
+    fn note_listening(&mut self, doer: Initiator, agent: &Id, channel: &str, ended: bool) {
         let by = doer.is_person().then(|| doer.agent.clone());
         let event = events::Subscribe { channel: channel.into(), ended, by };
         self.write_record(doer, EventDraft::of(&event).agent(agent));
@@ -271,7 +271,7 @@ impl CollaborationContext<'_> {
 
     fn write(
         &mut self,
-        doer: Doer,
+        doer: Initiator,
         run: ActivationKey,
         (key, value, only_if, shared): (&str, Value, Condition, Option<bool>),
     ) -> Result<(), String> {

@@ -9,13 +9,13 @@ use crate::base::text::{one_line, truncate};
 use crate::mind::headings::NEWS;
 use crate::schedule::TICKS_PER_SEC;
 
-/// Of a value in a list so many characters are shown.
+/// How many characters of a value a list shows.
 const SHORT_CHARS: usize = 120;
-/// So many earlier values of an entry are shown.
+/// How many earlier values of an entry are shown.
 const HISTORY_SHOWN: usize = 10;
-/// So many entries are named where there is none of a name.
+/// How many entries are suggested if none has a name.
 const NAMED_AT_MOST: usize = 20;
-/// A list of entries ends after so many characters.
+/// The maximum length of a list of entries, in characters.
 const LIST_CHARS_AT_MOST: usize = 12_000;
 
 /// The text with the messages of channels for an agent.
@@ -190,9 +190,9 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_run_left_is_told_as_such() {
+    fn what_an_earlier_run_left_is_reported_as_such() {
         let kept = kept();
-        let told = kept_entry(kept.get("plan").expect("it is there"));
+        let told = kept_entry(kept.get("plan").expect("it should exist"));
         assert!(
             told.contains("From an earlier run, there is 'plan' (by ada in act-7, 1:15 into that room's time):\ncount"),
             "{told}"

@@ -151,7 +151,7 @@ pub(super) fn delegate() -> Tool {
     .with_json_arguments(&["expected_format"])
 }
 
-/// The terms that stand in the arguments of a call. The error is a sentence for the model.
+/// The terms in the arguments of a call. The error is a sentence for the model.
 fn terms(arguments: &Arguments) -> Result<Terms, String> {
     let haste = match arguments.text("priority").as_str() {
         "high" => TaskPriority::High,
@@ -168,7 +168,7 @@ fn terms(arguments: &Arguments) -> Result<Terms, String> {
     })
 }
 
-/// The arguments of terms, added to those of a tool. `who` is whoever gets it.
+/// The arguments of terms, added to those of a tool. `who` is the agent that gets it.
 fn with_terms(mut properties: Value, who: &str, chars_at_most: usize) -> Value {
     let terms = json!({
         "context": {
@@ -214,7 +214,7 @@ fn path_of(filename: &str) -> Result<String, String> {
     })
 }
 
-/// The text of a new agent's file as it will stand there.
+/// The final text of a new agent's file.
 fn new_agent(path: &str, content: &str, planning: &Planning<'_>) -> Result<String, String> {
     let Some(format) = format_of(path) else {
         return Err("'filename' is not a valid name for an agent's file".to_owned());

@@ -14,12 +14,12 @@ pub(super) struct BegunOrders {
 }
 
 impl BegunOrders {
-    /// How many go on.
+    /// How many are running.
     pub(super) fn len(&self) -> usize {
         self.orders.len()
     }
 
-    /// Whether this one goes on.
+    /// Whether this one is running.
     pub(super) fn contains(&self, key: OrderKey) -> bool {
         self.orders.contains(&key)
     }
@@ -29,7 +29,7 @@ impl BegunOrders {
         self.orders.insert(key);
     }
 
-    /// One is over; `false` where it was not begun here, or nobody waits for it any more.
+    /// One has ended; `false` if it was not begun here, or nobody waits for it any more.
     pub(super) fn end(&mut self, key: OrderKey) -> bool {
         self.orders.remove(&key)
     }
@@ -44,7 +44,7 @@ impl BegunOrders {
         !std::mem::replace(&mut self.has_looked, true)
     }
 
-    /// Whether an order neither goes on nor has an outcome that is about to be let in.
+    /// Whether an order is neither running nor has an outcome that is about to be admitted.
     pub(super) fn is_due(&self, order: &ToolOrder, outcomes: &InputQueue<ToolOutcome>) -> bool {
         !self.contains(order.key) && !outcomes.waiting().any(|outcome| outcome.key == order.key)
     }

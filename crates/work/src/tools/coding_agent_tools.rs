@@ -25,10 +25,10 @@ const TITLE_CHARS_AT_MOST: usize = 400;
 const COMMAND_CHARS_AT_MOST: usize = 16_000;
 /// What a permission that was given says.
 const ALLOWED: &str = "Allowed, this once.";
-/// What somebody does who uses a tool of its own of which no more is known.
+/// The activity of an agent that uses an unknown tool of its own.
 const USE: &str = "agent.own_tool";
 
-/// Reads a file for an agent: what comes of it is data, all that was asked for or nothing.
+/// Reads a file for an agent: the result is data, either everything that was requested or nothing.
 pub(super) fn read_text() -> Tool {
     let number = json!({ "type": "integer", "minimum": 1 });
     let path = json!({ "type": "string", "minLength": 1, "maxLength": PATH_CHARS_AT_MOST });
@@ -65,8 +65,8 @@ pub(super) fn use_own_tool() -> Tool {
     Tool::new(OWN_TOOL, "Lets a coding agent use one of its own tools.", arguments, plan).within(ToolScope::CodingAgent)
 }
 
-/// Lets the room run a program for an agent, which hears it and may end it. What is allowed is exactly these words in this
-/// folder; they run as those of `execute_command` do.
+/// Lets the room run a program for an agent, which receives its output and may end it. Exactly these words in this
+/// folder are allowed; they run like those of `execute_command`.
 pub(super) fn open_terminal() -> Tool {
     let arguments = object(
         json!({
@@ -99,7 +99,8 @@ pub(super) fn open_terminal() -> Tool {
     .within(ToolScope::CodingAgent)
 }
 
-/// The room's own tools for the same, by the protocol's kinds: whoever has none of them may not do it in another way.
+/// The room's own tools for the same, by the protocol's kinds: an agent that has none of them may not do it in another
+/// way.
 fn needed(kind: &str) -> &'static [&'static str] {
     match kind {
         "read" => &["vfs_read"],
@@ -112,8 +113,8 @@ fn needed(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a coding agent has a tool in another way: it reads and writes files, and has commands run, by requests of the
-/// protocol that it speaks, and is not offered the same a second time.
+/// Whether a coding agent has a tool in another way: it reads and writes files, and has commands run, by requests of
+/// the protocol that it speaks, and is not offered the same a second time.
 pub(super) fn has_by_protocol(tool: &str) -> bool {
     let requests = [READ_TEXT, OWN_TOOL, OPEN_TERMINAL];
     let same = ["vfs_read", "vfs_write", "vfs_append", "vfs_edit", EXECUTE_COMMAND];
@@ -155,7 +156,7 @@ fn plan(arguments: &Arguments, planning: &Planning<'_>) -> Result<Planned, Strin
         _ => Vec::new(),
     };
     if kind != "execute" && command.is_some() {
-        // Whatever it is called: where a command is told, that is what would run.
+        // Whatever it is called: if a command is given, that is what would run.
         touches.clear();
     }
     if touches.is_empty() {
@@ -176,11 +177,11 @@ fn doing(kind: &str) -> &'static str {
     }
 }
 
-/// Answers what the gate let through, in the tick in which it is seen: the agent does the rest by itself.
+/// Answers permitted requests in the tick in which they are seen: the agent does the rest by itself.
 pub(super) fn answer(orders: Res<PendingToolOrders>, mut answers: MessageWriter<ToolOutcome>) {
     for order in orders.of(OWN_TOOLS) {
         let text = match order.plan.tool.as_str() {
-            // What it comes to is not known here: to run the same once more is no standstill.
+            // Its result is unknown here: running the same again is not a standstill.
             OPEN_TERMINAL => format!("Started, as call {} of turn {}.", order.key.call + 1, order.key.turn),
             _ => ALLOWED.to_owned(),
         };

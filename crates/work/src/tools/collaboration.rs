@@ -35,7 +35,7 @@ pub enum CollaborationOrder {
     Subscribe {
         /// To which.
         channel: String,
-        /// So many of the messages that are there already are to come as well.
+        /// How many of the earlier messages are delivered as well.
         earlier: usize,
     },
     /// Listens to a channel no more.

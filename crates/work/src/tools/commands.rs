@@ -34,7 +34,7 @@ const LINE_CHARS_AT_MOST: usize = 4_000;
 /// What programs say that were kept from writing something.
 const MEETING_A_LIMIT: [&str; 4] =
     ["Read-only file system", "Permission denied", "Device or resource busy", "Operation not permitted"];
-/// What an agent is told then.
+/// The message for an agent in that case.
 const WHAT_PROGRAMS_WRITE: &str = "Programs that you run can only write ordinary files and folders of the workspace. \
     They cannot change anything in agents, boards, inbox, memory, outbox, scenes, sessions, skills, storage, tasks, \
     templates and workflows, anything that begins with a dot, the settings or AGENTS.md; use your other tools for \
@@ -128,8 +128,8 @@ const OPEN: &str = "before-command/";
 /// The same for keeping what a command left there.
 const KEEP: &str = "after-command/";
 
-/// Has the copies of agents made ready for commands that are to run in them: an order to files like any other, so that it
-/// happens once and is played again.
+/// Has the copies of agents made ready for commands that are to run in them: an order to files like any other, so that
+/// it happens once and is played again.
 pub(super) fn open_copies(mut orders: MessageReader<ToolOrder>, mut files: MessageWriter<FileOrder>) {
     for order in orders.read().filter(|order| *order.plan.executor == *COMMANDS) {
         files.write_batch(file_order(order, OPEN, "state before a command".to_owned()));
@@ -212,7 +212,7 @@ pub(super) fn carry_out(
         };
         let news = match read {
             None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
-            // It may have run, or in part: nobody can tell, and it is not run a second time unasked.
+            // It may have run, at least partly: nobody can tell, and it is not run a second time unasked.
             Some(_) if is_first_look => ToolNews::Aborted {
                 why: "the workshop was stopped while the command was running; its outcome is unknown".to_owned(),
             },

@@ -84,7 +84,7 @@ pub enum DeskOrder {
         channel: Option<String>,
         /// Only those of this person.
         from: Option<String>,
-        /// So many at most, the newest.
+        /// The maximum number, newest first.
         count: usize,
     },
     /// Sends a message to Slack.

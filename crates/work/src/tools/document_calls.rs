@@ -144,7 +144,7 @@ mod tests {
             headers: vec![("x-a".into(), "1".into())],
             body: Some("b".into()),
         };
-        let (tool, arguments) = call_for("agents/ada", &fetch).expect("it is one");
+        let (tool, arguments) = call_for("agents/ada", &fetch).expect("it should be valid");
         assert_eq!(tool, "web_fetch");
         let wanted = json!({ "url": "https://a.org/", "method": "POST", "headers": { "x-a": "1" }, "body": "b" });
         assert_eq!(arguments, wanted);

@@ -62,12 +62,12 @@ pub(super) fn check(
             checking.waiting.insert(id.clone(), (path, tools));
         }
     }
-    checking.take_in(&mut found);
+    checking.take_results(&mut found);
     checking.begin(&code.0);
 }
 
 impl Checking {
-    fn take_in(&mut self, found: &mut InputQueue<CodeChecked>) {
+    fn take_results(&mut self, found: &mut InputQueue<CodeChecked>) {
         let Some(read) = self.reading.as_ref().and_then(|reading| reading.try_recv().ok()) else { return };
         self.reading = None;
         for checked in read {
@@ -77,7 +77,7 @@ impl Checking {
                 self.told.insert(checked.profile.clone());
                 true
             };
-            // Of code that never had a problem there is nothing to tell.
+            // Code that never had a problem causes no report.
             if is_known {
                 found.push(checked);
             }

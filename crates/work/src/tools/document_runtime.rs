@@ -67,8 +67,8 @@ impl Runtime {
         }
     }
 
-    /// How one call is started; not for a thread that ticks, for it looks around on this computer. The error says to the
-    /// agent why it cannot be.
+    /// How one call is started; not for a thread that ticks, for it looks around on this computer. The error says to
+    /// the agent why it cannot be.
     pub(super) fn find(self, environment: &Environment) -> Result<ExternalRuntime, String> {
         let confinement = Confinement::of_this_computer();
         // The others read whatever a person can read, where nothing hides it.
@@ -118,7 +118,7 @@ fn folder_of_call() -> Result<PathBuf, String> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = real(&std::env::temp_dir()).join(format!("workshop-tool-{}-{number}", std::process::id()));
-    // What a process of the same number left behind is nobody's.
+    // Files of an ended process with the same number belong to nobody.
     let _ = std::fs::remove_dir_all(&folder);
     let made = std::fs::create_dir(&folder);
     made.map_err(|error| format!("the folder for its files cannot be created: {}: {error}", folder.display()))?;

@@ -33,10 +33,10 @@ use crate::workspace::ProblemReport;
 /// Who runs them.
 pub const DOCUMENT_TOOLS: &str = "document_tools";
 
-/// So many run at once; the others wait.
+/// How many run in parallel; the others wait.
 const CALLS_AT_ONCE: usize = 8;
 
-/// So long code waits in all, of which a person may take most.
+/// How long code waits in total; a person's answer may take most of that.
 const A_PERSON_ANSWERS_WITHIN: Duration = Duration::from_secs(60 * 60);
 
 /// What a call of code may use.
@@ -51,7 +51,7 @@ struct CallOrder {
     file: String,
     tool: String,
     code: String,
-    /// The line of the document that the first line of the code stands on, counted from 1.
+    /// The line of the document with the first line of the code, counted from 1.
     first_line: usize,
     arguments: Map<String, Value>,
 }
@@ -112,11 +112,11 @@ pub(super) fn register(
     }
 }
 
-/// Adds the tools of a document; what cannot be added is told.
+/// Adds the tools of a document; those that cannot be added are reported.
 fn add(registry: &mut Tools, scope: &ToolScope, document: &Registered) -> Vec<Problem> {
     if document.has_shell {
         let shell = commands::bash(folder_of_agent(&document.file).unwrap_or_default());
-        // A tool of the document that has its name comes second, and is told.
+        // A document's tool with the same name comes second, and is reported.
         let _ = registry.register(shell.within(scope.clone()).with_power(Power::Run));
     }
     let added = document.tools.iter().filter_map(|definition| {

@@ -1,4 +1,4 @@
-//! Tools of documents: whose they are, and what a call of one comes to.
+//! Tools of documents: who has them, and the results of their calls.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ impl Room {
         room
     }
 
-    /// These files are there now.
+    /// These are the present files.
     fn files(&mut self, files: &[(&str, &str)]) {
         let texts: Vec<(&str, FileContent)> =
             files.iter().map(|(path, text)| (*path, FileContent::Text((*text).to_owned()))).collect();
@@ -70,7 +70,7 @@ impl Room {
         self.world.resource::<Tools>().parse(&call, caller, &self.bounds(profile))
     }
 
-    /// Carries out a call of Ada's to its end.
+    /// Performs a call of Ada's to its end.
     fn call(&mut self, arguments: Value) -> ToolNews {
         let plan = self.plan("ada", arguments.clone()).unwrap();
         let call = ModelCall::new("1", "add", arguments);
@@ -89,7 +89,7 @@ impl Room {
         self.next_news()
     }
 
-    /// The next that a call has to say.
+    /// The next event of a call.
     fn next_news(&mut self) -> ToolNews {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(20) {
@@ -108,7 +108,7 @@ impl Room {
         panic!("the call never ended");
     }
 
-    /// A call that the code of the call under way wanted made came to this.
+    /// The result of a call that was requested by the code of the running call.
     fn answer(&mut self, number: u64, answer: CallAnswer) {
         let orders = self.world.resource::<PendingToolOrders>();
         let key = orders.of(DOCUMENT_TOOLS).next().expect("one is under way").key;
@@ -153,7 +153,7 @@ fn tools_come_change_and_go_with_their_document() {
 }
 
 #[test]
-fn a_tool_whose_name_is_taken_is_told_and_the_others_are_there() {
+fn a_tool_whose_name_is_taken_is_reported_and_the_others_are_there() {
     let taken = DOCUMENT.replace("name=\"add\"", "name=\"vfs_read\"");
     let room =
         Room::new(&[("agents/ada/agent.mdx", &format!("{taken}\n{}", &DOCUMENT[DOCUMENT.find("<Tool").unwrap()..]))]);

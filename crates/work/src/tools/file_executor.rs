@@ -55,7 +55,7 @@ fn changed(answer: &FileAnswer) -> Vec<String> {
     vec![path.clone()]
 }
 
-/// What of a changed file the elements that hold it did not take over.
+/// What the elements of a changed file did not accept of it.
 fn kept_out(outcome: &FileOutcome, refused: &[&ElementRefused]) -> Vec<String> {
     let Ok(FileAnswer::Changed { done, .. }) = &outcome.result else { return Vec::new() };
     let is_changed = |path: &str| match done {

@@ -261,8 +261,8 @@ fn path_below(folder: &str, arguments: &Arguments) -> Result<String, String> {
     path_from(folder, &arguments.text("path")).map_err(|refusal| format!("'path': {refusal}"))
 }
 
-/// A path as whoever lives in a folder writes it, as one of the workspace: from that folder, unless it names the folder
-/// itself.
+/// A path as an agent in a folder writes it, as a path of the workspace: relative to that folder, unless it names the
+/// folder itself.
 pub(super) fn path_from(folder: &str, path: &str) -> Result<String, String> {
     let path = path.trim();
     if path.starts_with('/') || path.contains('\\') {

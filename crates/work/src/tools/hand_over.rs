@@ -8,11 +8,11 @@ use super::schema::Checker;
 use crate::base::text;
 use crate::log::events::TaskPriority;
 
-/// Fields of a result are named up to so many.
+/// How many fields of a result are named.
 const FIELDS_AT_MOST: usize = 40;
 /// No field of a result has a longer name, in characters.
 const FIELD_CHARS_AT_MOST: usize = 60;
-/// The key under which a result stands that is no object, while it is checked.
+/// The key for a result that is not an object, while it is checked.
 const RESULT: &str = "result";
 /// The words of which a schema has one at least; an object without them is an example.
 const SCHEMA_WORDS: [&str; 9] = ["type", "properties", "required", "items", "enum", "anyOf", "oneOf", "allOf", "$ref"];
@@ -184,9 +184,8 @@ fn checker(schema: &Value) -> Result<Checker, String> {
     Checker::new(json!({ "type": "object", "properties": { RESULT: schema }, "required": [RESULT] }))
 }
 
-/// The JSON that a text is, or that stands in it: in a fence, or from its first bracket to its last one. What models
-/// send is rarely Markdown to the letter: fences stand within lines and are left open, so that no parser of it is
-/// asked.
+/// The JSON of a text, or in a text: in a fence, or from its first bracket to its last one. Models rarely send strict
+/// Markdown: fences are within lines or left open, so no Markdown parser is used.
 fn json_in(said: &str) -> Option<Value> {
     let said = said.trim();
     let read = |text: &str| serde_json::from_str::<Value>(text.trim()).ok();
@@ -257,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_with_a_task_is_told_line_by_line() {
+    fn what_is_said_with_a_task_is_reported_line_by_line() {
         let terms = Terms {
             context: "The hall is open.".into(),
             haste: TaskPriority::High,

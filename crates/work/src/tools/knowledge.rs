@@ -23,7 +23,7 @@ const TAG_CHARS_AT_MOST: usize = 40;
 const TAGS_AT_MOST: usize = 8;
 const RELATIONS_AT_MOST: usize = 8;
 const ID_CHARS_AT_MOST: usize = 80;
-/// So many memories are told unless the call says otherwise, and at most.
+/// How many memories are returned by default, and at most.
 const FOUND: usize = 8;
 const FOUND_AT_MOST: usize = 30;
 
@@ -31,13 +31,13 @@ const FOUND_AT_MOST: usize = 30;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum KnowledgeOrder {
-    /// Finds what it and everybody knows about something.
+    /// Searches its own and the shared memories.
     Query {
         /// About what.
         question: String,
         /// Only of these kinds; of all where empty.
         kinds: Vec<MemoryKind>,
-        /// So many at most.
+        /// The maximum number.
         limit: usize,
     },
     /// Adds something, unless it is known already.
@@ -67,7 +67,7 @@ fn kinds() -> Vec<&'static str> {
     MemoryKind::ALL.iter().map(|kind| kind.word()).collect()
 }
 
-/// How what is added relates to known memories, as a call says it.
+/// How an added memory relates to known ones, according to a call.
 fn relations(arguments: &Arguments) -> Vec<(Relation, Id)> {
     let relation = |one: &serde_json::Value| {
         let relation = one["relation"].as_str()?.trim().parse().ok()?;

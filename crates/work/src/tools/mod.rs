@@ -61,7 +61,7 @@ use bevy::ecs::prelude::*;
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::{Id, Problem};
 use crate::element::ElementRefused;
-use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServersHeard, WebCalls};
+use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServerMessagesReceived, WebCalls};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
@@ -78,11 +78,11 @@ pub struct CloseOrders;
 
 /// The set of systems that bring in results of external servers and programs.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct CarriedOutOutside;
+pub struct ExternalResultsReceived;
 
 /// The part of that set in this floor: executors of higher floors that answer through the door run after it.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct ToolsCarriedOut;
+pub struct ToolResultsReceived;
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
@@ -127,10 +127,10 @@ pub fn plugin(app: &mut App) {
         Tick,
         (mcp::carry_out, commands::carry_out, web::carry_out, document_tools::carry_out, document_checks::check)
             .chain()
-            .in_set(ToolsCarriedOut)
-            .in_set(CarriedOutOutside)
+            .in_set(ToolResultsReceived)
+            .in_set(ExternalResultsReceived)
             .in_set(CollectInputs)
-            .after(ServersHeard),
+            .after(ServerMessagesReceived),
     );
     sections::register::<PendingToolOrders>(app);
 }
@@ -138,8 +138,8 @@ pub fn plugin(app: &mut App) {
 /// The tools that agents ask for and that there are not, by profile.
 type Missing = BTreeMap<Id, BTreeSet<String>>;
 
-/// Tells what in a profile grants nothing: tools, globs and safety modes that there are not. Tools of other products
-/// are told in one note, for all agents that ask for them.
+/// Reports what has no effect in a profile: tools, globs and safety modes that do not exist. Tools of other products
+/// are reported in one note, for all agents that ask for them.
 fn report_profiles(
     tools: Res<Tools>,
     profiles: Res<Profiles>,
@@ -173,7 +173,7 @@ fn report_profiles(
     reports.write(ProblemReport { source: "tools that are not available".to_owned(), problems });
 }
 
-/// So many tools are named in the note, the most wanted first.
+/// How many tools the note names, the most wanted first.
 const MISSING_NAMED_AT_MOST: usize = 8;
 
 /// Names of tools with how many agents want each: `Bash (127), WebFetch (31)`, the most wanted first.

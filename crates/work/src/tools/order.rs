@@ -30,8 +30,8 @@ use crate::workspace::vfs::FileRights;
 
 /// Names an order for ever: an order that was given is the same after a crash, and another call that a model made in
 /// its place has another name. It contains the run that gave it, so that a room which goes on elsewhere from the same
-/// moment does not take what was done there for its own. Written `act-7-3kq9x2mf/1/0/0123456789abcdef`, and with the run
-/// behind it where the work was queued in an earlier one: `act-7-3kq9x2mf/1/0/0123456789abcdef/5dh0vb81`.
+/// moment does not take what was done there for its own. Written `act-7-3kq9x2mf/1/0/0123456789abcdef`, and with the
+/// run behind it where the work was queued in an earlier one: `act-7-3kq9x2mf/1/0/0123456789abcdef/5dh0vb81`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct OrderKey {
@@ -145,7 +145,7 @@ impl Input for ToolOutcome {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum ToolNews {
-    /// It goes on.
+    /// It is running.
     Progress {
         /// How far it is, in a few words.
         text: String,
@@ -155,7 +155,7 @@ pub enum ToolNews {
         /// What.
         question: Box<McpElicitation>,
     },
-    /// Whoever carries it out asks a model something before it goes on.
+    /// The executor calls a model before it continues.
     Samples {
         /// What.
         question: Box<McpSampling>,
@@ -170,7 +170,7 @@ pub enum ToolNews {
     },
     /// It was carried out.
     Done {
-        /// What it came to.
+        /// Its result.
         output: ToolOutput,
     },
     /// It was carried out, and whoever did that says that it did not work.
@@ -294,8 +294,8 @@ impl Section for PendingToolOrders {
     }
 }
 
-/// Takes up the orders of this tick. Those of work that is over are given up, but for orders to files, which are carried
-/// out once they are given.
+/// Takes up the orders of this tick. Those of work that is over are given up, but for orders to files, which are
+/// carried out once they are given.
 pub(super) fn take_up(
     mut orders: MessageReader<ToolOrder>,
     mut withdrawn: MessageReader<ToolOrdersWithdrawn>,
@@ -307,7 +307,7 @@ pub(super) fn take_up(
     }
 }
 
-/// Answers orders that nobody is here for any more, and closes those that were answered.
+/// Answers orders whose executor no longer exists, and closes answered ones.
 pub(super) fn close(
     mut outcomes: ParamSet<(MessageWriter<ToolOutcome>, MessageReader<ToolOutcome>)>,
     mut under_way: ResMut<PendingToolOrders>,

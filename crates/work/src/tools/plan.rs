@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::hand_over::Terms;
 use crate::base::{Id, text};
-use crate::gate::{Act, Becomes, DeclaredTouch, GateContext, ToolNames, TouchKind, file_touches};
+use crate::gate::{Act, DeclaredTouch, GateContext, ToolNames, TouchEffect, TouchKind, file_touches};
 use crate::log::events;
 use crate::workspace::vfs::{FileOperation, WorktreeChanges};
 
-/// Of what a call does so many characters are shown.
+/// The maximum length of a description of a call, in characters.
 const TARGET_CHARS: usize = 80;
 /// The log says no more of what a call touches, and of each not more than this.
 const TOUCHES_LOGGED: usize = 16;
@@ -90,7 +90,7 @@ impl Planned {
         let named = text::truncate(&merged.join(", "), TARGET_CHARS);
         let files = if merged.len() == 1 { "1 file".to_owned() } else { format!("{} files", merged.len()) };
         let target = format!("{files} (+{added} -{removed}): {named}");
-        let becomes = Becomes::Text { content: patch_of(changes) };
+        let becomes = TouchEffect::Text { content: patch_of(changes) };
         Self {
             executor: FILES.into(),
             touches: vec![DeclaredTouch::new(TouchKind::COPY_MERGE, &*target).becoming(becomes)],
@@ -101,7 +101,7 @@ impl Planned {
 
     /// The start of an agent with a file of its own.
     pub fn spawn(path: String, content: String, task: String) -> Self {
-        let becomes = Becomes::Text { content: content.clone() };
+        let becomes = TouchEffect::Text { content: content.clone() };
         Self {
             executor: AGENTS.into(),
             touches: vec![DeclaredTouch::new(TouchKind::AGENT_SPAWN, &*path).becoming(becomes)],
@@ -110,7 +110,8 @@ impl Planned {
         }
     }
 
-    /// The start of an agent that is there, by the id of its profile, or by the name under which it is to be looked for.
+    /// The start of an agent that is there, by the id of its profile, or by the name under which it is to be looked
+    /// for.
     pub fn start(name: String, agent: Option<Id>, task: String) -> Self {
         Self {
             executor: AGENTS.into(),
@@ -140,8 +141,8 @@ impl Planned {
         }
     }
 
-    /// An order to any other executor, in its own terms. What it touches must be said, or the gate denies it; `verb` and
-    /// `target` say what the agent does meanwhile.
+    /// An order to any other executor, in its own terms. What it touches must be said, or the gate denies it; `verb`
+    /// and `target` say what the agent does meanwhile.
     pub fn order(executor: &str, order: Value, touches: Vec<DeclaredTouch>, (verb, target): (&str, &str)) -> Self {
         Self {
             executor: executor.into(),

@@ -10,16 +10,16 @@ use super::plan::{ToolPlan, Work};
 use crate::agent::formats::format_of;
 use crate::base::text;
 use crate::base::text_normalization::is_unseen;
-use crate::gate::{Becomes, DeclaredTouch, GateContext};
+use crate::gate::{DeclaredTouch, GateContext, TouchEffect};
 use crate::workspace::vfs::FileOperation;
 
-/// A sentence says what is touched in so many characters.
+/// How many characters of a target a sentence shows.
 const TARGET_CHARS: usize = 120;
-/// A sentence names so many things of one call.
+/// How many targets of one call a sentence names.
 const TARGETS_NAMED: usize = 2;
-/// Of a text so many characters are shown.
+/// How many characters of a text are shown.
 const TEXT_CHARS: usize = 60_000;
-/// Beside a change so many lines are shown that stay.
+/// How many unchanged lines are shown around a change.
 const LINES_AROUND: usize = 2;
 
 /// A preview of what a call would do.
@@ -221,7 +221,7 @@ fn agent_name(path: &str, content: &str) -> Option<String> {
     Some(text::truncate(&text::one_line(&profile.name), TARGET_CHARS))
 }
 
-/// What a call does that is nobody's here to know, by what it says that it touches.
+/// A call's effect that only others know, described by what it declares to touch.
 fn wants_of_touches(plan: &ToolPlan) -> String {
     let one = |touch: &DeclaredTouch| {
         let target = text::truncate(&text::one_line(&touch.target), TARGET_CHARS);
@@ -274,7 +274,7 @@ impl Preview {
                 }
             }
             FileOperation::Edit { path, old, new } => {
-                // Where the passage does not stand there once, the call will fail, or a newer text is on disk.
+                // If the passage does not occur exactly once, the call will fail, or a newer text is on disk.
                 let known = there.text(path).filter(|text| text.matches(old.as_str()).count() == 1);
                 let whole = known.map(|text| (text.to_owned(), text.replacen(old.as_str(), new, 1)));
                 let (old, new) = whole.unwrap_or_else(|| (old.clone(), new.clone()));
@@ -291,7 +291,7 @@ impl Preview {
 
     fn of_merge(plan: &ToolPlan, arguments: &Value) -> Self {
         match plan.touches.as_slice() {
-            [DeclaredTouch { becomes: Becomes::Text { content }, .. }] => Self::Patch { text: shown(content) },
+            [DeclaredTouch { becomes: TouchEffect::Text { content }, .. }] => Self::Patch { text: shown(content) },
             _ => Self::arguments(arguments),
         }
     }
@@ -405,7 +405,7 @@ fn list(lines: &mut Vec<PreviewLine>, rows: &[(String, String)]) {
     }
 }
 
-/// A patch, with a heading for each file. Which lines are of a file's text is told by their numbers, so that no text looks
+/// A patch, with a heading for each file. The lines of a file are recognized by their numbers, so that no text looks
 /// like a heading.
 fn patch(lines: &mut Vec<PreviewLine>, text: &str) {
     let (mut old, mut left) = ("", (0_usize, 0_usize));

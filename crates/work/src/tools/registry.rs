@@ -120,8 +120,7 @@ struct Registered {
 /// The registered tools and their executors.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Tools {
-    /// In the order in which they were registered, which is the order in which models are told of them: what a
-    /// provider has cached stays.
+    /// In the order of registration, in which they are declared to models: what a provider has cached stays valid.
     tools: Vec<Arc<Registered>>,
     names: ToolNames,
     executors: BTreeSet<Id>,
@@ -187,7 +186,7 @@ impl Tools {
         Authority::of(place, profile, &self.names)
     }
 
-    /// Those that somebody may call within these bounds, in order.
+    /// The tools that may be called within these bounds, in order.
     fn of<'a>(&'a self, caller: Caller<'a>, bounds: &'a Bounds) -> impl Iterator<Item = &'a Registered> {
         let own = bounds.tools();
         let is_its = move |tool: &Tool| match &tool.scope {

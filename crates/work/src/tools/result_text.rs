@@ -12,11 +12,11 @@ pub const READ_CHARS_AT_MOST: usize = 40_000;
 const DATA_CHARS_AT_MOST: usize = 120_000;
 /// Lists of paths and matches end after so many characters.
 pub const LIST_CHARS_AT_MOST: usize = 12_000;
-/// So many images of a result are named one by one.
+/// How many images of a result are named one by one.
 const IMAGES_NAMED_AT_MOST: usize = 8;
-/// Reasons that come from elsewhere end after so many characters.
+/// The maximum length of foreign reasons, in characters.
 const REASON_CHARS_AT_MOST: usize = 2_000;
-/// Paths are named up to so many characters.
+/// The maximum length of shown paths, in characters.
 const PATH_CHARS_AT_MOST: usize = 400;
 
 /// What an order to files came to.
@@ -71,7 +71,7 @@ pub fn nothing_to_propose() -> String {
     "Error: there are no changes in your copy to propose.".to_owned()
 }
 
-/// What came of a proposal that a person allowed.
+/// The result of a proposal that a person allowed.
 fn merged(done: &[FileDone], crossed: &[String], left_out: &[String]) -> String {
     let mut words = match done.len() {
         0 => "Your copy had nothing new for the workspace.".to_owned(),
@@ -168,7 +168,7 @@ fn found(operation: Option<&FileOperation>, matches: &[TextMatch], more: usize) 
     lines
 }
 
-/// What a search did not look into, in a line of its own; nothing where it looked into everything.
+/// What a search skipped, on a line of its own; empty if it skipped nothing.
 fn not_searched(unsearched: &Unsearched) -> String {
     if unsearched.is_nothing() {
         return String::new();
@@ -299,9 +299,9 @@ impl Outcome {
 pub enum Spawned {
     /// It has its file and its task.
     Activated {
-        /// So many starts lie between it and the first agent.
+        /// The number of starts between it and the first agent.
         depth: u32,
-        /// So many may.
+        /// The limit.
         depth_limit: u32,
         /// Whether there was no such agent before.
         is_new: bool,
@@ -320,12 +320,12 @@ pub enum Spawned {
     },
     /// Starts are nested too deeply.
     TooDeep {
-        /// So many may be.
+        /// The limit.
         depth_limit: u32,
     },
     /// This agent has started as many as it may.
     TooMany {
-        /// So many may be.
+        /// The limit.
         fan_out_limit: u32,
     },
     /// The same agent was given the same task before.
@@ -446,8 +446,8 @@ pub enum Signalled {
     Again,
 }
 
-/// What a word to the agent that started this one came to, with whether it was done; `parent` is the file of that agent's
-/// profile.
+/// What a word to the agent that started this one came to, with whether it was done; `parent` is the file of that
+/// agent's profile.
 pub fn signalled(parent: &str, outcome: &Signalled) -> Outcome {
     let name = quoted(file_name(parent));
     let words = match outcome {

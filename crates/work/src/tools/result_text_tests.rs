@@ -1,4 +1,4 @@
-//! The words for results are those of the studio's design, and stay bounded.
+//! The words for results are those of the design, and stay bounded.
 
 use super::*;
 
@@ -88,14 +88,14 @@ fn refusals_say_who_refused_and_why() {
 }
 
 #[test]
-fn a_file_is_shown_as_it_stands_and_cut_where_it_is_long() {
+fn a_file_is_shown_unchanged_and_cut_where_it_is_long() {
     assert_eq!(reading("one\r\ntwo", None), "one\r\ntwo");
     assert_eq!(reading("", None), "[the file is empty]");
     let lines: String = (1..=10_000).map(|number| format!("line {number}\n")).collect();
     let first = reading(&lines, None);
     let next: usize = first.rsplit("from_line ").next().unwrap().trim_end_matches(']').parse().unwrap();
     assert!(first.chars().count() <= READ_CHARS_AT_MOST + 100);
-    // Reading on from there shows what is left, and nothing twice.
+    // Reading on from there shows the rest, and nothing twice.
     let mut whole = String::new();
     let mut offset = Some(1);
     while let Some(from) = offset {

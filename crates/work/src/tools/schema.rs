@@ -5,8 +5,7 @@
 //! the text of an object, a whole number or flag where a text is expected, digits where a number is expected, optional
 //! arguments that are null. To give good error messages, the keywords that most schemas use are checked here: `type`,
 //! `properties`, `required`, `additionalProperties: false`, `items`, `enum`, `minLength`, `maxLength`, `minimum`,
-//! `maximum`. Everything else in JSON schema is checked afterwards by a library
-//! ([`schema_rules`](super::schema_rules)).
+//! `maximum`. Everything else in JSON schema is checked afterwards by a library ([`schema_rules`]).
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
@@ -14,9 +13,9 @@ use serde_json::{Map, Value};
 use super::schema_rules;
 use crate::base::text;
 
-/// Of a value that does not fit so many characters are named.
+/// How many characters of a wrong value are shown.
 const SHOWN_CHARS: usize = 60;
-/// So many names of arguments are listed in an error.
+/// How many names of arguments an error lists.
 const NAMES_AT_MOST: usize = 12;
 
 /// Parts of a schema that stand for the same value are followed no deeper.
@@ -52,7 +51,7 @@ impl Checker {
     }
 }
 
-/// The arguments put right, or what is plainly wrong with them.
+/// The corrected arguments, or their obvious fault.
 fn put_right(schema: &Value, arguments: &Value, aliases: &[(&str, &str)]) -> Result<Map<String, Value>, String> {
     let mut arguments = object(arguments)?;
     for (alias, meant) in aliases {
@@ -97,8 +96,8 @@ fn parts(schema: &Value) -> Option<(&[Value], bool)> {
     list("anyOf").or_else(|| list("oneOf")).map(|parts| (parts, false)).or_else(|| Some((list("allOf")?, true)))
 }
 
-/// A value put right for one or all of several schemas, where only one of them can be meant. Whether it fits is not said
-/// here.
+/// A value put right for one or all of several schemas, where only one of them can be meant. Whether it fits is not
+/// said here.
 fn fitted<'a>(within: Within<'a>, (parts, is_all): (&'a [Value], bool), value: Value, at: &str) -> Value {
     let within = within.deeper();
     if within.depth > NESTED_AT_MOST {
@@ -272,7 +271,7 @@ fn is_of(kind: &str, value: &Value) -> bool {
     }
 }
 
-/// The value as the wanted type where that is certain; else as it is.
+/// The value as the expected type if the conversion is certain; otherwise unchanged.
 fn coerce(kind: &str, value: Value) -> Value {
     match (kind, &value) {
         // A fraction may have been written in several ways, a whole number in one.

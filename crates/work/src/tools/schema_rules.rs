@@ -12,16 +12,16 @@ use crate::base::text;
 const SCHEMA_BYTES_AT_MOST: usize = 256 * 1024;
 /// Parts of a schema that stand for the same value are nested no deeper, references followed.
 const NESTED_AT_MOST: usize = 64;
-/// No more steps are taken to see whether a schema comes to an end.
+/// The maximum number of steps for checking that a schema is finite.
 const STEPS_AT_MOST: usize = 100_000;
-/// Of what a value should be so many characters are told.
+/// How many characters of an expected value are shown.
 const WHY_CHARS: usize = 300;
-/// So many faults are looked at to tell the first.
+/// How many faults are examined to report the first.
 const FAULTS_AT_MOST: usize = 100;
 /// A pattern that takes more steps on a text does not fit it.
 const BACKTRACKS_AT_MOST: usize = 20_000;
 
-/// Keywords whose schemas stand for the same value as the schema in which they stand.
+/// Keywords whose schemas apply to the same value as the schema that contains them.
 const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const IN_PLACE: [&str; 4] = ["not", "if", "then", "else"];
 

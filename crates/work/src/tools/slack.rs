@@ -7,9 +7,9 @@ use super::files::object;
 use super::tool::Tool;
 use crate::gate::{DeclaredTouch, Power, TouchKind};
 
-/// A message has at most so many characters: Slack cuts longer ones.
+/// The maximum length of a message: Slack cuts longer ones.
 const MESSAGE_CHARS_AT_MOST: usize = 4_000;
-/// So many messages are read unless the call says otherwise, and at most.
+/// How many messages are read by default, and at most.
 const READ: usize = 20;
 const READ_AT_MOST: usize = 200;
 /// The file with the messages received from Slack.

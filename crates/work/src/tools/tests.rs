@@ -386,7 +386,7 @@ proptest! {
     }
 }
 
-/// Front matter in forms that say the same to a reader and differ for whoever adds lines to it.
+/// Front matter in forms that mean the same to a reader but differ for code that adds lines to it.
 const FORMS: &[&str] = &[
     "name: Helper",
     "{name: Helper}",

@@ -83,7 +83,7 @@ impl Tool {
         Self { power, ..self }
     }
 
-    /// The same, for agents whose profiles list no tools as well, with what it lets them do.
+    /// The same, also for agents whose profiles list no tools, with the powers that it gives.
     pub(crate) fn by_default(self, power: Power) -> Self {
         Self { is_default: true, power, ..self }
     }
@@ -148,7 +148,7 @@ impl Tool {
         }
     }
 
-    /// What a call with these arguments comes to. The error says what does not fit.
+    /// The plan of a call with these arguments. The error says what does not fit.
     pub(super) fn planned(
         &self,
         checker: &Checker,

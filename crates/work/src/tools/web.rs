@@ -20,9 +20,9 @@ pub const WEB: &str = "web";
 const ADDRESS_CHARS_AT_MOST: usize = 2_000;
 /// No more is sent, in characters.
 const BODY_CHARS_AT_MOST: usize = 200_000;
-/// So many questions are under way at once; the others wait.
+/// How many requests run in parallel; the others wait.
 const QUESTIONS_AT_ONCE: usize = 8;
-/// Methods that change nothing: they may be asked again after the workshop was stopped.
+/// Methods without side effects: they may be repeated after the workshop was stopped.
 const CHANGES_NOTHING: [&str; 2] = ["GET", "HEAD"];
 
 /// A question, as its order says it.
@@ -76,7 +76,7 @@ fn asking(method: &str) -> &'static str {
     if CHANGES_NOTHING.contains(&method) { "fetching" } else { "sending something to" }
 }
 
-/// Brings in what was answered, asks what was ordered in an earlier tick, and stops what nobody waits for.
+/// Receives answers, sends requests that were ordered in an earlier tick, and stops those that nobody waits for.
 pub(super) fn carry_out(
     (mut calls, mut outcomes): (ResMut<WebCalls>, ResMut<InputQueue<ToolOutcome>>),
     (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
@@ -113,7 +113,7 @@ pub(super) fn carry_out(
         };
         let news = match read {
             None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
-            // It may have been asked: nobody can tell, and nothing is sent a second time unasked.
+            // It may have been sent: nobody can tell, and nothing is sent a second time unasked.
             Some(wanted) if is_first_look && !CHANGES_NOTHING.contains(&&*wanted.method) => ToolNews::Aborted {
                 why: "the workshop was stopped while this was being sent; whether it arrived is unknown".to_owned(),
             },
@@ -177,7 +177,7 @@ mod tests {
         for body in ["", "a\n\nb\n"] {
             let (url, body) = ("https://a.org/x".to_owned(), body.as_bytes().to_vec());
             let answer = WebAnswer { status: 404, url, headers: headers.clone(), body };
-            let read = ReadAnswer::of(&text_of(&answer)).expect("it is one");
+            let read = ReadAnswer::of(&text_of(&answer)).expect("it should be valid");
             assert_eq!((read.status, &*read.url, &read.headers), (404, "https://a.org/x", &headers));
             assert_eq!(read.body.as_bytes(), answer.body);
         }

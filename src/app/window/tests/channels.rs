@@ -1,4 +1,4 @@
-//! A person lets a message board show a channel, and takes that back.
+//! A person lets a message board show a channel, and undoes that.
 
 use serde_json::{Map, json};
 
@@ -11,7 +11,7 @@ use crate::ui::commands::RoomAct;
 use crate::view::model::ContentView;
 
 impl House {
-    /// Lets the room tick until what was said stands where it is shown.
+    /// Runs the room until a message is shown on the board.
     fn let_speak(&mut self) {
         self.perform(Command::SetPaused(false));
         for _ in 0..10 {
@@ -28,7 +28,7 @@ impl House {
     }
 
     fn stands_on(&mut self, board: &str) -> String {
-        match &*self.model().element(board).expect("it is there").content {
+        match &*self.model().element(board).expect("it should exist").content {
             ContentView::Text(text) => text.clone(),
             other => panic!("{other:?}"),
         }

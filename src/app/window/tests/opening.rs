@@ -1,4 +1,4 @@
-//! Opening another workspace from the window: beside the frames, and without losing the present one.
+//! Opening another workspace from the window: in the background, and without losing the present one.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::ui::Command;
 use crate::ui::commands::job::Job;
 
 impl House {
-    /// Asks for another workspace; the job that opens it.
+    /// Asks for another workspace. Returns the job that opens it.
     fn ask_for_workspace(&mut self, folder: &Path) -> Job {
         let model = self.model();
         let command = Command::OpenWorkspace(folder.to_owned());
@@ -24,14 +24,14 @@ impl House {
         }
     }
 
-    /// What a frame does about what is under way. Whether another workspace is open now.
+    /// The part of a frame that handles jobs. Returns whether another workspace is open now.
     fn go_on(&mut self) -> bool {
         continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes)
     }
 }
 
 #[test]
-fn another_workspace_is_opened_beside_the_present_one_which_goes_on_until_then() {
+fn another_workspace_is_opened_beside_the_present_one_which_continues_until_then() {
     let mut house = House::new();
     let here = house.room.folder().clone();
     let other = tempfile::tempdir().expect("a temporary folder can be made");

@@ -9,7 +9,7 @@ use crate::ui::commands::create;
 use crate::workspace::task_files::Column;
 
 #[test]
-fn what_is_done_on_a_task_board_is_taken_back_and_done_again() {
+fn what_is_done_on_a_task_board_is_undone_and_redone() {
     let mut house = House::new();
     let model = house.model();
     house.act(create::element_at(&model, "taskboard", Vec2::new(900.0, 100.0)));
@@ -45,8 +45,8 @@ fn what_is_done_on_a_task_board_is_taken_back_and_done_again() {
         house.act(Command::Redo);
         assert_eq!(house.saved(file), *text);
     }
-    // What somebody else did to another task meanwhile stays.
-    house.tell_of(file, &texts[7].replace("\"Sweep\"", "\"Sweep all\""));
+    // External changes of another task stay.
+    house.notify_at(file, &texts[7].replace("\"Sweep\"", "\"Sweep all\""));
     house.act(Command::Undo);
     assert_eq!(house.saved(file), texts[6].replace("\"Sweep\"", "\"Sweep all\""));
 }

@@ -1,4 +1,4 @@
-//! A person changes a workflow where it is drawn: its file keeps comments and order, and every change is taken back.
+//! A person changes a workflow in the graph: its file keeps comments and order, and every change can be undone.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ impl House {
         self.settle_files();
     }
 
-    /// Lets the room tick until what was changed is in the file and known again.
+    /// Runs the room until the change is in the file and known again.
     fn settle_files(&mut self) {
         self.perform(Command::SetPaused(false));
         for _ in 0..40 {
@@ -45,7 +45,7 @@ impl House {
     }
 
     fn on_disk(&self) -> String {
-        fs::read_to_string(self.folder.path().join(PATH)).expect("it is there")
+        fs::read_to_string(self.folder.path().join(PATH)).expect("it should exist")
     }
 
     fn told(&self) -> String {
@@ -60,7 +60,7 @@ fn added(agent: &str) -> WorkflowEdit {
 fn house() -> House {
     let mut house = House::new();
     let path = house.folder.path().join(PATH);
-    fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+    fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
     fs::write(&path, TEXT).expect("files can be written");
     let world = house.room.world().expect("it is open");
     let content = crate::workspace::files::FileContent::Text(TEXT.into());
@@ -73,7 +73,7 @@ fn house() -> House {
 }
 
 #[test]
-fn changes_of_a_workflow_keep_comments_and_are_taken_back_to_the_letter() {
+fn changes_of_a_workflow_keep_comments_and_are_undone_to_the_letter() {
     let mut house = house();
     let set = WorkflowEdit::Set { step: "look".into(), key: "prompt".into(), text: "Look again".into() };
     let outputs = WorkflowEdit::Outputs { step: "look".into(), names: vec!["found".into(), "more".into()] };
@@ -107,7 +107,7 @@ fn an_arrow_that_closes_a_circle_is_refused_in_words() {
 }
 
 #[test]
-fn a_change_is_not_taken_back_over_what_somebody_else_wrote_since() {
+fn a_change_is_not_undone_over_what_somebody_else_wrote_since() {
     let mut house = house();
     house.draw(vec![added("bram")]);
     let other = format!("{}More words.\n", house.on_disk());

@@ -1,4 +1,4 @@
-//! kill -9 at any moment: what is found afterwards is all up to some tick and nothing of a later one.
+//! kill -9 at any moment: afterwards the log contains everything up to some tick and nothing of later ones.
 
 use std::fs;
 
@@ -37,10 +37,10 @@ enum Act {
         inputs: usize,
     },
     Snapshot,
-    /// What was handed over becomes a transaction.
+    /// Commits what has been handed over.
     Commit,
     End,
-    /// The process dies and what was not committed with it; a new one opens what it left.
+    /// The process dies with everything that was not committed; a new one opens what it left.
     Crash,
 }
 
@@ -55,7 +55,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 1..40)
 }
 
-/// What a run should look like to a reader.
+/// What a reader should find of a run.
 #[derive(Clone, PartialEq, Debug)]
 struct Expected {
     id: String,
@@ -67,7 +67,7 @@ struct Expected {
     has_ended: bool,
 }
 
-/// A log that is written and killed, beside what should be in it.
+/// A log that is written and killed, and its expected content.
 struct Trial {
     dir: tempfile::TempDir,
     writer: Option<Writer>,
@@ -84,7 +84,7 @@ impl Trial {
         Self { dir, writer, waiting: Vec::new(), committed: Vec::new(), handed_over: Vec::new(), next_seq: 1 }
     }
 
-    /// The open run, begun if there is none.
+    /// The open run; begins one if there is none.
     fn run(&mut self) -> &mut Expected {
         if self.handed_over.last().is_none_or(|run| run.has_ended) {
             let first_tick = self.handed_over.last().map_or(0, |run| run.last_tick);
@@ -137,7 +137,7 @@ impl Trial {
         }
     }
 
-    /// Copies the files as a kill would leave them, with the connection still open, and goes on in the copy.
+    /// Copies the files as a kill would leave them, with the connection still open, and continues in the copy.
     fn crash(&mut self) {
         let left = tempfile::tempdir().unwrap();
         for name in ["workshop.db", "workshop.db-wal"] {
@@ -151,10 +151,10 @@ impl Trial {
         self.waiting.clear();
         let was_handed_over = self.handed_over.len();
         self.handed_over.clone_from(&self.committed);
-        // The run that was cut off is not taken up again: the next one follows it.
+        // The interrupted run is not continued: the next one follows it.
         let opened = opening::open(self.dir.path(), None).unwrap();
         assert_eq!(opened.problems, []);
-        // Whatever was shown in a run that the database knows, written or not, is never another record's number.
+        // A number that was shown in a run that the database knows, written or not, never belongs to another record.
         let is_known = was_handed_over == self.committed.len();
         if is_known && self.committed.last().is_some_and(|run| !run.has_ended) {
             assert!(opened.last_seq.0 + 1 >= self.next_seq, "{} after {}", opened.last_seq.0, self.next_seq);

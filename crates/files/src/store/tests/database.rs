@@ -1,4 +1,4 @@
-//! The file: its format, its lock, and what becomes of a damaged one.
+//! The database file: its format, its lock, and the handling of a damaged one.
 
 use std::fs;
 use std::path::{Path, PathBuf};

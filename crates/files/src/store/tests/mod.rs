@@ -1,4 +1,4 @@
-//! The log as a whole: what a reader finds after all that can happen to a writer.
+//! The log as a whole: what a reader finds after everything that can happen to a writer.
 
 mod crash;
 mod database;
@@ -42,7 +42,7 @@ fn input(tick: u64, data: &str) -> RecordedInput {
     RecordedInput { tick, kind: "model_reply".into(), data: data.into() }
 }
 
-/// A tick with one event of that number and one input.
+/// A tick with one event with that number and one input.
 fn tick(run: &str, tick: u64, seq: u64) -> TickRecord {
     let data = format!("\"reply {tick}\"");
     TickRecord { tick, events: vec![event(run, seq, tick)], inputs: vec![input(tick, &data)] }

@@ -1,4 +1,4 @@
-//! What lies in the place of the history, and what becomes of it while a room is open.
+//! What may be in the place of the history, and what happens to it while a room is open.
 
 use std::fs;
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ fn add(versions: &mut FileVersions, path: &str) -> Result<u64, StoreError> {
 
 #[cfg(unix)]
 #[test]
-fn a_history_that_is_deleted_under_a_room_is_written_anew_and_nobody_else_gets_in() {
+fn a_history_that_is_deleted_under_a_room_is_written_again_and_nobody_else_gets_in() {
     let (_folder, dir) = workspace();
     let mut store = store(&dir);
     store.start_run(run_start("r-1", 1, 0)).unwrap();
@@ -83,7 +83,7 @@ fn a_history_that_is_deleted_under_a_room_is_written_anew_and_nobody_else_gets_i
     add(&mut versions, "a.md").unwrap();
     store.flush().unwrap();
     fs::remove_dir_all(&dir).unwrap();
-    // In the very moment: whoever is refused leaves nothing behind that stops the room.
+    // At the same moment: a process that is refused leaves nothing behind that stops the room.
     assert!(matches!(Store::open(&dir), Err(StoreError::InUse { .. })), "the workspace itself is locked");
     store.send_tick(tick("r-1", 2, 2)).unwrap();
     store.flush().unwrap();
@@ -100,7 +100,7 @@ fn a_history_that_is_deleted_under_a_room_is_written_anew_and_nobody_else_gets_i
 
 #[cfg(unix)]
 #[test]
-fn a_room_goes_on_whatever_of_its_history_was_deleted_and_whatever_lock_was_left_there() {
+fn a_room_continues_whatever_of_its_history_was_deleted_and_whatever_lock_was_left_there() {
     let files = ["lock", "workshop.db", "workshop.db-wal", "workshop.db-shm"];
     for (gone, left) in [(&files[..], None), (&files[1..], None), (&files[1..2], None), (&files[..1], Some("4711\n"))] {
         let (_folder, dir) = workspace();
@@ -109,7 +109,7 @@ fn a_room_goes_on_whatever_of_its_history_was_deleted_and_whatever_lock_was_left
         store.send_tick(tick("r-1", 1, 1)).unwrap();
         store.flush().unwrap();
         for name in gone {
-            // What SQLite keeps beside the database need not be there.
+            // The files that SQLite keeps beside the database may be missing.
             let _absent = fs::remove_file(dir.join(name));
         }
         if let Some(text) = left {
@@ -143,7 +143,7 @@ fn a_workspace_that_is_moved_under_a_room_stops_it_and_keeps_its_history() {
     let lost = store.lost().unwrap();
     assert!(lost.what.contains("moved") && lost.remedy.contains("at its new location"), "{lost}");
     assert!(!store.has_room());
-    assert!(!here.exists(), "nothing is made anew where the workspace was");
+    assert!(!here.exists(), "nothing is created where the workspace was");
     fs::rename(&there, &here).unwrap();
     store.keep_tick(tick("r-1", 2, 2));
     wait_until("put back, it goes on", || store.lost().is_none() && store.has_room());

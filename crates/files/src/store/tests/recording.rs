@@ -1,4 +1,4 @@
-//! From the room into the log and out again: systems, runs, snapshots, export.
+//! From the room into the log and out again: systems, runs, snapshots and export.
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -11,7 +11,7 @@ use crate::log::{EventJson, EventKind, EventLog};
 use crate::schedule::{self, Floor, InPhase, InputJournal, Tick, WorkshopSystems};
 use crate::store::{self, HistoryLimits, ReopenFrom, export_events};
 
-/// A room in which every tick writes two records, the second because of the first.
+/// A room in which every tick writes two records, the second caused by the first.
 fn room() -> App {
     let mut app = App::new();
     app.add_plugins((schedule::plugin, store::plugin));

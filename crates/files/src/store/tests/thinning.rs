@@ -1,4 +1,4 @@
-//! The history stays bounded, and what a room needs to go on stays in it.
+//! The history stays bounded and keeps everything that a room needs to continue.
 
 use rusqlite::Connection;
 

@@ -1,4 +1,4 @@
-//! Handing over: nothing is lost, doubled or reordered, however far the writer is behind.
+//! Handing over to the writer: nothing is lost, duplicated or reordered, however far the writer is behind.
 
 use crossbeam_channel::{Sender, bounded};
 use rusqlite::Connection;
@@ -7,7 +7,7 @@ use super::super::location;
 use super::*;
 use crate::store::StoreError;
 
-/// Keeps the writer from writing until what this gives is dropped.
+/// Blocks the writer until the returned guard is dropped.
 fn hold(store: &Store) -> Sender<()> {
     let (release, held) = bounded(0);
     store.meddle(move || {
@@ -117,7 +117,7 @@ fn a_record_out_of_order_is_refused_and_costs_no_other() {
     store.send_tick(tick("r-3", 4, 3)).unwrap();
     drop(release);
     store.flush().unwrap();
-    assert_eq!(store.take_problems().len(), 6, "the two without a run are told once");
+    assert_eq!(store.take_problems().len(), 6, "the two without a run are reported once");
     let reader = Reader::open(dir.path()).unwrap();
     let names: Vec<_> = reader.runs().unwrap().into_iter().map(|run| run.id.to_string()).collect();
     assert_eq!(names, ["r-3", "r-1"]);

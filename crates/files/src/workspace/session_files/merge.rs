@@ -96,7 +96,7 @@ impl Gap {
             merged.new = put_in.to_vec();
         } else {
             merged.is_rebuilt |= !put_in.is_empty();
-            // What the room said meanwhile came after what the person saw.
+            // Messages of the room meanwhile come after what the person saw.
             merged.messages.extend(put_in.iter().copied().map(MergedMessage::Theirs));
             merged.messages.extend(kept);
         }

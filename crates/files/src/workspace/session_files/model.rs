@@ -13,7 +13,7 @@ pub enum MessageRole {
     Assistant,
     /// The result of a tool.
     Tool,
-    /// Guidance beside the system prompt; it asks for no reply.
+    /// Guidance in addition to the system prompt; it does not ask for a reply.
     System,
 }
 
@@ -96,8 +96,8 @@ pub struct SessionText {
 }
 
 impl SessionText {
-    /// Whether it goes on where nothing else is known of it: its last message asks for a reply, and it is not merely what
-    /// the room wrote itself, which does not begin again unasked.
+    /// Whether it goes on where nothing else is known of it: its last message asks for a reply, and it is not merely
+    /// what the room wrote itself, which does not begin again unasked.
     pub fn begins(&self) -> bool {
         self.needs_reply() && self.written.is_none_or(|written| written != self.messages.len())
     }

@@ -9,7 +9,7 @@ const LINE: &str = "checksum: h";
 /// The placeholder for the checksum before a text is sealed.
 pub const UNSEALED: &str = "h0000000000000000";
 
-/// Where the digits of the checksum stand.
+/// The position of the checksum's digits.
 fn digits(text: &str) -> Option<std::ops::Range<usize>> {
     let metadata = pieces(text, 0).into_iter().find(|piece| piece.key == "metadata")?;
     let start = metadata.text.as_ptr() as usize - text.as_ptr() as usize;

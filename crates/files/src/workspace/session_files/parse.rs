@@ -143,7 +143,7 @@ fn content_of(value: Option<&Value>) -> Option<String> {
     }
 }
 
-/// Every result of a tool answers a call that stands before it.
+/// Every tool result must answer an earlier call.
 fn check_answers(session: &SessionText) -> Result<(), SessionFault> {
     let mut called: BTreeSet<&str> = BTreeSet::new();
     for (at, message) in session.messages.iter().enumerate() {

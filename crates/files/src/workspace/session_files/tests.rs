@@ -1,4 +1,4 @@
-//! Session files as text: read, brought up to date, merged. Whatever a person does, nothing of it is lost.
+//! Session files as text: parsed, updated and merged. Whatever a person does, nothing of it is lost.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::own_checksum::{is_own, sealed};
 use super::update::{brought_up_to_date, with_status};
 use super::*;
 
-/// A session as the room writes it: so many messages, each with its number.
+/// A session as the room writes it: this many messages, each with its number.
 fn ours(messages: &[(MessageRole, &str)], status: &str) -> String {
     let list: String = messages
         .iter()
@@ -38,7 +38,7 @@ fn the_shape_of_the_reference_is_read_with_roles_calls_and_results() {
                 type: function\n        function:\n          name: create_task\n          arguments:\n            \
                 file: a\n  - role: tool\n    name: create_task\n    content: |\n      {\"success\": true}\n    \
                 tool_call_id: call_123\nmetadata: {}\n";
-    let session = parse(text).expect("it is one");
+    let session = parse(text).expect("it should be valid");
     assert_eq!((session.session_id.as_deref(), session.agent_id.as_str()), (Some("planner-001-abc123"), "planner-001"));
     assert_eq!(session.lines, [Some(10), Some(13), Some(23)]);
     assert_eq!(session.messages[1].tool_calls[0].arguments, serde_json::json!({ "file": "a" }));
@@ -147,7 +147,7 @@ fn what_both_did_is_joined() {
     assert_eq!(put_in.messages, [Ours(0), Theirs(1), Ours(1), Ours(2), Ours(3)]);
     assert!(put_in.is_rebuilt);
     assert_eq!(is(&base, 4), Merged { messages: (0..4).map(Ours).collect(), ..Merged::default() });
-    // Without the room's count nothing is taken out and nothing is another.
+    // Without the room's count nothing is removed, and nothing counts as changed.
     let unknown = is(&[message(User, "All new")], 0);
     assert_eq!((unknown.messages.len(), unknown.new), (4, vec![0]));
 }

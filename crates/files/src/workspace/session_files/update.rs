@@ -76,7 +76,7 @@ fn is_same(one: &str, other: &str) -> bool {
     one == other || matches!((yaml::parse(one), yaml::parse(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// The messages that are wanted: those that are there as they are written, the others as ours have them.
+/// The resulting messages: existing ones as they are written, the others in our form.
 fn messages(there: &str, ours: &str) -> Option<String> {
     let (_, our_indent, wanted) = entries(ours)?;
     let (head, indent, old) = entries(there)?;
@@ -113,12 +113,12 @@ fn messages(there: &str, ours: &str) -> Option<String> {
 }
 
 fn identity(entry: &str) -> Option<String> {
-    // An entry stands on its own once it stands at the left edge.
+    // A piece is an entry of its own if it begins at the left edge.
     let depth = entry.len() - entry.trim_start_matches(' ').len();
     parse_message(&moved(&entry.replace('\r', ""), depth, 0)).map(|message| message.identity())
 }
 
-/// What the room keeps below `metadata`, with what others keep there.
+/// The room's entries below `metadata`, with those of others.
 fn metadata(there: &str, ours: &str) -> String {
     let nested = |text: &str| -> usize {
         let below = text.split_inclusive('\n').skip(1).find(|line| !line.trim().is_empty());

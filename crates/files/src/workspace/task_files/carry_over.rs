@@ -91,7 +91,7 @@ impl CarriedOver {
     }
 }
 
-/// Where the task of each id stands in the list; of those that share one, the first.
+/// The position of each id's task in the list; the first if several share one.
 fn by_id(file: &TaskFile) -> BTreeMap<&str, usize> {
     let mut places = BTreeMap::new();
     for (place, task) in file.tasks.iter().enumerate() {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_was_added_is_taken_back_and_others_stay() {
+    fn a_task_that_was_added_is_undone_and_others_stay() {
         let added = format!("{BASE}- [ ] \"three\"\n  id: three\n");
         let since = added.replace("- [ ] A", "- [x] A").replace("[ ] \"three\"", "[ ] B \"three\"");
         let carried = carry_over(&added, BASE, &since);

@@ -18,9 +18,9 @@ pub const QUESTION_KEY: &str = "approval_type";
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Column {
-    /// It is to be done, and nobody is at it.
+    /// It is to be done, and nobody works on it.
     Open,
-    /// Somebody is at it.
+    /// Somebody works on it.
     InWork,
     /// A person must do it, answer it, or let it begin.
     NeedsPerson,
@@ -79,7 +79,7 @@ impl Column {
         if task.status != status {
             changes.push(Change::Status(status));
         }
-        // A task of which the key says nothing needs it only to be in work.
+        // A task without the key needs it only to be in work.
         if says(task, STATUS_KEY).is_some() || self == Self::InWork {
             changes.push(Change::Field(STATUS_KEY.to_owned(), word.map(text)));
         }

@@ -182,7 +182,7 @@ fn check_head(task: &NewTask) -> Result<(), EditError> {
     }
 }
 
-/// Changes what stands in the first line before its keys. Says whether anything is other than it was.
+/// Changes the first line before its keys. Returns whether anything changed.
 fn change_head(file: &TaskFile, task: &Task, wanted: &NewTask, splices: &mut Splices) -> bool {
     let text = &file.text;
     let title_start = task.title.span.start;
@@ -365,7 +365,7 @@ pub fn insert(file: &TaskFile, parent: Option<usize>, task: &NewTask) -> Result<
     Ok((splices.apply(&file.text), id))
 }
 
-/// Behind the last task of the last list; where there is none, behind what stands there, after an empty line.
+/// Behind the last task of the last list; without a list, at the end of the file after an empty line.
 fn put_last(file: &TaskFile, lines: &str, splices: &mut Splices) {
     let whole = Section { start: 0, text_end: 0, has_heading: false };
     let section = file.sections.last().unwrap_or(&whole);

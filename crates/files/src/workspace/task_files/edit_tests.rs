@@ -1,4 +1,4 @@
-//! Changing task files: what changes is what was asked for, and every other byte stays.
+//! Changing task files: exactly what was requested changes, and every other byte stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ fn a_change_is_as_small_as_it_can_be() {
         ("- [ ] a\n", Change::Tags(vec!["t".into(), "u".into()]), "- [ ] #t #u a\n"),
         ("- A B side\n  id: a\n", Change::Priority(None), "- \"B side\"\n  id: a\n"),
     ] {
-        // Where the id was not written, it is now.
+        // An id that was not written before is written now.
         let after = if before.contains("id: ") { after.to_owned() } else { format!("{after}{id}") };
         assert_eq!(set(before, 0, change), after, "{before}");
     }
@@ -147,7 +147,7 @@ fn any_change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// The text without the own lines of a task: what a change must leave alone.
+/// The text without a task's own lines: everything that a change must leave alone.
 fn others(file: &TaskFile, task: usize) -> String {
     let task = &file.tasks[task];
     let mut spans: Vec<_> =
@@ -172,7 +172,7 @@ fn check_changed(before: &TaskFile, task: usize, changes: &[Change], after: &Tas
     let now = &after.tasks[task];
     let names = |names: &[super::model::Name]| names.iter().map(|name| name.text.clone()).collect::<Vec<_>>();
     for (at, change) in changes.iter().enumerate() {
-        // Of two changes of the same thing the last holds.
+        // Of two changes of the same thing, the last one wins.
         let kind = |change: &Change| match change {
             Change::Field(key, _) => format!("key {key}"),
             other => format!("{:?}", std::mem::discriminant(other)),
@@ -252,7 +252,7 @@ proptest! {
             prop_assert_eq!(&task.title.text, &new.title);
             prop_assert_eq!(task.field("note").map(|field| &field.value), Some(&new.fields[0].1));
             prop_assert_eq!(task.parent.map(|parent| &after.tasks[parent].id), parent.map(|parent| &file.tasks[parent].id));
-            // What was added is one piece; without it the text is as it was.
+            // The added text is one piece; without it the text is unchanged.
             let kept = file.text.len();
             let front = text.bytes().zip(changed.bytes()).take_while(|(one, other)| one == other).count();
             let back = text.bytes().rev().zip(changed.bytes().rev()).take_while(|(one, other)| one == other).count();
@@ -265,14 +265,14 @@ proptest! {
 fn a_task_is_put_elsewhere_in_its_list_with_all_below_it() {
     let text = "# P\r\n\r\n- one\r\n  note: x\r\n  - deep\r\n\r\n- two\r\n- three";
     let file = parse(text);
-    let index = |title: &str| file.tasks.iter().position(|task| task.title.text == title).expect("it is there");
+    let index = |title: &str| file.tasks.iter().position(|task| task.title.text == title).expect("it should exist");
     let moved = reorder(&file, index("one"), Some(index("three"))).expect("it is in the list");
     assert_eq!(moved, "# P\r\n\r\n\r\n- two\r\n- one\r\n  note: x\r\n  - deep\r\n- three");
     let last = reorder(&file, index("one"), None).expect("it is in the list");
     assert_eq!(last, "# P\r\n\r\n\r\n- two\r\n- three\r\n- one\r\n  note: x\r\n  - deep");
     let first = reorder(&file, index("three"), Some(index("one"))).expect("it is in the list");
     assert_eq!(first, "# P\r\n\r\n- three\r\n- one\r\n  note: x\r\n  - deep\r\n\r\n- two\r\n");
-    assert_eq!(reorder(&file, index("two"), Some(index("three"))).as_deref(), Ok(text), "it stands there");
+    assert_eq!(reorder(&file, index("two"), Some(index("three"))).as_deref(), Ok(text), "it is there already");
     assert_eq!(reorder(&file, index("three"), None).as_deref(), Ok(text));
     assert_eq!(reorder(&file, index("deep"), Some(index("two"))), Err(EditError::OtherList));
     for text in [moved, last, first] {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::model::Task;
 use crate::base::text::slug;
 
-/// An id made from a title has at most so many letters before its number.
+/// The maximum number of letters of an id that is made from a title, before its number.
 const LETTERS_AT_MOST: usize = 40;
 
 /// Gives an id to every task that has none, in the order of the file.

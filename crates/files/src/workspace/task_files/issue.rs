@@ -30,7 +30,7 @@ pub enum Code {
     UnknownDependency,
     /// Tasks wait for each other.
     DependencyCycle,
-    /// A stakeholder is nobody in this workspace.
+    /// A stakeholder does not exist in this workspace.
     UnknownStakeholder,
     /// The file contains merge conflict markers.
     ConflictMarker,

@@ -1,7 +1,7 @@
 //! What counts as a key with its colon, on the line of a title and on a line of its own.
 
-/// How long the key is that a text begins with, without its colon; none where it begins with something else. Behind the
-/// colon there is a blank or nothing, so that addresses and times are no keys.
+/// The length of the key at the beginning of a text, without its colon; `None` if there is no key. The colon must be
+/// followed by a space or nothing, so that addresses and times are not keys.
 pub(super) fn key_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let is_first = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';

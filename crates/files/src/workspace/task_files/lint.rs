@@ -41,11 +41,11 @@ pub fn problems(path: &str, file: &TaskFile, known: &Known) -> Vec<Problem> {
     lint(file, known).into_iter().map(problem).collect()
 }
 
-/// More problems than these are not told of one file.
+/// The maximum number of reported problems per file.
 const PROBLEMS_AT_MOST: usize = 50;
 
-/// What is wrong with each of these files where these agents are, for the files with which something is. What agents ask
-/// a person is checked by whoever reads the answers.
+/// What is wrong with each of these files where these agents are, for the files with which something is. What agents
+/// ask a person is checked by whoever reads the answers.
 pub fn problems_by_file(
     files: &BTreeMap<String, TaskFile>,
     agents: impl IntoIterator<Item = String>,

@@ -10,7 +10,7 @@ use super::{ids, quoting, relations};
 use crate::base::Severity;
 
 const BLANK: [char; 2] = [' ', '\t'];
-/// Tasks stand below each other no deeper; what is deeper is told and stands at this depth.
+/// The maximum depth of tasks; deeper ones are reported and treated as if they were at this depth.
 const DEPTH_AT_MOST: usize = 64;
 
 /// Reads a task file. Every text is one: what is wrong with it is in its issues.
@@ -40,7 +40,7 @@ pub fn parse(text: impl Into<String>) -> TaskFile {
     TaskFile { tasks, sections, issues, line_end, line_starts, text }
 }
 
-/// Where tasks may stand, by lines, and for each line whether it lies there.
+/// The places where tasks may be, by lines, and for each line whether it is in one.
 fn sections(lines: &[Line]) -> (Vec<(Option<usize>, usize)>, Vec<bool>) {
     let mut sections: Vec<(Option<usize>, usize)> = Vec::new();
     let mut is_ours = vec![false; lines.len()];
@@ -92,7 +92,7 @@ impl Reader<'_> {
         self.issues.push(Issue { code, severity: Severity::Error, task, at, what: what.into() });
     }
 
-    /// Nothing that follows belongs to the tasks so far. Gives back where to go on.
+    /// Nothing that follows belongs to the tasks so far. Returns where to continue.
     fn close(&mut self, next: usize) -> usize {
         while let Some(task) = self.open.pop() {
             self.tasks[task].next = self.tasks.len();
@@ -100,7 +100,7 @@ impl Reader<'_> {
         next
     }
 
-    /// Reads the line at `at`, and what belongs to it. Gives back where to go on.
+    /// Reads the line at `at`, and what belongs to it. Returns where to continue.
     fn line(&mut self, lines: &[Line], at: usize) -> usize {
         let line = &lines[at];
         match line.kind {
@@ -114,7 +114,7 @@ impl Reader<'_> {
             return at + 1;
         }
         let blanks = &text[..text.len() - words.len()];
-        // A tab is no indentation; it is read as one level, so that what it says can be told.
+        // A tab is not valid indentation; it is read as one level, so that its content can be reported.
         let indent = blanks.chars().map(|blank| if blank == '\t' { 2 } else { 1 }).sum();
         let has_tab = blanks.contains('\t');
         if words.starts_with("- ") || words.starts_with("-\t") {
@@ -142,7 +142,7 @@ impl Reader<'_> {
         self.field(lines, at, owner, start, length)
     }
 
-    /// A line at the left margin, which ends every task; marks of a merge are told.
+    /// A line at the left margin, which ends every task; merge markers are reported.
     fn margin(&mut self, at: usize, text: &str) {
         let is_mark = |sign: &str| text == sign || text.strip_prefix(sign).is_some_and(|rest| rest.starts_with(' '));
         if is_mark("<<<<<<<") {
@@ -267,7 +267,7 @@ impl Reader<'_> {
         let (span, value_span) = (line.start..end, behind..value_end);
         let field = Field { key: key.into(), value, span, value_span, is_inline: false };
         self.add(owner, field);
-        // It may stand behind the children of its task.
+        // It may come after the children of its task.
         self.close_above(owner);
         self.extend(end);
         last + 1

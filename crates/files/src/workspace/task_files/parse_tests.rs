@@ -1,4 +1,4 @@
-//! Reading task files: each rule of the form by a short file, and that nothing of a file is lost.
+//! Parsing task files: each rule of the format with a short file, and no part of a file is lost.
 
 use proptest::prelude::*;
 
@@ -138,7 +138,7 @@ fn ids_are_made_from_titles_and_distinct() {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place() {
+fn every_mistake_is_reported_with_its_place() {
     for (text, code, line, column) in [
         ("- \"open\n", Code::UnclosedQuote, 1, 3),
         ("- \"a\"\n  by: \"open\n", Code::UnclosedQuote, 2, 7),
@@ -191,7 +191,7 @@ fn whom_a_task_names_is_looked_up_where_that_is_known() {
 }
 
 #[test]
-fn what_is_wrong_is_told_of_each_file_with_its_place_its_code_and_a_remedy() {
+fn what_is_wrong_is_reported_of_each_file_with_its_place_its_code_and_a_remedy() {
     let texts = [
         ("tasks/approvals.task.md", "- @nobody a\n"),
         ("tasks/far.task.md", "- far\n"),
@@ -234,10 +234,10 @@ fn spacing_alone_is_normalised() {
     assert_eq!(normalise(&parse(spaced.text)).lines, Vec::<usize>::new());
 }
 
-/// First lines of tasks, right and wrong.
+/// First lines of tasks, valid and invalid.
 const TASK_LINE: &str = "( {0,5})- (\\[x\\] |\\[ \\] |x |- )?(A |B )?(@[a-c]{1,2} )?(#[a-c] )?(\"[a-c\\\\ ]{0,4}\"|[a-c ]{0,5}|`a|“ä”)( [a-c]: ?[a-c\"0-9]{0,2})?\r?\n";
 
-/// Pieces of task files in any order: mostly what means something.
+/// Pieces of task files in any order, mostly meaningful ones.
 pub(super) fn any_file() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         5 => TASK_LINE,
@@ -256,7 +256,7 @@ pub(super) fn any_file() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
 }
 
-/// Everything that a task says, without its places.
+/// Everything that a task says, without positions.
 pub(super) fn said(file: &TaskFile, task: &Task) -> String {
     let fields: Vec<_> = task.fields.iter().map(|field| (&field.key, &field.value)).collect();
     let names: Vec<_> = task.stakeholders.iter().chain(&task.tags).map(|name| &name.text).collect();
@@ -271,7 +271,7 @@ proptest! {
         let file = parse(text.as_str());
         prop_assert_eq!(&file.text, &text);
         for task in &file.tasks {
-            // Every part stands where it is said to.
+            // Every part is at the position that is given for it.
             prop_assert!(text.get(task.span.clone()).is_some() && text.get(task.head.clone()).is_some());
             prop_assert!(task.span.start == task.head.start && task.own_end <= task.span.end);
             for field in &task.fields {

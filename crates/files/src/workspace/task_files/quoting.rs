@@ -75,7 +75,7 @@ fn unescape(body: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Writes a text in quotes, so that [`read`] gives back the same.
+/// Writes a text in quotes, so that [`read`] returns the same.
 pub(super) fn write(text: &str, quote: Quote) -> String {
     let quote = if quote == Quote::None { Quote::Straight } else { quote };
     let (open, close) = quote.signs();

@@ -6,7 +6,7 @@ use super::issue::{Code, Issue};
 use super::model::Task;
 use crate::base::Severity;
 
-/// Finds what keeps tasks from being told apart or done.
+/// Finds what makes tasks ambiguous or impossible to complete.
 pub(super) fn check(tasks: &[Task], issues: &mut Vec<Issue>) {
     let mut error = |code, task: usize, at, what| {
         issues.push(Issue { code, severity: Severity::Error, task: Some(task), at, what });

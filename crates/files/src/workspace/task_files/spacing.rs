@@ -56,7 +56,7 @@ fn first_line(file: &TaskFile, task: &Task, stretches: &mut Vec<(Span, &str)>) {
         }
     }
     words.sort_by_key(|span| span.start);
-    // Behind the dash stands a blank, or a tab that takes its place.
+    // The dash is followed by a space, or by a tab instead.
     let mut at = task.words_start - 1;
     for word in &words {
         stretches.push((at..word.start, " "));

@@ -22,14 +22,14 @@ impl Splices {
         self.0.len()
     }
 
-    /// Whether one of the pieces after the first so many says something else than the text does.
+    /// Whether one of the pieces after the first `count` has another content than the text.
     pub(super) fn are_others_since(&self, first: usize, text: &str) -> bool {
         self.0[first..].iter().any(|(span, piece)| text[span.clone()] != *piece)
     }
 
     /// The text with all of it done.
     pub(super) fn apply(mut self, text: &str) -> String {
-        // What is put in comes before what is replaced at the same place, in the order in which it was asked for.
+        // Insertions come before replacements at the same place, in the order of the requests.
         self.0.sort_by_key(|(span, _)| (span.start, !span.is_empty()));
         let added: usize = self.0.iter().map(|(_, text)| text.len()).sum();
         let mut changed = String::with_capacity(text.len() + added);

@@ -64,7 +64,7 @@ impl Value {
     }
 }
 
-/// Whether a text is read as itself where it stands without quotes.
+/// Whether a text is read as itself without quotes.
 fn is_plain(text: &str, key: &str, is_inline: bool) -> bool {
     let is_own = of_plain(text, key) == Value::Text(text.into());
     let is_safe = text.trim() == text

@@ -188,7 +188,8 @@ pub(super) fn joined(logged: Vec<TimelineEntry>, mut versions: Vec<FileVersion>)
         }
         match versions.next_if(|version| version.number == number) {
             Some(version) => acts.push(written(version, is_new)),
-            // One whose text is not kept any more: without it, the one before would seem to be the text that it replaced.
+            // One whose text is not kept any more: without it, the one before would seem to be the text that it
+            // replaced.
             None => acts.push(act),
         }
     }

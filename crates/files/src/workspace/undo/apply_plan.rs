@@ -19,7 +19,7 @@ use crate::store::{StoreError, while_closed};
 
 /// The folder of what was undone, in the folder of the workspace's state.
 const FOLDER: &str = "undone";
-/// So many are kept.
+/// How many are kept.
 const KEPT: usize = 50;
 /// No such record is larger, in bytes.
 const RECORD_BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
@@ -205,7 +205,7 @@ fn put(hands: &FileAccess, file: &UndoneFile) -> Result<(), String> {
     hands.replace((path, before.as_deref()), (to, after.as_deref()))
 }
 
-/// Makes a file what it was before it was undone, or once more what it was made by that, with what others did to it since.
+/// Restores a file to its state before the undo, or repeats the undo, together with what others changed since.
 fn turn_file(hands: &FileAccess, file: &UndoneFile, is_redone: bool) -> Result<(), String> {
     let UndoneFile { path, to, before, after } = file;
     let mut places = (to.as_ref().unwrap_or(path), path);
@@ -215,7 +215,7 @@ fn turn_file(hands: &FileAccess, file: &UndoneFile, is_redone: bool) -> Result<(
     }
     let now = hands.read(places.0)?;
     if now.is_none() && places.0 != places.1 && hands.read(places.1)?.as_deref() == texts.1 {
-        // It never came so far.
+        // It did not get that far.
         return Ok(());
     }
     match reverted(texts.0, texts.1, now.as_deref()) {
@@ -233,7 +233,7 @@ impl FileAccess {
             Self::Service(handle) => match handle.change(FileOperation::Read { path: path.to_owned() }) {
                 Ok(FileAnswer::Text { content, .. }) => Ok(Some(content)),
                 Ok(_) => Err(format!("'{path}' cannot be read.")),
-                // Why there is nothing to read is said where something is to be put there.
+                // A missing source is an error only if something is to be written there.
                 Err(_) => Ok(None),
             },
             Self::AtRest(files) => files.read(&workspace_path(path)?, BYTES_AT_MOST).map_err(|error| error.to_string()),

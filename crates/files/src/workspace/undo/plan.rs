@@ -199,7 +199,7 @@ pub fn plan_file(
     }
 }
 
-/// The text that the file has without those acts; none where there is no file then.
+/// The text that the file has without those changes; `None` if there is no file then.
 fn gone_back(
     story: &FileTimeline,
     now: Option<&str>,
@@ -243,7 +243,7 @@ fn kept(text: Option<String>) -> State {
     text.map_or(State::NotKept, |text| State::Known(Some(text)))
 }
 
-/// What stood in the file after the act at this place.
+/// The content of the file after the action at this position.
 fn state_after(acts: &[TimelineEntry], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
     match &acts[at].deed {
         FileAction::Wrote { version, .. } => kept(text(*version)),
@@ -252,13 +252,13 @@ fn state_after(acts: &[TimelineEntry], at: usize, text: &impl Fn(u64) -> Option<
     }
 }
 
-/// What stood in it before that.
+/// The content of the file before it.
 fn state_before(acts: &[TimelineEntry], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
     match acts[at].deed {
         FileAction::Wrote { is_new: true, .. } | FileAction::Wrote { version: 1, .. } => State::Known(None),
         FileAction::Wrote { version, .. } if newest_before(acts, at) != Some(version - 1) => State::NotKept,
         _ if at > 0 => state_after(acts, at - 1, text),
-        // Its history is not known so far back.
+        // Its history does not reach that far back.
         _ => State::NotKept,
     }
 }

@@ -1,4 +1,4 @@
-//! Undoing never loses what others wrote, and brings back what stood there where nobody else touched it.
+//! Undoing never loses what others wrote, and restores the earlier text where nobody else changed it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use super::super::vfs::{FileOperation, FileOrder, FileRights, FileService, FileS
 use super::*;
 use crate::base::{Author, Seq};
 
-/// The life of one file: what each did to it in turn, with the text that stood there then.
+/// The history of one file: what each author did to it in turn, with the resulting text.
 #[derive(Default)]
 struct Life {
     story: FileTimeline,
@@ -48,7 +48,7 @@ impl Life {
         self
     }
 
-    /// What undoing everything that ada did from an act on comes to.
+    /// The result of undoing everything that Ada did from a piece of work on.
     fn undo_from(&self, since: u64) -> Option<FilePlan> {
         let text = |version: u64| self.texts.get(version as usize - 1).cloned();
         let is_undone = |act: &TimelineEntry| act.by == "ada" && act.time_ms >= since;
@@ -137,14 +137,14 @@ fn a_text_that_was_first_seen_when_it_was_deleted_stood_there_before_that() {
     let gone = act(10, "ada", FileAction::Gone);
     let acts = super::agent_history::joined(vec![gone.clone()], vec![version(1, 9, "outside")]);
     assert_eq!(acts[1], gone, "{acts:?}");
-    // One that the log has later is later, whatever the clock said when it was written.
+    // What is later in the log is later, whatever the clock said when it was written.
     let anew = act(11, "bob", FileAction::Wrote { version: 2, is_new: true });
     let acts =
         super::agent_history::joined(vec![gone.clone(), anew], vec![version(2, 10, "bob"), version(1, 9, "outside")]);
     assert_eq!((acts.len(), &acts[1], &acts[2].deed), (3, &gone, &FileAction::Wrote { version: 2, is_new: true }));
 }
 
-/// What somebody does: takes lines out, and puts lines in that nobody else writes.
+/// An edit: removes lines, and inserts lines that nobody else writes.
 type Turn = (bool, u8, Vec<(usize, bool)>);
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
@@ -156,7 +156,7 @@ fn lines(text: &str) -> BTreeSet<&str> {
     text.lines().collect()
 }
 
-/// A file in whose lines it is written who put them there and when; what was put in by persons and is still there.
+/// A file whose lines say who inserted them and when; and the lines inserted by persons that must still be there.
 fn lived(turns: &[Turn]) -> Life {
     let mut life = Life::of("a.md").write("user", &(0..8).map(|n| format!("first {n}\n")).collect::<String>());
     for (at, (is_agent, fate, changes)) in turns.iter().enumerate() {
@@ -278,7 +278,7 @@ impl Office {
     }
 }
 
-/// An office in which ada did two pieces of work and the person wrote beside her.
+/// A workspace in which Ada did two pieces of work while the person wrote, too.
 fn busy() -> Office {
     let mut office = Office::new();
     office.write("user", "x", "notes/a.md", "one\ntwo\nthree\n");
@@ -305,7 +305,7 @@ fn points_are_pieces_of_work_the_newest_first() {
 }
 
 #[test]
-fn the_files_are_put_back_as_the_person_and_that_is_taken_back_again() {
+fn the_files_are_put_back_as_the_person_and_that_is_undone_again() {
     for is_room_open in [false, true] {
         let office = busy();
         let _room = is_room_open.then(|| crate::store::Store::open(&office.dir()).expect("the history can be held"));
@@ -326,7 +326,7 @@ fn the_files_are_put_back_as_the_person_and_that_is_taken_back_again() {
         assert_eq!(office.text("notes/new.md"), None);
 
         fs::write(office.root().join("notes/a.md"), "one\ntwo\nthree\nmine\nand more\n").expect("it can be written");
-        let (back, not_done) = take_back(office.root(), &office.dir()).expect("it can be taken back");
+        let (back, not_done) = take_back(office.root(), &office.dir()).expect("it should be undoable");
         assert_eq!(back.number, undone.number);
         assert_eq!(not_done.len(), 1, "{not_done:?}");
         assert_eq!(office.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\nand more\n"));
@@ -341,14 +341,15 @@ fn the_files_are_put_back_as_the_person_and_that_is_taken_back_again() {
 }
 
 #[test]
-fn a_kill_between_two_files_is_mended_by_taking_back() {
+fn a_kill_between_two_files_is_repaired_by_undoing() {
     let office = busy();
     let plan = office.pasts().plan("ada", 0);
     let only = UndoPlan { files: vec![plan.files[0].clone()], ..plan.clone() };
     apply_plan(office.root(), &office.dir(), &only, None).expect("it can be undone");
-    // As if the rest had been written down as well, and the program killed before it was done.
+    // As if the rest had been recorded as well, and the program killed before it was done.
     let record = office.dir().join("undone/000001.json");
-    let mut undone: Undone = serde_json::from_str(&fs::read_to_string(&record).expect("it is there")).expect("json");
+    let mut undone: Undone =
+        serde_json::from_str(&fs::read_to_string(&record).expect("it should exist")).expect("json");
     undone.files.extend(plan.files[1..].iter().map(|file| UndoneFile {
         path: file.path.clone(),
         to: None,
@@ -356,7 +357,7 @@ fn a_kill_between_two_files_is_mended_by_taking_back() {
         after: file.after().map(str::to_owned),
     }));
     fs::write(&record, serde_json::to_string(&undone).expect("json")).expect("files can be written");
-    let (_, not_done) = take_back(office.root(), &office.dir()).expect("it can be taken back");
+    let (_, not_done) = take_back(office.root(), &office.dir()).expect("it should be undoable");
     assert_eq!(not_done, []);
     assert_eq!(office.text("notes/a.md").as_deref(), Some("one\n2\nthree\nmine\n"));
     assert_eq!(office.text("notes/new.md").as_deref(), Some("hers\n"));

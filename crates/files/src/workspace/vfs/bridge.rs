@@ -21,7 +21,7 @@ use crate::store::Store;
 const LOG_LOOK: Duration = Duration::from_millis(1);
 /// How long the last records of a room may take to be handed over.
 const HAND_OVER_AT_MOST: Duration = Duration::from_secs(10);
-/// At most so many news come in at one tick.
+/// The maximum number of events per tick.
 const MAX_NEWS_PER_TICK: usize = 500;
 
 /// The bridge to the file service. None of it is saved; what arrives over it enters the world as inputs. Without a
@@ -29,14 +29,14 @@ const MAX_NEWS_PER_TICK: usize = 500;
 #[derive(Resource, Default)]
 pub struct FileBridge {
     service: Option<FileService>,
-    /// So many of the orders under way, from the oldest on, were sent: the service answers in order.
+    /// How many of the outstanding operations, from the oldest on, were sent: the service answers in order.
     sent: usize,
-    /// Of those, so many have no answer yet.
+    /// How many of those have no answer yet.
     owed: usize,
     arrived: VecDeque<FileOutcome>,
     /// The last records of the room that were handed over, by order: the file of each.
     last_records: BTreeMap<Id, String>,
-    /// Whether the service must still be told the limits.
+    /// Whether the limits have still to be sent to the service.
     limits_due: bool,
 }
 
@@ -56,7 +56,7 @@ impl FileBridge {
         self.owed > 0
     }
 
-    /// Whether something has come that is not at the door yet.
+    /// Whether something has arrived that is not in the inbox yet.
     fn has_news(&self) -> bool {
         self.owed > 0 || !self.arrived.is_empty() || self.service.as_ref().is_some_and(FileService::has_news)
     }
@@ -68,7 +68,7 @@ impl FileBridge {
         }
     }
 
-    /// Waits until everything ordered is on disk, or says what is not and why.
+    /// Waits until all operations are on disk, or returns what is not and why.
     pub(in crate::workspace) fn flush(&mut self) -> Vec<Problem> {
         let Some(service) = self.service.take() else { return Vec::new() };
         let problems = service.flush(|outcome| self.receive(outcome));
@@ -120,7 +120,7 @@ impl FileBridge {
         self.service.is_some() && self.sent < under_way.0.len()
     }
 
-    /// Waits for the next answer, at most so long; `false` if none came.
+    /// Waits for the next answer, up to this long; `false` if none came.
     fn wait(&mut self, timeout: Duration) -> bool {
         if self.owed == 0 {
             // What is to be sent waits for the log, which takes a moment.
@@ -238,7 +238,7 @@ pub fn wait_before_tick(world: &mut World, timeout: Duration) -> bool {
     true
 }
 
-/// Moves what the service says to the door.
+/// Moves what the service reports into the inbox.
 pub(in crate::workspace) fn collect(
     mut bridge: ResMut<FileBridge>,
     journal: Res<InputJournal>,
@@ -262,8 +262,8 @@ pub(in crate::workspace) fn collect(
     }
 }
 
-/// Takes up the orders of this tick. In the last phase, so that an order that any floor gives in a tick is sent after
-/// that tick; where nothing is recorded, it is sent at once.
+/// Receives the operations of this tick. In the last phase, so that operations of every layer are sent after the tick;
+/// if nothing is recorded, they are sent at once.
 pub(in crate::workspace) fn send(
     mut orders: MessageReader<FileOrder>,
     mut under_way: ResMut<PendingFileOrders>,

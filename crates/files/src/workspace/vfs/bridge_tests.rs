@@ -1,4 +1,4 @@
-//! Files in a room: orders, outcomes, restarts, and what crosses with a person's edits.
+//! Files in a room: operations, outcomes, restarts, and conflicts with a person's edits.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,7 +42,7 @@ impl Office {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in files.iter().chain(&[(SCENE, SCENE_TEXT), ("settings.yaml", "")]) {
             let full = folder.path().join(path);
-            fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+            fs::create_dir_all(full.parent().expect("it should be in the folder")).expect("folders can be made");
             fs::write(full, text).expect("files can be written");
         }
         let mut app = app();
@@ -53,7 +53,7 @@ impl Office {
     }
 
     fn open_service(&mut self, watch: bool) {
-        let root = self.folder.path().canonicalize().expect("it is there");
+        let root = self.folder.path().canonicalize().expect("it should exist");
         let room = Some(read_folder(&root).0);
         let service = FileService::open(FileServiceOptions { room, watch, ..FileServiceOptions::new(&root) });
         self.app.world_mut().insert_resource(FileBridge::new(service.expect("it can be opened")));
@@ -63,7 +63,7 @@ impl Office {
         self.app.world_mut().write_message(order);
     }
 
-    /// One tick, when it may run; the outcomes that it let in.
+    /// One tick, when it may run. Returns the outcomes that it received.
     fn tick(&mut self) -> Vec<FileOutcome> {
         assert!(wait_before_tick(self.app.world_mut(), PATIENCE), "the service must answer");
         let mut cursor = self.app.world().resource::<Messages<FileOutcome>>().get_cursor_current();
@@ -138,7 +138,7 @@ fn what_changed_is_recorded_and_known_in_the_same_tick() {
     };
     assert_eq!(events, [written("agents/bob.md", 3), warning.into(), written("artifacts/a.md", 1)]);
     office.tick();
-    assert_eq!(office.events(), [], "it is told once");
+    assert_eq!(office.events(), [], "it is reported once");
     office.give(order("k-4", "ada", super::super::FileOperation::Delete { path: "agents/bob.md".into() }));
     office.tick();
     office.tick();
@@ -170,7 +170,7 @@ fn an_ordered_write_is_not_taken_for_someone_elses() {
         office.tick();
         office.tick();
     }
-    // An edit of someone else comes after all that the watcher has to say of the others.
+    // An external edit is delivered after everything that the watcher reports of the other files.
     fs::write(office.folder.path().join("boards/other.md"), "by hand").expect("files can be written");
     let start = Instant::now();
     let mut by = Vec::new();
@@ -191,7 +191,7 @@ fn an_ordered_change_says_who_made_it_and_what_it_crossed_with() {
     let mut office = Office::new(&[("boards/rules.md", "# Rules\n- one\n")]);
     office.tick();
     office.give(order("k", "ada", write("boards/rules.md", "# Rules\n- one\n- ada's\n")));
-    // The room adds a line in the tick in which the order goes out.
+    // The room adds a line in the tick in which the operation is sent.
     office.app.world_mut().write_message(crate::workspace::SceneWrite::File {
         path: "boards/rules.md".into(),
         text: "# Rules\n- the room's\n- one\n".into(),
@@ -210,7 +210,7 @@ fn an_ordered_change_says_who_made_it_and_what_it_crossed_with() {
         assert!(start.elapsed() < PATIENCE, "nothing waits to be saved");
         office.tick();
     }
-    let on_disk = fs::read_to_string(office.folder.path().join("boards/rules.md")).expect("it is there");
+    let on_disk = fs::read_to_string(office.folder.path().join("boards/rules.md")).expect("it should exist");
     assert_eq!(on_disk, "# Rules\n- one\n- ada's\n", "nobody here joins the two");
 }
 
@@ -220,7 +220,7 @@ fn an_order_without_an_outcome_is_sent_again_after_a_restart_and_done_once() {
     office.tick();
     office.give(order("k", "ada", write("agents/new.md", "hello")));
     advance(office.app.world_mut());
-    // The service finishes, and nobody takes the answer.
+    // The service finishes, and nobody takes the result.
     office.app.world_mut().insert_resource(FileBridge::default());
     let saved = save_world(office.app.world_mut()).expect("it can be saved");
     let known = office.app.world().resource::<KnownFiles>().all().clone();

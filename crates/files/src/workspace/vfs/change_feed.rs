@@ -8,7 +8,7 @@ use super::index::Entry;
 use super::path::{FileKind, kind_of};
 use crate::store::FileHead;
 
-/// Changed files that wait to be taken; beyond that, only that everything may have changed is told.
+/// The maximum number of waiting files; beyond that, it is only reported that everything may have changed.
 const FILES_AT_MOST: usize = 4096;
 
 /// A file as it is listed.
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn each_file_is_told_once_with_its_newest_state() {
+    fn each_file_is_reported_once_with_its_newest_state() {
         let feed = ChangeFeed::default();
         for (path, version) in [("b", 1), ("a", 1), ("b", 2)] {
             feed.push(changed(path, version));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn where_too_much_changed_only_that_is_told() {
+    fn where_too_much_changed_only_that_is_reported() {
         let feed = ChangeFeed::default();
         (0..FILES_AT_MOST + 9).for_each(|number| feed.push(changed(&number.to_string(), 1)));
         assert_eq!(feed.take(), ChangedFiles { files: Vec::new(), is_incomplete: true });

@@ -1,4 +1,4 @@
-//! A process killed at any step of a change: after a restart the same order comes to the same end, once.
+//! A process that is killed at any step of a change: after a restart the same operation has the same result, once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,10 +12,10 @@ const STEPS: [LastStep; 4] = [LastStep::WrittenBeside, LastStep::Recorded, LastS
 
 const FILES: &[(&str, &str)] = &[("agents/a.md", "by hand"), ("notes/b.md", "by hand")];
 
-/// Carries an order out up to a step, as if the process were killed there, and opens the workspace again.
+/// Performs an operation up to a step, as if the process were killed there, and opens the workspace again.
 fn killed_at(mut office: Office, order: &FileOrder, step: LastStep) -> Office {
     office.files.stop_at = Some(step);
-    // The transaction that was open, if any, is lost with the connection, as it is with the process.
+    // An open transaction is lost with the connection, as it is with the process.
     let _killed = catch_unwind(AssertUnwindSafe(|| office.files.carry_out(order)));
     office.reopen()
 }
@@ -32,7 +32,7 @@ fn orders() -> Vec<FileOperation> {
     ]
 }
 
-/// What can be seen of a workspace.
+/// The visible state of a workspace.
 fn seen(office: &Office) -> Vec<(String, Option<String>, Vec<(u64, String, String)>)> {
     ["agents/a.md", "agents/z.md", "notes/b.md", "elsewhere/b.md", "new/folder/c.md"]
         .map(|path| (path.to_owned(), office.on_disk(path), office.history(path)))
@@ -93,7 +93,7 @@ fn an_edit_made_between_the_kill_and_the_restart_stays_and_so_does_the_order() {
         let texts: Vec<_> = office.history("notes/b.md").into_iter().skip(2).collect();
         let (ada, hand) = ("ada's", "by hand at last");
         if step == LastStep::WrittenBeside {
-            // Nothing was recorded: the order is carried out now, over what is there now.
+            // Nothing was recorded: the operation is now performed on the present files.
             assert_eq!(texts, [version(3, OUTSIDE, hand), version(4, "ada", ada)]);
             assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(ada));
         } else {
@@ -105,13 +105,13 @@ fn an_edit_made_between_the_kill_and_the_restart_stays_and_so_does_the_order() {
 }
 
 #[test]
-fn what_cannot_be_finished_is_taken_back_and_done_when_it_is_asked_again() {
+fn what_cannot_be_finished_is_undone_and_done_when_it_is_asked_again() {
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     let mut office = office();
     office.files.stop_at = Some(LastStep::Recorded);
     let _killed = catch_unwind(AssertUnwindSafe(|| office.files.carry_out(&order)));
     let path = office.folder.path().join("notes/b.md");
-    std::fs::remove_file(&path).expect("it is there");
+    std::fs::remove_file(&path).expect("it should exist");
     std::fs::create_dir(&path).expect("folders can be made");
     let mut office = office.reopen();
     let failure = office.files.carry_out(&order).result.expect_err("a folder is in the way");
@@ -142,8 +142,8 @@ fn acts() -> impl Strategy<Value = Vec<(Act, Option<usize>)>> {
     proptest::collection::vec((act, proptest::option::weighted(0.3, 0..STEPS.len())), 1..14)
 }
 
-/// A file that somebody outside made and nobody has changed since is a version where that was seen, and none where
-/// it lay there already when the workspace was opened: both are right.
+/// A file that somebody outside created, and that nobody has changed since, is a version if that was observed, and none
+/// if it existed already when the workspace was opened: both are right.
 fn told(history: Vec<(u64, String, String)>) -> Vec<(u64, String, String)> {
     if history.len() == 1 && history[0].1 == OUTSIDE { Vec::new() } else { history }
 }
@@ -183,7 +183,7 @@ proptest! {
     }
 }
 
-/// Somebody saves at a step of an order, as often as that step is reached, at most so many times.
+/// Somebody saves at a step of an operation each time it is reached, up to this many times.
 fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, times: usize) -> (Office, FileOutcome) {
     let mut office = office();
     let full = office.folder.path().join("notes/b.md");
@@ -207,7 +207,7 @@ fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, time
 fn a_save_of_somebody_else_at_any_moment_of_an_order_is_never_lost() {
     let theirs = "by bob's hand, and more\n";
     for step in [LastStep::WrittenBeside, LastStep::Recorded] {
-        // An edit is made of their text; what is written over is a version, and the person is told.
+        // An edit applies to their text; what is overwritten is kept as a version, and the person is told.
         let (office, outcome) = saved_at(step, edit("notes/b.md", "hand", "heart"), theirs, 1);
         assert!(outcome.result.is_ok(), "{outcome:?}");
         assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("by bob's heart, and more\n"), "{step:?}");
@@ -243,7 +243,7 @@ fn what_a_kill_leaves_while_two_files_change_places_is_cleared_or_kept_apart() {
     use crate::safe_fs::{name_beside, placing_name};
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     let theirs = "saved at that moment";
-    // Which text lies under the hidden name, and which in the file, when the process is killed.
+    // Which text is in the hidden file, and which in the file itself, when the process is killed.
     for (left, there, now) in [
         ("ada's", "by bob's hand", "ada's"),
         ("by bob's hand", "ada's", "ada's"),
@@ -258,7 +258,7 @@ fn what_a_kill_leaves_while_two_files_change_places_is_cleared_or_kept_apart() {
         std::fs::remove_file(notes.join(&beside)).expect("it was written");
         std::fs::write(notes.join(placing_name(&beside)), left).expect("files can be written");
         put_outside(&office.folder, "notes/b.md", there);
-        // The room's saver may have been killed as well, beside another file.
+        // The room's saver may have been killed as well, while it saved another file.
         std::fs::write(notes.join(placing_name(&name_beside("c.md"))), theirs).expect("files can be written");
         let mut office = office.reopen();
         assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(now), "{left} and {there}");

@@ -139,16 +139,16 @@ mod tests {
     #[test]
     fn a_text_is_put_only_over_what_was_read() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let files = DirectFiles::open(folder.path()).expect("it is there");
+        let files = DirectFiles::open(folder.path()).expect("it should exist");
         let plan = path("tasks/plan.task.md");
-        assert_eq!(files.read(&plan, 100).expect("nothing is well too"), None);
+        assert_eq!(files.read(&plan, 100).expect("nothing is valid, too"), None);
         assert!(files.write(&plan, "one", None).expect("it can be written"));
         assert!(!files.write(&plan, "two", None).expect("somebody was first"));
         assert!(files.write(&plan, "two", Some("one")).expect("it can be written"));
         assert!(!files.write(&plan, "three", Some("one")).expect("it is another text now"));
-        assert_eq!(files.read(&plan, 100).expect("it is there").as_deref(), Some("two"));
+        assert_eq!(files.read(&plan, 100).expect("it should exist").as_deref(), Some("two"));
         assert!(files.read(&plan, 2).is_err(), "it is larger");
-        assert_eq!(std::fs::read_dir(folder.path().join("tasks")).expect("it is there").count(), 1);
+        assert_eq!(std::fs::read_dir(folder.path().join("tasks")).expect("it should exist").count(), 1);
     }
 
     #[cfg(unix)]
@@ -161,7 +161,7 @@ mod tests {
         std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("links")).expect("links can be made");
         let link = folder.path().join("tasks/b.task.md");
         std::os::unix::fs::symlink(elsewhere.path().join("far.task.md"), link).expect("links can be made");
-        let files = DirectFiles::open(folder.path()).expect("it is there");
+        let files = DirectFiles::open(folder.path()).expect("it should exist");
         let found = files.find(&["**/*.task.md".to_owned()]).expect("it can be listed");
         assert_eq!(found, [path("tasks/a.task.md")]);
         assert!(files.read(&path("tasks/b.task.md"), 100).is_err());

@@ -5,7 +5,7 @@ use crate::base::text::truncate;
 
 /// Names of files that are offered instead of one that is not there.
 const SIMILAR_AT_MOST: usize = 3;
-/// Names that are compared letter by letter; more would take too long.
+/// How many names are compared letter by letter; more would take too long.
 const COMPARED_AT_MOST: usize = 100_000;
 /// Lines that are offered instead of a passage that is not there.
 const LINES_AT_MOST: usize = 3;
@@ -25,7 +25,7 @@ pub(super) fn not_found<'a>(wanted: &str, paths: &[&'a str], named_at_most: usiz
         words.push_str(" There are no files.");
         return words;
     }
-    // What is near in the tree says more than what comes first in the alphabet.
+    // Neighbours in the tree are more helpful than the first in the alphabet.
     let folder = wanted.rsplit_once('/').map_or("", |(folder, _)| folder);
     let is_near = |path: &&&str| !folder.is_empty() && path.starts_with(folder);
     let near = paths.iter().filter(is_near).chain(paths.iter().filter(|path| !is_near(path)));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_of_one_letter_is_found_among_ten_thousand_names() {
+    fn a_typo_of_one_letter_is_found_among_ten_thousand_names() {
         let all: Vec<String> = (0..10_000).map(|number| format!("memory/d{}/f{number}.md", number / 100)).collect();
         let paths: Vec<&str> = all.iter().map(String::as_str).collect();
         for (wanted, meant) in

@@ -32,7 +32,7 @@ use crate::store::{FileHead, FileVersions, StoreError};
 
 /// A prefix or a text to search for is not longer, in bytes.
 const WANTED_BYTES_AT_MOST: usize = 4096;
-/// So many of the files that a search did not look into are named.
+/// How many of the files that a search did not look into are named.
 const UNSEARCHED_NAMED: usize = 5;
 /// Work for idle moments that waits; beyond that, the oldest is left out.
 const LATER_AT_MOST: usize = 20_000;
@@ -68,7 +68,7 @@ pub(super) enum Later {
 
 /// What a path is wanted for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Want {
+enum PathUse {
     Read,
     Write,
     /// Both: the answer would reveal the content.
@@ -100,7 +100,7 @@ pub(super) struct Executor {
     pub(super) news: ServiceEventQueue,
     /// What changed, for a window.
     pub(super) feed: ChangeFeed,
-    /// Paths that changed and are still to be told of, once all of the change is known.
+    /// Paths that changed and are to be reported, once the whole change is known.
     changed: BTreeSet<String>,
     /// Since when a file has been empty or gone.
     pub(super) doubts: BTreeMap<String, Instant>,
@@ -109,7 +109,7 @@ pub(super) struct Executor {
     pub(super) changes_beside_room: u64,
     /// Problems found with the files, to be shown to a person.
     pub(super) problems: Vec<Problem>,
-    /// Files that are nobody's edits.
+    /// Files whose changes are not edits by anybody.
     pub(super) ignored: BTreeSet<String>,
     /// What is known of session files.
     pub(super) sessions: SessionRecords,
@@ -124,8 +124,7 @@ pub(super) struct Executor {
 }
 
 impl Executor {
-    /// Opens the files of a workspace whose history lies in `dir`, finishes what was begun, and looks at every
-    /// folder.
+    /// Opens the files of a workspace whose history is in `dir`, completes unfinished changes, and scans every folder.
     pub(super) fn open(root: &Path, dir: &Path, limits: FileLimits) -> Result<Self, FileServiceError> {
         let mut files = Self::closed(root, dir)?;
         files.finish_what_was_begun()?;
@@ -174,7 +173,7 @@ impl Executor {
         self.limits = limits;
     }
 
-    /// Carries out an order, or says again how it went.
+    /// Performs an operation, or repeats its result.
     pub(super) fn carry_out(&mut self, order: &FileOrder) -> FileOutcome {
         let what = number_of(order);
         let result = match self.recent.answer(&order.key, what) {
@@ -207,7 +206,7 @@ impl Executor {
     }
 
     /// Tells of what changed since this was last called.
-    pub(super) fn tell_changed(&mut self) {
+    pub(super) fn report_changed(&mut self) {
         for path in std::mem::take(&mut self.changed) {
             let (entry, head) = (self.index.get(&path), self.heads.get(&path));
             let hash = head.filter(|head| head.is_there).map(|head| head.hash);
@@ -221,7 +220,7 @@ impl Executor {
             Some(Later::Look(path)) => self.look(&path),
             Some(Later::Fetch(path)) => {
                 if let Ok(path) = WorkspacePath::new(&path) {
-                    // It is read again when it is asked for: what is wrong with it is said then.
+                    // It is read again when it is requested: problems with it are reported then.
                     let _ = self.index.read(&self.root, &path, self.limits.bytes_at_most(&path));
                 }
             }
@@ -248,25 +247,25 @@ impl Executor {
         match &order.operation {
             // What is too large to be edited can still be read by agents, part by part.
             FileOperation::Read { path } => {
-                self.read(order, &rights, &open(path, Want::Read)?, (!is_person).then_some((1, None)))
+                self.read(order, &rights, &open(path, PathUse::Read)?, (!is_person).then_some((1, None)))
             }
             FileOperation::ReadLines { path, from_line, lines } => {
-                self.read(order, &rights, &open(path, Want::Read)?, Some((*from_line, *lines)))
+                self.read(order, &rights, &open(path, PathUse::Read)?, Some((*from_line, *lines)))
             }
             FileOperation::Write { path, content } => {
-                let path = open(path, Want::Write)?;
+                let path = open(path, PathUse::Write)?;
                 let may_know = rights.may_read(path.as_str());
                 let bytes = content.len() as u64;
                 self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(unfit)?;
-                // Why it failed may tell what is there.
+                // The reason of a failure may reveal what is there.
                 let put = self.put(order, what, &path, |_, _| Ok(content.clone()));
                 put.map_err(|why| if may_know { why } else { unfit(format!("'{path}' could not be written.")) })
             }
             FileOperation::Save { path, base, content } if is_person && is_session_file(path) => {
-                self.save_session(&open(path, Want::Read)?, *base, content)
+                self.save_session(&open(path, PathUse::Read)?, *base, content)
             }
             FileOperation::Save { path, base, content } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 self.put(order, what, &path, |_, now| {
                     let now = now.map(|text| content_hash(text.as_bytes()));
                     // Written already, by whatever way: that is what was wanted.
@@ -284,29 +283,29 @@ impl Executor {
                 })
             }
             FileOperation::Edit { path, old, new } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 self.put(order, what, &path, |files, now| match now {
                     Some(text) => error_messages::edit(path.as_str(), text, old, new).map_err(unfit),
                     None => Err(files.missing(path.as_str(), &rights)),
                 })
             }
             FileOperation::Append { path, text } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 self.put(order, what, &path, |_, now| Ok([now.unwrap_or_default(), text].concat()))
             }
             FileOperation::CreateFolder { path } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 let made = self.root.make_folder(&path).map_err(|trouble| troubled(&path, &trouble))?;
                 Ok(FileAnswer::Folder { path: path.as_str().to_owned(), is_new: made })
             }
             FileOperation::List { prefix } => self.list(&rights, prefix),
             FileOperation::Search { text, glob } => self.search(&rights, text.as_deref(), glob.as_deref()),
             FileOperation::Delete { path } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 self.delete(order, what, &path)?.ok_or_else(|| self.missing(path.as_str(), &rights))
             }
             FileOperation::DeleteUnchanged { path, hash } => {
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 match self.present(&path)? {
                     Some((text, _)) if content_hash(text.as_bytes()) != *hash => {
                         return Err(unfit(format!("'{path}' was changed in the meantime and was left as it is.")));
@@ -322,14 +321,14 @@ impl Executor {
                 Ok(FileAnswer::Unchanged { path: path.as_str().to_owned(), version })
             }
             FileOperation::Rename { from, to } => {
-                let (from, to) = (open(from, Want::Change)?, open(to, Want::Change)?);
+                let (from, to) = (open(from, PathUse::Change)?, open(to, PathUse::Change)?);
                 self.rename(order, what, &from, &to)?.ok_or_else(|| self.missing(from.as_str(), &rights))
             }
             FileOperation::Restore { path, version } => {
                 if is_person && is_session_file(path) {
-                    return self.restore_session(&open(path, Want::Read)?, *version, &rights);
+                    return self.restore_session(&open(path, PathUse::Read)?, *version, &rights);
                 }
-                let path = open(path, Want::Change)?;
+                let path = open(path, PathUse::Change)?;
                 let text = self.text_of_version(&path, *version, &rights)?;
                 self.put(order, what, &path, |_, _| Ok(text.clone()))
             }
@@ -338,17 +337,17 @@ impl Executor {
                 Err(FileFailure { what, is_refusal: true })
             }
             FileOperation::Record { path, content, over } => {
-                let path = open(path, Want::Record)?;
+                let path = open(path, PathUse::Record)?;
                 match is_session_file(path.as_str()) {
                     true => self.record_session(&path, content, *over),
                     false => self.write_record(&path, content),
                 }
             }
-            FileOperation::KeepRecord { path } => self.keep_record(&open(path, Want::Record)?),
+            FileOperation::KeepRecord { path } => self.keep_record(&open(path, PathUse::Record)?),
         }
     }
 
-    /// The text of a file, or, where it is too large for that and `part` says which, some lines of it.
+    /// The text of a file, or, if it is too large and `part` is given, some of its lines.
     fn read(
         &mut self,
         order: &FileOrder,
@@ -489,7 +488,7 @@ impl Executor {
         )
     }
 
-    /// Looks again at folders that changed; what came or went is looked at in an idle moment.
+    /// Scans changed folders again; new and missing files are examined when there is time.
     pub(super) fn refresh(&mut self, prefix: &str) {
         let difference = self.index.refresh(&self.root, prefix);
         difference.went.iter().for_each(|path| self.note_changed(path));
@@ -498,7 +497,7 @@ impl Executor {
         }
     }
 
-    /// Takes out of an answer what whoever ordered may not know.
+    /// Removes from an answer what the caller may not know.
     fn masked(&mut self, order: &FileOrder, answer: FileAnswer) -> FileAnswer {
         let FileOperation::Write { content, .. } = &order.operation else { return answer };
         let (path, known) = match &answer {
@@ -523,15 +522,15 @@ fn number_of(order: &FileOrder) -> u64 {
     content_hash(&what.expect("an order is plain data with string keys"))
 }
 
-/// The path of an order, if its place and the rights allow what it is wanted for.
-fn admit(given: &str, rights: &Rights, want: Want, is_no_agent: bool) -> Result<WorkspacePath, FileFailure> {
+/// The path of an operation, if its place and the rights permit the intended use.
+fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Result<WorkspacePath, FileFailure> {
     let refusal = |what: String| FileFailure { what, is_refusal: true };
     let path = WorkspacePath::new(given).map_err(|why| refusal(format!("{why}.")))?;
     let reach = path.reach();
     if reach == Reach::Closed {
         return Err(refusal(format!("{} is closed to file tools.", quoted(path.as_str()))));
     }
-    let reads = matches!(want, Want::Read | Want::Change);
+    let reads = matches!(want, PathUse::Read | PathUse::Change);
     if rights.is_private(path.as_str()) && (reads || !rights.may_write(path.as_str())) {
         let what = if rights.is_record_of_another(path.as_str()) {
             "is the record of another agent's work, not yours."
@@ -545,24 +544,24 @@ fn admit(given: &str, rights: &Rights, want: Want, is_no_agent: bool) -> Result<
     if reads && !rights.may_read(path.as_str()) {
         return Err(refusal(format!("{} is outside what you may read.", quoted(path.as_str()))));
     }
-    if want != Want::Read && rights.is_held_elsewhere(path.as_str()) {
+    if want != PathUse::Read && rights.is_held_elsewhere(path.as_str()) {
         let why = "is the content of an element in another scene; only the user can change it now.";
         return Err(refusal(format!("{} {why}", quoted(path.as_str()))));
     }
-    if want != Want::Read && rights.is_closed_knowledge(path.as_str()) {
+    if want != PathUse::Read && rights.is_closed_knowledge(path.as_str()) {
         let why = "holds memories; people edit it, and you add to it with knowledge_contribute.";
         return Err(refusal(format!("{} {why}", quoted(path.as_str()))));
     }
-    if want != Want::Read && !rights.may_write(path.as_str()) {
+    if want != PathUse::Read && !rights.may_write(path.as_str()) {
         return Err(refusal(format!("{} is outside what you may write.", quoted(path.as_str()))));
     }
     let why = match (want, reach) {
-        (Want::Read, _) | (Want::Write | Want::Change, Reach::Open) | (Want::Record, Reach::Records) => {
+        (PathUse::Read, _) | (PathUse::Write | PathUse::Change, Reach::Open) | (PathUse::Record, Reach::Records) => {
             return Ok(path);
         }
         // Settings and the like are a person's own; what went out is written by the room.
-        (Want::Write | Want::Change, Reach::ReadOnly) if is_no_agent => return Ok(path),
-        (Want::Record, _) => "is not a place for the program's records; they are in sessions/.",
+        (PathUse::Write | PathUse::Change, Reach::ReadOnly) if is_no_agent => return Ok(path),
+        (PathUse::Record, _) => "is not a place for the program's records; they are in sessions/.",
         (_, Reach::Records) => "is a record of the program; file tools can only read it.",
         _ => "cannot be changed by file tools; a person can change it in an editor.",
     };
@@ -597,7 +596,7 @@ fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {
     Ok(nfc(prefix).into_owned())
 }
 
-/// Notes a file that was not looked into. One that went meanwhile holds nothing.
+/// Records a file that was not searched. A file that was deleted meanwhile contains nothing.
 fn note_unsearched(unsearched: &mut Unsearched, path: String, trouble: &Trouble) {
     let count = match trouble {
         Trouble::Missing => return,
@@ -609,13 +608,13 @@ fn note_unsearched(unsearched: &mut Unsearched, path: String, trouble: &Trouble)
     if unsearched.named.len() < UNSEARCHED_NAMED {
         unsearched.named.push(path);
     } else if matches!(trouble, Trouble::TooLarge { .. }) && unsearched.too_large <= UNSEARCHED_NAMED {
-        // Those can be read in parts: they are what whoever searches wants to know of.
+        // These can be read in parts: the searching agent needs to know about them.
         unsearched.named.insert(unsearched.too_large - 1, path);
         unsearched.named.truncate(UNSEARCHED_NAMED);
     }
 }
 
-/// Adds the lines that match, at most so many; says how many more there are.
+/// Adds the matching lines up to a limit. Returns how many more there are.
 fn find_lines(
     path: &str,
     text: &str,

@@ -1,4 +1,4 @@
-//! What orders do and what is answered.
+//! File operations and their results.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::super::{OUTSIDE, ROOM};
 use super::*;
 use crate::base::{Author, Id, Seq};
 
-/// A workspace with some files, and the executor that has them.
+/// A workspace with some files, and its executor.
 pub(in crate::workspace) struct Office {
     pub(in crate::workspace) folder: tempfile::TempDir,
     pub(in crate::workspace) files: Executor,
@@ -109,7 +109,7 @@ impl Office {
         }
     }
 
-    /// What others did that was not taken yet.
+    /// External changes that were not taken yet.
     pub(in crate::workspace) fn outside_changes(&self) -> Vec<OutsideChange> {
         let of_others = |news| match news {
             ServiceEvent::Outside(change) => Some(change),
@@ -127,7 +127,8 @@ impl Office {
         let Some(head) = self.files.versions.head(path).expect("the history can be read") else { return Vec::new() };
         let mut versions = self.files.versions.versions(head.file).expect("the history can be read");
         versions.reverse();
-        let text = |number| self.files.versions.text(head.file, number).expect("it can be read").expect("it is kept");
+        let text =
+            |number| self.files.versions.text(head.file, number).expect("it can be read").expect("it should be kept");
         versions.into_iter().map(|version| (version.number, version.author, text(version.number))).collect()
     }
 }
@@ -138,7 +139,7 @@ fn open(folder: &tempfile::TempDir) -> Executor {
 
 pub(in crate::workspace) fn put_outside(folder: &tempfile::TempDir, path: &str, text: &str) {
     let full = folder.path().join(path);
-    fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+    fs::create_dir_all(full.parent().expect("it should be in the folder")).expect("folders can be made");
     fs::write(full, text).expect("files can be written");
 }
 
@@ -170,7 +171,7 @@ fn what_is_written_is_read_and_every_write_is_a_version() {
     let read = office.run("cy", read("artifacts/plan.md"));
     let text = FileAnswer::Text { path: "artifacts/plan.md".into(), content: "zwölf\n".into(), version: 2 };
     assert_eq!(read, Ok(text));
-    let head = office.files.versions.head("artifacts/plan.md").expect("it can be read").expect("it is there");
+    let head = office.files.versions.head("artifacts/plan.md").expect("it can be read").expect("it should exist");
     let kept = office.files.versions.versions(head.file).expect("they can be read");
     assert_eq!((kept[0].author.as_str(), kept[0].chars, kept[0].order_key.as_deref()), ("bob", 6, Some("order-2")));
     assert_eq!(kept[0].activation.as_deref(), Some("act-1"));
@@ -178,7 +179,7 @@ fn what_is_written_is_read_and_every_write_is_a_version() {
 }
 
 #[test]
-fn what_is_not_there_or_does_not_fit_is_said_so_that_it_can_be_mended() {
+fn what_is_not_there_or_does_not_fit_is_said_so_that_it_can_be_fixed() {
     let mut office = Office::new(&[("artifacts/plan.md", "a\nb\na\n"), ("memory/log.md", "x")]);
     assert_eq!(
         office.says(read("notes/plan.md")),
@@ -254,7 +255,7 @@ fn what_the_room_puts_behind_a_text_is_there_once_though_it_is_ordered_again_aft
 }
 
 #[test]
-fn a_text_is_put_behind_what_stands_there_once_whatever_stops_the_process() {
+fn a_text_is_put_behind_what_is_there_once_whatever_stops_the_process() {
     let mut office = Office::new(&[("artifacts/a.md", "one\n")]);
     let order = order("append", "ada", append("artifacts/a.md", "two\n"));
     let first = office.files.carry_out(&order).result;
@@ -350,7 +351,7 @@ fn what_no_file_tool_may_touch_is_refused() {
     assert_eq!(office.history("sessions/ada/2.yaml"), []);
 }
 
-/// Orders that a curious agent could give about files that it may not know of.
+/// Operations of a curious agent on files that it may not know about.
 fn curious() -> Vec<FileOperation> {
     let mut orders = vec![
         list(""),
@@ -425,18 +426,18 @@ fn rights_of_each_starter_bound_what_is_done() {
 }
 
 #[test]
-fn a_writer_hears_of_others_who_know_an_older_text_and_is_not_held_up() {
+fn a_writer_hears_of_others_who_know_an_older_text_and_is_not_delayed() {
     let mut office = Office::new(&[("artifacts/a.md", "x")]);
     let conflicts = |answer| match answer {
         Ok(FileAnswer::Changed { conflict_with, .. }) => conflict_with,
         other => panic!("{other:?}"),
     };
     let none: Vec<Id> = Vec::new();
-    office.run("bob", read("artifacts/a.md")).expect("it is there");
-    office.run("ada", read("artifacts/a.md")).expect("it is there");
+    office.run("bob", read("artifacts/a.md")).expect("it should exist");
+    office.run("ada", read("artifacts/a.md")).expect("it should exist");
     assert_eq!(conflicts(office.run("ada", write("artifacts/a.md", "1"))), none, "bob read before ada did");
-    office.run("cy", read("artifacts/a.md")).expect("it is there");
-    office.run("user", read("artifacts/a.md")).expect("it is there");
+    office.run("cy", read("artifacts/a.md")).expect("it should exist");
+    office.run("user", read("artifacts/a.md")).expect("it should exist");
     assert_eq!(conflicts(office.run("ada", write("artifacts/a.md", "2"))), ["cy".into()]);
     assert_eq!(conflicts(office.run("bob", rename("artifacts/a.md", "artifacts/b.md"))), ["ada".into(), "cy".into()]);
     assert_eq!(conflicts(office.run("bob", delete("artifacts/b.md"))), ["ada".into(), "cy".into()]);
@@ -457,12 +458,12 @@ fn nothing_that_a_person_wrote_is_lost() {
         version(4, "ada", "ada's again"),
     ];
     assert_eq!(office.history("notes/a.md"), kept);
-    office.run("ada", delete("notes/b.md")).expect("it is there");
+    office.run("ada", delete("notes/b.md")).expect("it should exist");
     assert_eq!(
         (office.on_disk("notes/b.md"), office.history("notes/b.md")),
         (None, vec![version(1, OUTSIDE, "by hand")])
     );
-    office.run("ada", restore("notes/b.md", 1)).expect("it is kept");
+    office.run("ada", restore("notes/b.md", 1)).expect("it should be kept");
     assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("by hand"));
     assert_eq!(office.history("notes/b.md").last(), Some(&version(2, "ada", "by hand")));
 }
@@ -474,8 +475,8 @@ fn a_history_goes_with_its_file_and_makes_way_for_another() {
         office.run("ada", write("a.md", text)).expect("it can be written");
     }
     office.run("ada", write("old.md", "gone")).expect("it can be written");
-    office.run("ada", delete("old.md")).expect("it is there");
-    let renamed = office.run("ada", rename("a.md", "old.md")).expect("nothing is there");
+    office.run("ada", delete("old.md")).expect("it should exist");
+    let renamed = office.run("ada", rename("a.md", "old.md")).expect("nothing should exist there");
     let done = FileDone::Renamed { from: "a.md".into(), to: "old.md".into(), content: None };
     assert_eq!(renamed, FileAnswer::Changed { done, conflict_with: Vec::new() });
     office.run("ada", write("old.md", "3")).expect("it can be written");
@@ -508,7 +509,7 @@ fn what_others_do_is_noticed_and_told_once() {
     put_outside(&office.folder, "notes/a.md", "three");
     put_outside(&office.folder, "notes/new.md", "new");
     put_outside(&office.folder, "agents/ada.md", "another");
-    fs::remove_file(office.folder.path().join("notes/gone.md")).expect("it is there");
+    fs::remove_file(office.folder.path().join("notes/gone.md")).expect("it should exist");
     fs::write(office.folder.path().join("notes/image.png"), [0xff, 0]).expect("files can be written");
     office.files.look_at_everything();
     let told = |path: &str, version, is_gone| OutsideChange {
@@ -549,7 +550,7 @@ fn an_edit_made_while_nobody_looked_is_a_version() {
     office.run("ada", write("notes/a.md", "1")).expect("it can be written");
     office.run("ada", write("notes/b.md", "1")).expect("it can be written");
     put_outside(&office.folder, "notes/a.md", "by hand");
-    fs::remove_file(office.folder.path().join("notes/b.md")).expect("it is there");
+    fs::remove_file(office.folder.path().join("notes/b.md")).expect("it should exist");
     let mut office = office.reopen();
     while office.files.do_later() {}
     assert_eq!(office.history("notes/a.md")[1], version(2, OUTSIDE, "by hand"));
@@ -575,7 +576,7 @@ fn the_rooms_own_saves_are_its_versions_and_nobodys_edits() {
     let FileAnswer::Changed { done: FileDone::Written { content, .. }, .. } = written else { panic!("{written:?}") };
     assert_eq!(content.as_deref(), Some("ada's"), "the room must know it");
     assert_eq!(office.history("boards/rules.md")[2], version(3, "ada", "ada's"));
-    let room = office.files.room.as_ref().expect("there is one");
+    let room = office.files.room.as_ref().expect("there should be one");
     assert_eq!(room.known.get("boards/rules.md"), Some(&content_hash(b"ada's")), "it is no news");
     assert_eq!(room.ours.get("boards/rules.md"), Some(&hash), "nor may the room write over it");
 }
@@ -603,9 +604,9 @@ fn what_cannot_be_written_is_not_recorded() {
     for operation in [write("notes/image.png", "x"), delete("notes/image.png"), rename("notes/image.png", "x.png")] {
         assert!(office.says(operation).contains("not UTF-8"), "what no version can keep is left alone");
     }
-    assert_eq!(fs::read(office.folder.path().join("notes/image.png")).expect("it is there"), [0xff]);
+    assert_eq!(fs::read(office.folder.path().join("notes/image.png")).expect("it should exist"), [0xff]);
     assert_eq!(
-        fs::read_dir(office.folder.path().join("notes")).expect("it is there").count(),
+        fs::read_dir(office.folder.path().join("notes")).expect("it should exist").count(),
         2,
         "nothing is left over"
     );
@@ -629,7 +630,7 @@ fn the_same_key_is_carried_out_once_and_answered_alike() {
     let again: Vec<FileOutcome> = orders.iter().map(|order| office.files.carry_out(order)).collect();
     assert_eq!(first, again);
     let mut office = office.reopen();
-    // What changed nothing is asked anew; of what changed something, the room hears which text stands there now.
+    // An operation without effect is repeated; after one with an effect, the room is told the present text.
     let changes = orders.iter().zip(first).filter(|(order, _)| !matches!(&*order.key, "k-4" | "k-7"));
     for (order, mut first) in changes {
         if let Ok(FileAnswer::Changed { done, .. }) = &mut first.result {
@@ -657,7 +658,7 @@ fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
             content: format!("status: {status}\ntask: x\nmessages: []\n").into(),
             over: None,
         };
-        office.run("ada", operation).expect("it is kept");
+        office.run("ada", operation).expect("it should be kept");
     };
     record(3, "running");
     record(4, "completed");
@@ -770,7 +771,7 @@ fn by_no_operation_an_agent_allows_a_task_that_waits_for_a_person() {
     let allowed = format!("{waiting}  approved: true\n");
     let mut office =
         Office::new(&[("tasks/a.task.md", waiting), ("tasks/b.task.md", &allowed), ("artifacts/a.md", &allowed)]);
-    office.run("user", read("tasks/a.task.md")).expect("it is there");
+    office.run("user", read("tasks/a.task.md")).expect("it should exist");
     let path = || "tasks/a.task.md".to_owned();
     let base = Some(content_hash(waiting.as_bytes()));
     for operation in [

@@ -20,7 +20,7 @@ use crate::store::{Durability, FileHead, StoreError};
 pub(super) const SETTLE: Duration = Duration::from_millis(300);
 
 impl Executor {
-    /// Compares a text that was just read with what is known of its file; says the newest version.
+    /// Compares a text that was just read with the known state of its file; returns the newest version.
     pub(super) fn notice(
         &mut self,
         path: &WorkspacePath,
@@ -64,11 +64,11 @@ impl Executor {
             return Ok(newest);
         }
         let version = self.record_seen(path, text, found)?;
-        // A room is told otherwise of files that matter to it, unless the text is written over before that.
+        // A room is told in another way about files that matter to it, unless the text is overwritten before that.
         let is_told = layout::matters(path.as_str()) && (!must_keep || is_known);
         let is_saved_over = displaced_by.is_some_and(FileOrder::is_save_of_room);
         if !is_first_sight && !is_told && !is_saved_over {
-            // What is made of the text as it stands loses nothing of it.
+            // A change that is based on the present text loses nothing of it.
             let loses = |order: &&FileOrder| {
                 use FileOperation::{Append, Edit, Rename};
                 !matches!(order.operation, Edit { .. } | Append { .. } | Rename { .. })
@@ -104,7 +104,7 @@ impl Executor {
             }
             Err(trouble) => {
                 if is_session_file(path.as_str()) && self.room.is_some() {
-                    self.tell_unusable(&path, &trouble);
+                    self.report_unusable(&path, &trouble);
                 }
                 self.no_text(&path);
                 Ok(())
@@ -135,7 +135,7 @@ impl Executor {
         });
         let content = match &read {
             Some((text, _)) if text.len() <= most => FileContent::Text(text.to_string()),
-            // A link, or nothing that a room can use: it is said why.
+            // A link, or something that a room cannot use: the reason is reported.
             _ => layout::read_file(&root, path),
         };
         let hash = fingerprint(&content);
@@ -183,7 +183,7 @@ impl Executor {
             self.doubts.iter().filter(|(_, since)| is_settled(since)).map(|(path, _)| path.clone()).collect();
         for path in settled {
             self.look(&path);
-            // What changed again while it was looked at is in doubt anew.
+            // Files that changed again meanwhile have to be examined again.
             if self.doubts.get(&path).is_some_and(is_settled) {
                 self.doubts.remove(&path);
             }

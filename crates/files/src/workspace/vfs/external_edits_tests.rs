@@ -1,4 +1,4 @@
-//! What others do to the files of a room: edits, files that come and go, and those that are being written.
+//! External changes of a room's files: edits, files that come and go, and files that are being written.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn write(folder: &tempfile::TempDir, path: &str, text: &str) {
     fs::write(folder.path().join(path), text).expect("files can be written");
 }
 
-/// The next news, waiting for it at most ten seconds.
+/// The next event, waiting for it at most ten seconds.
 fn next(service: &FileService) -> ServiceEvent {
     let start = Instant::now();
     loop {
@@ -67,7 +67,7 @@ fn looking_finds_edits_new_files_and_files_that_are_gone() {
     write(&folder, "agents/.hidden.md", "no");
     files.look_at_room_files();
     assert_eq!(files.news.take(9), [text(ADA, 1, "edited while closed"), text("agents/bob.md", 1, "new")]);
-    fs::remove_file(folder.path().join("agents/bob.md")).expect("it is there");
+    fs::remove_file(folder.path().join("agents/bob.md")).expect("it should exist");
     files.look_at_room_files();
     assert_eq!(files.news.take(9), [], "what is gone is not believed at once");
     files.doubts.insert("agents/bob.md".into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
@@ -126,11 +126,11 @@ fn our_own_writes_are_no_news() {
 #[test]
 fn the_thread_notices_renames_bursts_and_folders() {
     let folder = folder();
-    let root = folder.path().canonicalize().expect("it is there");
+    let root = folder.path().canonicalize().expect("it should exist");
     let room = Some(layout::read_folder(&root).0);
     let service = FileService::open(FileServiceOptions { room, watch: true, ..FileServiceOptions::new(&root) });
     let service = service.expect("it can be opened");
-    // As editors save: beside, then renamed over.
+    // As editors save: written beside the file, then renamed over it.
     write(&folder, "agents/.ada.md.tmp", "renamed");
     fs::rename(folder.path().join("agents/.ada.md.tmp"), folder.path().join(ADA)).expect("it can be renamed");
     assert_eq!(next(&service), text(ADA, 1, "renamed"));
@@ -142,7 +142,7 @@ fn the_thread_notices_renames_bursts_and_folders() {
     fs::create_dir_all(folder.path().join("boards/team")).expect("folders can be made");
     write(&folder, "boards/team/a.md", "in a new folder");
     assert_eq!(next(&service), text("boards/team/a.md", 1, "in a new folder"));
-    fs::remove_dir_all(folder.path().join("boards")).expect("it is there");
+    fs::remove_dir_all(folder.path().join("boards")).expect("it should exist");
     assert_eq!(next(&service), removed("boards/team/a.md"));
     write(&folder, "agents/latin.md", "x");
     assert_eq!(next(&service), text("agents/latin.md", 1, "x"));
@@ -157,7 +157,7 @@ fn every_change_is_told_to_whoever_shows_files_whoever_made_it() {
     let (folder, mut files) = workspace();
     fs::create_dir(folder.path().join("notes")).expect("folders can be made");
     let told = |files: &mut Executor| {
-        files.tell_changed();
+        files.report_changed();
         let told = files.feed.take().files.into_iter();
         told.map(|file| (file.info.path, file.info.version, file.info.is_there, file.hash)).collect::<Vec<_>>()
     };
@@ -185,7 +185,7 @@ fn every_change_is_told_to_whoever_shows_files_whoever_made_it() {
     assert_eq!(told(&mut files), [(record, 0, true, None)]);
     files.create("notes/cup.png", &[0xff]).expect("it can be written");
     assert_eq!(told(&mut files), [("notes/cup.png".to_owned(), 0, true, None)]);
-    fs::remove_file(folder.path().join("notes/cup.png")).expect("it is there");
+    fs::remove_file(folder.path().join("notes/cup.png")).expect("it should exist");
     files.refresh("");
     assert_eq!(told(&mut files), [gone("notes/cup.png", 0)]);
     write(&folder, ADA, "edited");

@@ -38,7 +38,7 @@ struct KnownFolder {
 
 /// How closely a folder is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Glance {
+enum ScanDepth {
     /// At names only, comparing them with those that were known.
     Names,
     /// At every file's size and time.
@@ -61,8 +61,7 @@ pub(super) struct Index {
     folders: BTreeMap<String, KnownFolder>,
     total_bytes: u64,
     texts: Texts,
-    /// Files beside which a text lay whose place another had taken when the process was killed, and where that text
-    /// is kept.
+    /// Files with a displaced text beside them when the process was killed, and where that text is kept.
     pub(super) kept: Vec<(String, String)>,
 }
 
@@ -70,15 +69,15 @@ impl Index {
     /// Looks at every folder. What cannot be addressed (odd names, links, hidden files) is left out; what is left
     /// over of writes that were cut off is taken away.
     pub(super) fn walk(root: &Root) -> Self {
-        Self::look_with(root, Glance::Clearing)
+        Self::look_with(root, ScanDepth::Clearing)
     }
 
-    /// The same, leaving everything as it is: for whoever does not have the files.
+    /// The same without any change, for processes that do not own the files.
     pub(super) fn look(root: &Root) -> Self {
-        Self::look_with(root, Glance::Sizes)
+        Self::look_with(root, ScanDepth::Sizes)
     }
 
-    fn look_with(root: &Root, glance: Glance) -> Self {
+    fn look_with(root: &Root, glance: ScanDepth) -> Self {
         let mut index = Self::default();
         index.look_into(root, "", glance, &mut Difference::default());
         index
@@ -142,7 +141,7 @@ impl Index {
                 Ok(found) => {
                     let is_settled = known.looked_ns.saturating_sub(known.modified_ns) > CLOCK_COARSE_NS;
                     if found.modified_ns != known.modified_ns || !is_settled {
-                        self.look_into(root, &folder, Glance::Names, &mut difference);
+                        self.look_into(root, &folder, ScanDepth::Names, &mut difference);
                     }
                 }
                 Err(_) => self.forget_folder(&folder, &mut difference),
@@ -151,7 +150,7 @@ impl Index {
         difference
     }
 
-    /// Looks at every file again; says which came, went or look changed.
+    /// Examines every file again; returns which were added, deleted or appear changed.
     pub(super) fn compare(&mut self, root: &Root) -> Vec<String> {
         let now = Self::look(root);
         let mut changed: Vec<String> = now
@@ -195,16 +194,16 @@ impl Index {
     /// Remembers a text.
     pub(super) fn keep(&mut self, path: &str, text: Arc<str>, found: EntryMetadata) {
         let is_settled = now_ns().saturating_sub(found.modified_ns) > CLOCK_COARSE_NS;
-        self.texts.put(path, Kept { text, found, is_settled, used: 0 });
+        self.texts.put(path, CachedText { text, found, is_settled, used: 0 });
     }
 
-    /// The most bytes that texts take in memory.
+    /// The memory limit of cached texts, in bytes.
     pub(super) fn limit_memory(&mut self, bytes: usize) {
         self.texts.most = bytes;
         self.texts.make_room();
     }
 
-    /// Bytes that texts take in memory.
+    /// The memory used by cached texts, in bytes.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         self.texts.bytes
@@ -221,7 +220,7 @@ impl Index {
     }
 
     /// Looks at the names in a folder, and into folders in it that are new.
-    fn look_into(&mut self, root: &Root, folder: &str, glance: Glance, difference: &mut Difference) {
+    fn look_into(&mut self, root: &Root, folder: &str, glance: ScanDepth, difference: &mut Difference) {
         let opened = match root.walk(folder) {
             Ok(opened) => opened,
             Err(_) => return self.forget_folder(folder, difference),
@@ -236,7 +235,7 @@ impl Index {
         let mut folders: Vec<String> = Vec::new();
         for (name, kind) in entries {
             if name.starts_with('.') {
-                if glance == Glance::Clearing && kind == EntryKind::File {
+                if glance == ScanDepth::Clearing && kind == EntryKind::File {
                     self.clear_hidden(root, opened, &prefix, &name);
                 }
                 continue;
@@ -248,7 +247,7 @@ impl Index {
                 continue;
             }
             match kind {
-                EntryKind::File if glance != Glance::Names => {
+                EntryKind::File if glance != ScanDepth::Names => {
                     if let Ok(found) = opened.look(&name)
                         && found.kind == EntryKind::File
                         && found.names == 1
@@ -261,7 +260,7 @@ impl Index {
                 EntryKind::Link | EntryKind::Other => {}
             }
         }
-        if glance == Glance::Names {
+        if glance == ScanDepth::Names {
             self.compare_names(&prefix, &here, &folders, difference);
         }
         for path in folders {
@@ -324,7 +323,7 @@ fn now_ns() -> i64 {
 }
 
 #[derive(Clone)]
-struct Kept {
+struct CachedText {
     text: Arc<str>,
     found: EntryMetadata,
     /// Whether a change of the file would show.
@@ -335,7 +334,7 @@ struct Kept {
 /// Texts in memory; those used longest ago make room for others.
 #[derive(Default)]
 struct Texts {
-    kept: BTreeMap<String, Kept>,
+    kept: BTreeMap<String, CachedText>,
     by_use: BTreeMap<u64, String>,
     uses: u64,
     bytes: usize,
@@ -343,7 +342,7 @@ struct Texts {
 }
 
 impl Texts {
-    fn get(&mut self, path: &str) -> Option<&Kept> {
+    fn get(&mut self, path: &str) -> Option<&CachedText> {
         self.uses += 1;
         let kept = self.kept.get_mut(path)?;
         let path = self.by_use.remove(&kept.used)?;
@@ -352,7 +351,7 @@ impl Texts {
         Some(kept)
     }
 
-    fn put(&mut self, path: &str, mut kept: Kept) {
+    fn put(&mut self, path: &str, mut kept: CachedText) {
         self.drop_text(path);
         if kept.text.len() > self.most / 8 {
             return;
@@ -400,10 +399,10 @@ mod tests {
             ("artifacts/NUL.md", "cannot be named"),
         ] {
             let full = folder.path().join(path);
-            fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+            fs::create_dir_all(full.parent().expect("it should be in the folder")).expect("folders can be made");
             fs::write(full, text).expect("files can be written");
         }
-        let root = Root::open(folder.path()).expect("it is there");
+        let root = Root::open(folder.path()).expect("it should exist");
         (folder, root)
     }
 
@@ -429,11 +428,11 @@ mod tests {
         fs::create_dir_all(folder.path().join("notes/new")).expect("folders can be made");
         fs::write(folder.path().join("notes/new/b.md"), "b").expect("files can be written");
         fs::write(folder.path().join("artifacts/deep/c.md"), "c").expect("files can be written");
-        fs::remove_file(folder.path().join("artifacts/deep/a.md")).expect("it is there");
+        fs::remove_file(folder.path().join("artifacts/deep/a.md")).expect("it should exist");
         let difference = index.refresh(&root, "artifacts/");
         assert_eq!(difference.went, ["artifacts/deep/a.md"]);
         assert_eq!(difference.came, ["notes/new/b.md", "artifacts/deep/c.md"]);
-        fs::remove_dir_all(folder.path().join("notes")).expect("it is there");
+        fs::remove_dir_all(folder.path().join("notes")).expect("it should exist");
         assert_eq!(index.refresh(&root, "").went, ["notes/new/b.md"]);
         assert_eq!(paths(&index, ""), ["agents/ada.md", "artifacts/deep/c.md", "artifacts/plan.md"]);
     }
@@ -444,7 +443,7 @@ mod tests {
         let mut index = Index::walk(&root);
         index.limit_memory(1000);
         let path = WorkspacePath::new("artifacts/plan.md").expect("it is a path");
-        let read = |index: &mut Index| index.read(&root, &path, 100).expect("it is there").0.to_string();
+        let read = |index: &mut Index| index.read(&root, &path, 100).expect("it should exist").0.to_string();
         assert_eq!(read(&mut index), "plan");
         // The same length within the same instant.
         fs::write(folder.path().join("artifacts/plan.md"), "PLAN").expect("files can be written");
@@ -457,7 +456,8 @@ mod tests {
         let (_folder, root) = workspace();
         let mut index = Index::walk(&root);
         index.limit_memory(80);
-        let found = root.look(&WorkspacePath::new("artifacts/plan.md").expect("it is a path")).expect("it is there");
+        let found =
+            root.look(&WorkspacePath::new("artifacts/plan.md").expect("it is a path")).expect("it should exist");
         for number in 0..20 {
             index.keep(&format!("{number}"), "ten bytes.".into(), found);
             index.texts.get("0");

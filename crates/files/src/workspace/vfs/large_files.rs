@@ -6,12 +6,12 @@ use std::io::{BufRead, BufReader, Read};
 use super::order::FileAnswer;
 use super::path::quoted;
 
-/// So many bytes of a file are gone through at most.
+/// How many bytes of a file are scanned at most.
 const SCANNED_BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
-/// So many bytes are shown at once.
+/// How many bytes are returned at once.
 const SHOWN_BYTES_AT_MOST: usize = 40_000;
 
-/// The lines of `file` from `from_line` on, at most so many. The error is a sentence.
+/// The lines of `file` from `from_line` on, up to a number. The error is a sentence.
 pub(super) fn lines(
     path: &str,
     file: impl Read,

@@ -7,7 +7,7 @@ use super::super::layout::MAX_SCENE_BYTES;
 use super::super::settings::SettingsSection;
 use super::path::{FileKind, WorkspacePath};
 
-/// The record of a conversation with a model may have so many bytes, whatever other files may have.
+/// The maximum size of the record of a conversation with a model, whatever the limit of other files.
 const SESSION_BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
 
 /// Limits of files.
@@ -70,8 +70,8 @@ impl FileLimits {
         }
     }
 
-    /// Whether a text of so many bytes may take the place of one of `old` bytes (`None`: a new file), where there
-    /// are so many files with so many bytes together; else why not.
+    /// Whether a text of this size may replace one of `old` bytes (`None`: a new file), given the present number of
+    /// files and their total size; otherwise the reason.
     pub(super) fn allow(
         &self,
         path: &WorkspacePath,

@@ -49,7 +49,7 @@ pub enum FileOperation {
     Edit {
         /// In which text.
         path: String,
-        /// The passage as it stands.
+        /// The passage in its present form.
         old: String,
         /// What takes its place.
         new: String,
@@ -61,7 +61,7 @@ pub enum FileOperation {
         /// What comes behind it, letter for letter.
         text: String,
     },
-    /// Make a folder, with those that it lies in; nothing where it is there.
+    /// Create a folder with its parents; no effect if it exists.
     CreateFolder {
         /// Where.
         path: String,
@@ -104,8 +104,8 @@ pub enum FileOperation {
         /// Which version, by its number.
         version: u64,
     },
-    /// Commit what lies in the copy of an agent that has one: what a command left there, for which nobody gave an order.
-    /// Makes the copy where there is none.
+    /// Commit the changes in the copy of an agent that has one: those that a command left there without an operation.
+    /// Creates the copy if there is none.
     CommitWorktree {
         /// What was done, for the message of the commit.
         what: String,
@@ -179,8 +179,8 @@ pub struct FileOrder {
 }
 
 impl FileOrder {
-    /// Whether the room saves its own: that is never refused for want of room, and ordered once, so that nobody asks
-    /// again how it went.
+    /// Whether it saves the room's own data: such an operation is never refused for lack of space, and requested only
+    /// once, so that its result is not asked for again.
     pub(in crate::workspace) fn is_save_of_room(&self) -> bool {
         // What is put behind a text is another text each time: whether that was done must be known for ever.
         &*self.author.0 == ROOM && !matches!(self.operation, FileOperation::Append { .. })
@@ -245,14 +245,14 @@ pub enum FileAnswer {
         path: String,
         /// The lines, as far as they are shown at once; empty where the file ends before them.
         content: String,
-        /// The line to go on with; absent where the file ends.
+        /// The line to continue with; absent at the end of the file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next_line: Option<usize>,
         /// How many lines the file has, where its end was reached.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         count: Option<usize>,
     },
-    /// The paths under a prefix, in order; where there are none, the folders that there are.
+    /// The paths under a prefix, in order; if there are none, the existing folders.
     Listing {
         /// The paths.
         paths: Vec<String>,
@@ -273,7 +273,7 @@ pub enum FileAnswer {
     },
     /// A file changed.
     Changed {
-        /// What became of which file.
+        /// What happened to which file.
         done: FileDone,
         /// Agents that have read it since its writer last did: they know an older text.
         conflict_with: Vec<Id>,
@@ -287,9 +287,9 @@ pub enum FileAnswer {
     },
     /// What lay in the copy is committed.
     Committed,
-    /// What the copy had of its own came into the workspace, as far as that could be.
+    /// The copy's own changes were merged into the workspace, as far as possible.
     Merged {
-        /// What became of which file of the workspace.
+        /// What happened to which file of the workspace.
         done: Vec<FileDone>,
         /// Files that stay as they are, each with why: others changed the same lines meanwhile.
         crossed: Vec<String>,

@@ -17,7 +17,7 @@ pub(super) struct Readers {
 impl Readers {
     /// An agent knows this text now.
     pub(super) fn note(&mut self, path: &str, author: &Author) {
-        // Each change of a task file is of one task, made of what the file says then: nobody goes on from an older text.
+        // Each change of a task file concerns one task and is based on the present file, never on an older text.
         if !is_agent(author) || path.ends_with(".task.md") {
             return;
         }
@@ -51,7 +51,7 @@ impl Readers {
     }
 }
 
-/// People see files change by themselves; only agents go on from what they read.
+/// People see files change; only agents continue from what they have read.
 pub(in crate::workspace) fn is_agent(author: &Author) -> bool {
     !author.is_user() && !matches!(&*author.0, super::OUTSIDE | super::ROOM)
 }
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(readers.others("a", &bob), [ada.0.clone(), cy.0.clone()]);
         assert_eq!(readers.others("a", &Author::user()), [ada.0.clone(), bob.0.clone(), cy.0.clone()]);
         readers.note("a", &ada);
-        assert!(readers.others("a", &ada).is_empty(), "it is told once");
+        assert!(readers.others("a", &ada).is_empty(), "it is reported once");
         readers.renamed("a", "b");
         assert!(readers.others("a", &bob).is_empty());
         assert_eq!(readers.others("b", &cy), std::slice::from_ref(&ada.0));

@@ -6,7 +6,7 @@ use super::path::WorkspacePath;
 use super::records::{RECORDS, head_of, is_unfinished, record_status, work_of_record};
 use crate::base::ActivationKey;
 
-/// So many records at most are looked at in one search for those that may go.
+/// How many records one search for deletable ones examines.
 const LOOKED_AT: usize = 200;
 
 impl Executor {

@@ -84,7 +84,7 @@ mod tests {
         assert_eq!((text == shared, made.load(Ordering::Relaxed)), (true, 0));
         let saved = serde_json::to_string(&text).expect("a text can be saved");
         assert_eq!((saved.as_str(), shared.len(), made.load(Ordering::Relaxed)), ("\"status: done\\n\"", 13, 1));
-        let read: RecordText = serde_json::from_str(&saved).expect("and read again");
+        let read: RecordText = serde_json::from_str(&saved).expect("it should be readable again");
         assert_eq!(read, text);
         assert_ne!(read, RecordText::from("status: failed\n"));
     }

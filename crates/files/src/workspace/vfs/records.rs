@@ -11,15 +11,15 @@ use super::super::session_files::{is_older, is_session_file};
 use super::path::WorkspacePath;
 use super::resolve::{Root, Trouble, beside_name};
 use super::service_events::RecordChanged;
-use super::session_texts::{SESSION_BYTES_AT_MOST, told};
+use super::session_texts::{SESSION_BYTES_AT_MOST, reported_content};
 use crate::base::ActivationKey;
 use crate::base::text::slug;
 
 /// Where the records lie.
 pub(super) const RECORDS: &str = "sessions/";
-/// So much of a record is looked at first: it says at its head whether its work is over.
+/// How much of a record is read first: its head says whether its work has ended.
 const STATUS_BYTES: u64 = 4 * 1024;
-/// So much where its work is not over: the task stands there, too.
+/// How much is read of unfinished work: it contains the task, too.
 const HEAD_BYTES: u64 = 192 * 1024;
 /// No record is longer when it is read whole.
 const RECORD_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
@@ -73,7 +73,8 @@ pub fn record_heads(workspace: &Path) -> Vec<RecordHead> {
     heads.collect()
 }
 
-/// The session files that a person edited, or brought in, while no room was open: those whose text is not the room's own.
+/// The session files that a person edited, or brought in, while no room was open: those whose text is not the room's
+/// own.
 pub fn records_edited_while_closed(workspace: &Path) -> Vec<RecordChanged> {
     let Ok(root) = Root::open(workspace) else { return Vec::new() };
     let Ok(folder) = root.folder().child(RECORDS.trim_end_matches('/')) else { return Vec::new() };
@@ -85,7 +86,7 @@ pub fn records_edited_while_closed(workspace: &Path) -> Vec<RecordChanged> {
         let normal = WorkspacePath::new(&path).ok()?;
         let content = match root.read(&normal, SESSION_BYTES_AT_MOST) {
             Ok((text, _)) if is_own(&text) || is_older(&text) => return None,
-            Ok((text, _)) => told(text),
+            Ok((text, _)) => reported_content(text),
             Err(Trouble::Missing | Trouble::IsFolder) => return None,
             Err(trouble) => FileContent::Unusable {
                 what: trouble.words(&path),
@@ -153,7 +154,7 @@ mod tests {
         let heads = record_heads(folder.path());
         assert_eq!(heads.iter().map(|head| head.path.as_str()).collect::<Vec<_>>(), [path]);
         assert!(heads[0].modified.is_some());
-        change_record(folder.path(), path, |text| text.replace("running", "dropped")).expect("it is there");
+        change_record(folder.path(), path, |text| text.replace("running", "dropped")).expect("it should exist");
         assert_eq!(record_status(&record_heads(folder.path())[0].head), Some("dropped"));
     }
 }

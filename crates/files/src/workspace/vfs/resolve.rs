@@ -37,7 +37,7 @@ pub(super) enum Trouble {
 }
 
 impl Trouble {
-    /// In words for whoever asked.
+    /// In words for the caller.
     pub(super) fn words(&self, path: &str) -> String {
         let path = quoted(path);
         match self {
@@ -164,7 +164,7 @@ impl Root {
         act(folder)
     }
 
-    /// Makes a folder, with those that it lies in, and waits until that is on disk. Says whether it was not there.
+    /// Creates a folder with its parents, and waits until that is on disk. Returns whether it is new.
     pub(super) fn make_folder(&self, path: &WorkspacePath) -> Result<bool, Trouble> {
         self.beside_new(path, |folder| match child(folder, path.name()) {
             Ok(_) => Ok(false),
@@ -252,7 +252,7 @@ impl Root {
         })
     }
 
-    /// Puts what was written beside in its place, if that still holds the text with this hash (`None`: if nothing is
+    /// Puts the written text in its place, if that still contains the text with this hash (`None`: if nothing is
     /// there), and waits until that is on disk.
     pub(super) fn put_in_place(
         &self,
@@ -302,7 +302,7 @@ impl Root {
         }
     }
 
-    /// Takes away what was written beside and is not wanted.
+    /// Deletes a written text that is not needed.
     pub(super) fn drop_beside(&self, path: &WorkspacePath, beside: &str) {
         let dropped = self.beside(path, |folder| Ok(folder.remove(beside)?));
         if let Err(trouble) = dropped
@@ -312,8 +312,8 @@ impl Root {
         }
     }
 
-    /// Takes a file away for good if its text still has this hash, and waits until that is on disk. It is moved aside
-    /// first, under a hidden name: what was moved is what goes.
+    /// Deletes a file permanently if its text still has this hash, and waits until that is on disk. The file is first
+    /// moved aside under a hidden name: exactly what was moved is deleted.
     pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Placing, Trouble> {
         self.beside(path, |folder| {
             let placing = safe_fs::placing_name(beside);
@@ -334,7 +334,7 @@ impl Root {
         })
     }
 
-    /// Gives a file another path, where there must be nothing, and waits until that is on disk.
+    /// Moves a file to another path, which must be free, and waits until that is on disk.
     pub(super) fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), Trouble> {
         self.beside_new(to, |target| {
             self.beside(from, |folder| {

@@ -1,4 +1,4 @@
-//! What lies on disk and tries to lead out of the workspace.
+//! What is on disk and tries to lead out of the workspace.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn path(text: &str) -> WorkspacePath {
     WorkspacePath::new(text).expect("it is a path of the workspace")
 }
 
-/// A folder with a workspace `in` it and a secret beside that.
+/// A folder with a workspace in `in` and a secret beside it.
 fn trap() -> (tempfile::TempDir, Root) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let (inside, out) = (folder.path().join("in"), folder.path().join("out"));
@@ -80,8 +80,12 @@ fn no_link_is_followed_neither_to_read_nor_to_write() {
     assert!(matches!(root.rename(&path("artifacts/a.md"), &path("link/a.md")), Err(Trouble::Link)));
     assert!(matches!(root.take_away(&path("link/secret.md"), ".x", 0), Err(Trouble::Link)));
     assert!(!folder.path().join("out/nothing.md").exists());
-    assert_eq!(fs::read_to_string(folder.path().join("out/secret.md")).expect("it is there"), SECRET);
-    assert_eq!(fs::read_dir(folder.path().join("out")).expect("it is there").count(), 2, "nothing came to be outside");
+    assert_eq!(fs::read_to_string(folder.path().join("out/secret.md")).expect("it should exist"), SECRET);
+    assert_eq!(
+        fs::read_dir(folder.path().join("out")).expect("it should exist").count(),
+        2,
+        "nothing came to be outside"
+    );
 }
 
 #[cfg(unix)]
@@ -106,12 +110,12 @@ fn where_case_does_not_count_a_file_is_taken_by_the_name_that_it_has() {
     let (folder, mut root) = trap();
     root.is_case_blind = true;
     fs::write(folder.path().join("in/artifacts/u\u{308}.md"), "decomposed").expect("files can be written");
-    let artifacts = root.walk("artifacts").expect("it is there").expect("it is not the workspace");
+    let artifacts = root.walk("artifacts").expect("it should exist").expect("it is not the workspace");
     assert!(root.check_spelling(&artifacts, "a.md").is_ok() && root.check_spelling(&artifacts, "A.md").is_ok());
-    assert_eq!(root.read(&path("artifacts/a.md"), 100).expect("it is there").0, "inside");
-    root.write_beside(&path("artifacts/A.md"), ".x", "new").expect("nothing is there");
-    root.put_in_place(&path("artifacts/A.md"), ".x", None).expect("nothing is there");
-    assert_eq!(root.read(&path("artifacts/a.md"), 100).expect("it is there").0, "inside");
+    assert_eq!(root.read(&path("artifacts/a.md"), 100).expect("it should exist").0, "inside");
+    root.write_beside(&path("artifacts/A.md"), ".x", "new").expect("nothing should exist there");
+    root.put_in_place(&path("artifacts/A.md"), ".x", None).expect("nothing should exist there");
+    assert_eq!(root.read(&path("artifacts/a.md"), 100).expect("it should exist").0, "inside");
 }
 
 #[cfg(unix)]
@@ -140,19 +144,19 @@ fn a_text_is_put_in_place_whole_with_the_rights_of_the_old_one() {
         assert!(folder.path().join("in").join(path.folder()).join(".beside").exists());
         let placed = root.put_in_place(path, ".beside", over).expect("it can be put in place");
         assert_eq!(placed, Placing::Placed);
-        assert_eq!(root.read(path, 1000).expect("it is there").0, "new");
+        assert_eq!(root.read(path, 1000).expect("it should exist").0, "new");
     }
     assert!(
         matches!(root.rename(&old, &new), Err(Trouble::Failed(error)) if error.kind() == io::ErrorKind::AlreadyExists)
     );
-    root.rename(&old, &path("notes/c.md")).expect("nothing is there");
+    root.rename(&old, &path("notes/c.md")).expect("nothing should exist there");
     let taken = |over: &str| root.take_away(&path("notes/c.md"), ".x", content_hash(over.as_bytes()));
-    assert_eq!(taken("old").expect("it is there"), Placing::Crossed, "what changed meanwhile stays");
-    assert_eq!(taken("new").expect("it is there"), Placing::Placed);
+    assert_eq!(taken("old").expect("it should exist"), Placing::Crossed, "what changed meanwhile stays");
+    assert_eq!(taken("new").expect("it should exist"), Placing::Placed);
     assert!(matches!(root.look(&path("notes/c.md")), Err(Trouble::Missing)));
 }
 
-/// A path that is taken, tried on a workspace full of links: whatever is read was inside, whatever is written is.
+/// An accepted path in a workspace full of links: whatever is read was inside, whatever is written is inside.
 fn stays_inside(folder: &tempfile::TempDir, root: &Root, given: &str) {
     let Ok(path) = WorkspacePath::new(given) else { return };
     if let Ok((text, _)) = root.read(&path, 10_000) {
@@ -161,7 +165,7 @@ fn stays_inside(folder: &tempfile::TempDir, root: &Root, given: &str) {
     if root.write_beside(&path, ".beside", "evil").is_ok() {
         let beside = folder.path().join("in").join(path.folder()).join(".beside");
         let real = beside.canonicalize().expect("it was written");
-        assert!(real.starts_with(folder.path().join("in").canonicalize().expect("it is there")), "{given:?}");
+        assert!(real.starts_with(folder.path().join("in").canonicalize().expect("it should exist")), "{given:?}");
         root.drop_beside(&path, ".beside");
     }
 }
@@ -185,9 +189,9 @@ proptest! {
         for given in &givens {
             stays_inside(&folder, &root, given);
         }
-        let secret = fs::read_to_string(folder.path().join("out/secret.md")).expect("it is there");
+        let secret = fs::read_to_string(folder.path().join("out/secret.md")).expect("it should exist");
         prop_assert_eq!(secret, SECRET);
-        prop_assert_eq!(fs::read_dir(folder.path().join("out")).expect("it is there").count(), 2);
+        prop_assert_eq!(fs::read_dir(folder.path().join("out")).expect("it should exist").count(), 2);
     }
 }
 
@@ -197,7 +201,7 @@ fn folders_by_path_refuse_links_as_folders_by_handle_do() {
     use crate::safe_fs::FolderByPath as ByPath;
     let (folder, _) = trap();
     with_links(&folder);
-    let root = ByPath::open(&folder.path().join("in")).expect("it is there");
+    let root = ByPath::open(&folder.path().join("in")).expect("it should exist");
     assert!(root.child("link").is_err() && root.open_file("secret.md").is_err());
     assert_eq!(root.look("link").map(|found| found.kind).ok(), Some(EntryKind::Link));
     let artifacts = root.child("artifacts").expect("it is a folder");
@@ -205,11 +209,11 @@ fn folders_by_path_refuse_links_as_folders_by_handle_do() {
     assert_eq!(artifacts.open_file("a.md").map(|(_, found)| found.size).ok(), Some(6));
     root.make_child("notes").expect("folders can be made");
     let notes = root.child("notes").expect("it was made");
-    artifacts.move_new("a.md", &notes, "b.md").expect("nothing is there");
+    artifacts.move_new("a.md", &notes, "b.md").expect("nothing should exist there");
     artifacts.create(".x").expect("files can be made");
-    artifacts.replace(".x", "c.md").expect("it is there");
+    artifacts.replace(".x", "c.md").expect("it should exist");
     assert!(artifacts.move_new("c.md", &notes, "b.md").is_err(), "something is there");
-    artifacts.remove("c.md").expect("it is there");
+    artifacts.remove("c.md").expect("it should exist");
     artifacts.sync().expect("it can be synced");
     let entries = notes.entries().expect("it can be read");
     assert_eq!(entries, [("b.md".to_owned(), EntryKind::File)]);

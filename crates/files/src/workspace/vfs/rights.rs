@@ -53,7 +53,7 @@ impl Rights {
         self.unreadable.contains(path) || self.is_record_of_another(path) || self.is_knowledge_of_another(path)
     }
 
-    /// Whether a file says what others remember: all in the folder but its own file and everybody's.
+    /// Whether a file contains others' memories: all in the folder except its own file and everybody's.
     pub(super) fn is_knowledge_of_another(&self, path: &str) -> bool {
         let Some(own) = &self.knowledge_of else { return false };
         let is_everybodys = path == KEPT_BLACKBOARD || path == Owner::Shared.place();
@@ -65,13 +65,13 @@ impl Rights {
         self.knowledge_of.is_some() && is_knowledge(path)
     }
 
-    /// Whether a file says what another agent was asked, read and did.
+    /// Whether a file contains another agent's requests, reads and actions.
     pub(super) fn is_record_of_another(&self, path: &str) -> bool {
         let is_own = |own: &String| path.starts_with(own.as_str());
         path.starts_with(RECORDS) && self.records_of.as_ref().is_some_and(|own| !is_own(own))
     }
 
-    /// Whether an element holds a file whose rules are not there to judge who changes it.
+    /// Whether a file belongs to an element whose rules are not available for checking changes.
     pub(super) fn is_held_elsewhere(&self, path: &str) -> bool {
         self.unwritable.contains(path) && !self.unreadable.contains(path)
     }
@@ -82,7 +82,7 @@ impl Rights {
     }
 }
 
-/// Whether a path lies where the files of what agents know lie, however it is spelt.
+/// Whether a path is in the folder of memories, however it is spelled.
 fn is_knowledge(path: &str) -> bool {
     folded(path).strip_prefix(KNOWLEDGE_FOLDER).is_some_and(|rest| rest.starts_with('/'))
 }

@@ -16,7 +16,7 @@ pub(super) type Stamp = (SystemTime, u64);
 /// The hashes of the texts that were already processed.
 pub(super) struct RoomFiles {
     root: PathBuf,
-    /// The folder itself, wherever it lies by now; none where it could not be opened.
+    /// The folder itself, wherever it is now; `None` if it could not be opened.
     home: Option<Folder>,
     /// The contents that the world knows or wrote, by path; anything else is news.
     pub(super) known: HashMap<String, u64>,
@@ -46,8 +46,8 @@ impl RoomFiles {
         self.home.as_ref()
     }
 
-    /// Whether the folder still lies where it was opened. Where it was moved or deleted as a whole, nobody edited or
-    /// removed the files in it, and nothing is made anew in its place.
+    /// Whether the folder is still where it was opened. If it was moved or deleted as a whole, nobody edited or removed
+    /// the files in it, and nothing is created again in its place.
     pub(super) fn is_in_place(&self) -> bool {
         let Some(home) = self.home.as_ref().and_then(|home| home.own_look().ok()) else { return true };
         home.number == 0

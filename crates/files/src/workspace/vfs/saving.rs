@@ -56,7 +56,7 @@ impl SaveOrders {
 pub(super) struct Saves {
     pub(super) orders: SaveOrders,
     waiting: BTreeMap<String, SaveOrder>,
-    /// The problem that the world was told last, by path.
+    /// The last problem that was reported to the world, by path.
     told: BTreeMap<String, Problem>,
     /// When what is ordered, or left over, is written.
     pub(super) due: Option<Instant>,
@@ -73,7 +73,7 @@ impl Saves {
         }
     }
 
-    /// Writes what can be written; says what is left.
+    /// Writes what can be written; returns the rest.
     pub(super) fn write_all(&mut self, files: &mut Executor) -> Vec<Problem> {
         self.waiting.extend(self.orders.take());
         let mut problems = Vec::new();
@@ -221,8 +221,8 @@ impl Executor {
         Ok((real, room.ours.get(path).copied()))
     }
 
-    /// A text of the room's stands in its file. Told before anybody looks again: what is found there later was made
-    /// from this text, and comes after it.
+    /// One of the room's texts is now in its file. Reported before anybody looks again: whatever is found there later
+    /// was based on this text, and comes after it.
     fn saved(&mut self, path: &str, order: &SaveOrder) {
         if let Some(room) = &mut self.room {
             room.wrote(path, content_hash(order.text.as_bytes()));

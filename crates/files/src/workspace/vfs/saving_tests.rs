@@ -1,4 +1,4 @@
-//! What the room saves: whole, never over what someone else wrote, never behind a link.
+//! What the room saves: complete, never over what somebody else wrote, and never through a link.
 
 use std::fs;
 use std::path::Path;
@@ -56,14 +56,14 @@ fn flushing_puts_the_newest_order_on_disk_and_says_so() {
     let saved =
         |path: &str, number| ServiceEvent::Saved(SaveReport { path: path.into(), saved: Some(number), problem: None });
     assert_eq!(service.take_news(9), [saved("boards/deep/new.md", 3), saved(RULES, 2)]);
-    // The room's own text may be written over, whatever the order was made from.
+    // The room may overwrite its own text, whatever the operation was based on.
     service.save(RULES, order("three\n", Some("old\n"), 4));
     assert_eq!(flush(&service), []);
     assert_eq!(on_disk(&folder), "three\n");
 }
 
-/// The texts of the versions after these saves, the newest first, with whoever wrote them; at `None` somebody else
-/// writes, which the world takes in.
+/// The texts of the versions after these saves, newest first, with their authors; at `None` somebody else writes, which
+/// the world reads.
 fn versions_after(save_version_secs: u64, saves: &[Option<&str>]) -> Vec<(String, String)> {
     let folder = folder("old\n");
     let state = folder.path().join(".workshop");
@@ -86,7 +86,7 @@ fn versions_after(save_version_secs: u64, saves: &[Option<&str>]) -> Vec<(String
     let versions = kept.versions(RULES).expect("they can be read").into_iter();
     versions
         .map(|version| {
-            let text = kept.text(RULES, version.number).expect("it can be read").expect("it is kept");
+            let text = kept.text(RULES, version.number).expect("it can be read").expect("it should be kept");
             (text.trim_end().to_owned(), version.author)
         })
         .collect()
@@ -129,7 +129,7 @@ fn a_save_that_was_cut_off_is_finished_when_the_files_are_opened_again() {
         drop(files);
         drop(open());
         assert_eq!(on_disk(&folder), wanted, "{step:?}");
-        assert_eq!(fs::read_dir(folder.path().join("boards")).expect("it is there").count(), 1, "{step:?}");
+        assert_eq!(fs::read_dir(folder.path().join("boards")).expect("it should exist").count(), 1, "{step:?}");
     }
 }
 
@@ -148,7 +148,7 @@ fn what_someone_else_wrote_is_held_for_until_the_world_has_taken_it_in() {
 #[test]
 fn a_file_taken_away_is_not_put_back_unasked_and_closing_keeps_the_rooms_version() {
     let (folder, service) = workspace("old\n");
-    fs::remove_file(folder.path().join(RULES)).expect("it is there");
+    fs::remove_file(folder.path().join(RULES)).expect("it should exist");
     service.save(RULES, order("ours\n", Some("old\n"), 1));
     drop(service);
     assert!(!folder.path().join(RULES).exists());
@@ -167,7 +167,7 @@ fn dropping_writes_what_waits() {
 #[test]
 fn a_kill_before_the_rename_leaves_the_old_file_whole() {
     let (folder, service) = workspace("old\n");
-    let boards = Folder::open(&folder.path().join("boards")).expect("it is there");
+    let boards = Folder::open(&folder.path().join("boards")).expect("it should exist");
     let beside = safe_fs::name_beside("rules.md");
     safe_fs::write_beside(&boards, &beside, b"half of the n", None).expect("it can be written");
     assert_eq!(on_disk(&folder), "old\n");
@@ -195,7 +195,7 @@ fn a_save_between_the_look_and_the_rename_stays_and_both_are_joined() {
         fs::write(&aside, "theirs\n").expect("files can be written");
         fs::rename(&aside, &there).expect("it can be renamed");
     };
-    let gone = move || fs::remove_file(&away).expect("it is there");
+    let gone = move || fs::remove_file(&away).expect("it should exist");
     let saves: [(Box<dyn FnMut() + Send>, Option<&str>); 3] =
         [(Box::new(in_place), Some("theirs\n")), (Box::new(renamed), Some("theirs\n")), (Box::new(gone), None)];
     for (save, left) in saves {
@@ -204,16 +204,16 @@ fn a_save_between_the_look_and_the_rename_stays_and_both_are_joined() {
         let written = files.save(RULES, &order("ours\n", Some("old\n"), 1));
         assert!(matches!(written, Err(NotSaved::Held)));
         assert_eq!(fs::read_to_string(&full).ok().as_deref(), left);
-        assert_eq!(fs::read_dir(folder.path().join("boards")).expect("it is there").count(), left.iter().count());
+        assert_eq!(fs::read_dir(folder.path().join("boards")).expect("it should exist").count(), left.iter().count());
     }
-    // A new file that somebody else makes at the same moment.
+    // A new file that somebody else creates at the same moment.
     let new = folder.path().join("boards/new.md");
     let made = new.clone();
     files.act_at =
         Some((LastStep::WrittenBeside, Box::new(move || fs::write(&made, "theirs\n").expect("files can be written"))));
     let written = files.save("boards/new.md", &order("ours\n", None, 1));
     assert!(matches!(written, Err(NotSaved::Held)));
-    assert_eq!(fs::read_to_string(&new).expect("it is there"), "theirs\n");
+    assert_eq!(fs::read_to_string(&new).expect("it should exist"), "theirs\n");
 }
 
 #[cfg(unix)]
@@ -250,19 +250,19 @@ fn links_are_followed_within_the_workspace_and_nowhere_else() {
         (board("rules.md"), "ours\n"),
         (folder.path().join("shared.md"), "ours\n"),
     ] {
-        assert_eq!(fs::read_to_string(&path).expect("it is there"), text, "{}", path.display());
+        assert_eq!(fs::read_to_string(&path).expect("it should exist"), text, "{}", path.display());
     }
 }
 
 #[test]
-fn what_closing_cannot_write_is_told_as_it_is() {
+fn what_closing_cannot_write_is_reported_as_it_is() {
     let (folder, service) = workspace("old\n");
     fs::write(folder.path().join(RULES), "theirs\n").expect("files can be written");
     service.save(RULES, order("ours\n", Some("old\n"), 1));
     let told = service.close();
     assert!(told[0].what.contains("someone else") && told[0].what.contains("unsaved/boards_rules.md"), "{told:?}");
     fs::write(folder.path().join(RULES), "old\n").expect("files can be written");
-    let mut rights = fs::metadata(folder.path().join(RULES)).expect("it is there").permissions();
+    let mut rights = fs::metadata(folder.path().join(RULES)).expect("it should exist").permissions();
     rights.set_readonly(true);
     fs::set_permissions(folder.path().join(RULES), rights).expect("rights can be set");
     let service = open(folder.path(), "old\n");
@@ -285,7 +285,7 @@ fn rights_are_kept_and_what_cannot_be_written_is_tried_again() {
     allow(0o640);
     assert_eq!(flush(&service), []);
     assert_eq!(on_disk(&folder), "new\n");
-    assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o640);
+    assert_eq!(fs::metadata(&path).expect("it should exist").permissions().mode() & 0o777, 0o640);
 }
 
 #[test]

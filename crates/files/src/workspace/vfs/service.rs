@@ -28,15 +28,15 @@ use crate::base::{Author, Problem};
 pub(super) const ORDERS_WAITING: usize = 256;
 /// Events of the system that wait; beyond that, everything is looked at.
 const EVENTS_WAITING: usize = 256;
-/// So many records that could not be written while the room was closed are told one by one.
+/// How many records that could not be written while the room was closed are reported one by one.
 const UNHEARD_AT_MOST: usize = 20;
-/// How often the room's files are looked at, as a net under what the system tells, in wall-clock time.
+/// How often the room's files are polled in addition to the system's events, in wall-clock time.
 const POLL: Duration = Duration::from_secs(2);
-/// The same where the system does not tell of everything.
+/// The same if the system does not report everything.
 const POLL_ALONE: Duration = Duration::from_millis(500);
 /// Every so manieth time, all files are looked at.
 const POLLS_PER_FULL_LOOK: u32 = 10;
-/// How soon a flush is asked for again where there was no room for it.
+/// How soon a flush is requested again if there was no room for it.
 const ASK_AGAIN: Duration = Duration::from_millis(1);
 /// How often a flush looks whether the thread is still there.
 const ANSWER_LOOK: Duration = Duration::from_secs(1);
@@ -83,7 +83,7 @@ enum Command {
     Look(Vec<String>),
     /// The room ordered something to be saved.
     Save,
-    /// Everything that was ordered is to be on disk; says what is not and why.
+    /// All earlier operations are to be on disk; answered with what is not and why.
     Flush(Sender<Vec<Problem>>),
     /// Somebody's file comes in, unless one is there.
     Create {
@@ -136,7 +136,7 @@ impl FileHandle {
     /// Waits until everything that the room ordered is on disk, or says what is not and why.
     pub fn flush(&self) -> Vec<Problem> {
         let (reply, replied) = bounded(1);
-        // Where the room was closed meanwhile, everything was saved, or told of.
+        // If the room was closed meanwhile, everything was saved, or reported.
         if self.0.send(Command::Flush(reply)).is_err() { Vec::new() } else { replied.recv().unwrap_or_default() }
     }
 }
@@ -178,7 +178,7 @@ impl FileService {
         let worktrees = Worktrees::new(&options.dir);
         let (poll_at, answers_at) = (now, now);
         let mut work =
-            Work { files, worktrees, watcher, persons, saves, answer, unheard, poll_at, polls: 0, answers_at };
+            ServiceState { files, worktrees, watcher, persons, saves, answer, unheard, poll_at, polls: 0, answers_at };
         let thread = std::thread::Builder::new().name("files".into()).spawn(move || work.run(&taken, events))?;
         Ok(Self { commands: Some(commands), answers, saves: orders, news, feed, problems, thread: Some(thread) })
     }
@@ -252,7 +252,7 @@ impl FileService {
         self.stop()
     }
 
-    /// Stops the thread once, and waits for it; says nothing where it was stopped before.
+    /// Stops the thread once, and waits for it; returns nothing if it was stopped before.
     fn stop(&mut self) -> Vec<Problem> {
         // Nobody takes answers any more: the thread must not wait for that.
         self.answers = never();
@@ -277,7 +277,7 @@ impl FileService {
         self.answers.recv_timeout(timeout).ok()
     }
 
-    /// Takes at most so many of the things that the world has not heard of, oldest first.
+    /// Takes a limited number of events that the world has not received, oldest first.
     pub(in crate::workspace) fn take_news(&self, most: usize) -> Vec<ServiceEvent> {
         self.news.take(most)
     }
@@ -311,7 +311,7 @@ impl Drop for FileService {
     }
 }
 
-struct Work {
+struct ServiceState {
     files: Executor,
     /// Agents' own copies of the workspace.
     worktrees: Worktrees,
@@ -324,12 +324,12 @@ struct Work {
     unheard: Vec<Problem>,
     poll_at: Instant,
     polls: u32,
-    /// When answers are looked for next, where nobody says that there are any.
+    /// When answers are looked for next, without a notification.
     answers_at: Instant,
 }
 
-impl Work {
-    /// Works until nobody can order anything any more; says what could not be saved then.
+impl ServiceState {
+    /// Runs until no more operations can come; returns what could not be saved.
     fn run(&mut self, commands: &Receiver<Command>, mut events: Receiver<FileEvent>) -> Vec<Problem> {
         self.look_at_room_files();
         self.plan_poll();
@@ -347,7 +347,7 @@ impl Work {
                 is_busy = true;
             }
             self.do_what_is_due();
-            self.files.tell_changed();
+            self.files.report_changed();
             if is_busy || self.files.do_later() {
                 continue;
             }
@@ -369,7 +369,7 @@ impl Work {
         problems
     }
 
-    /// How long there is nothing to do unless someone says so.
+    /// How long there is nothing to do without an event.
     fn patience(&self) -> Duration {
         let settled = self.files.doubts.values().min().map(|since| *since + SETTLE);
         let poll = self.watcher.as_ref().map(|_| self.poll_at);
@@ -435,7 +435,7 @@ impl Work {
             FileEvent::Paths(paths) if !is_flooded => {
                 let mut is_unclear = false;
                 for path in &paths {
-                    is_unclear |= !self.hear_of(path);
+                    is_unclear |= !self.note_path_event(path);
                 }
                 if is_unclear {
                     self.files.refresh("");
@@ -448,7 +448,7 @@ impl Work {
     }
 
     /// Looks at a file that the system named; `false` if it is not a file, or gone.
-    fn hear_of(&mut self, full: &Path) -> bool {
+    fn note_path_event(&mut self, full: &Path) -> bool {
         if self.persons.as_mut().is_some_and(|persons| persons.is_about(full)) {
             return true;
         }
@@ -458,7 +458,7 @@ impl Work {
             return true;
         }
         if self.files.is_doubtful(&path) {
-            // What was a folder is gone with all that was in it.
+            // A folder was replaced, and all of its files are gone.
             let is_file = self.files.index.get(&path).is_some();
             self.files.doubts.entry(path).or_insert_with(Instant::now);
             return is_file;

@@ -82,7 +82,7 @@ pub(in crate::workspace) enum ServiceEvent {
     Outside(OutsideChange),
     /// The same of a session file.
     Record(RecordChanged),
-    /// What became of a text of the room's.
+    /// What happened to one of the room's texts.
     Saved(SaveReport),
 }
 
@@ -156,7 +156,7 @@ impl ServiceEventQueue {
         self.lock().in_order.is_empty()
     }
 
-    /// Takes at most so many, oldest first.
+    /// Takes up to this many, oldest first.
     pub(super) fn take(&self, most: usize) -> Vec<ServiceEvent> {
         let mut waiting = self.lock();
         std::iter::from_fn(|| waiting.pop()).take(most).collect()

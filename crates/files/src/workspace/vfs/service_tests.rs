@@ -1,4 +1,4 @@
-//! The thread: orders over channels, what others do while it runs, and stopping.
+//! The service's thread: operations over channels, external changes while it runs, and stopping.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -12,7 +12,7 @@ use super::*;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn open(folder: &tempfile::TempDir, watch: bool) -> FileService {
-    let root = folder.path().canonicalize().expect("it is there");
+    let root = folder.path().canonicalize().expect("it should exist");
     FileService::open(FileServiceOptions { watch, ..FileServiceOptions::new(&root) }).expect("it can be opened")
 }
 
@@ -58,7 +58,7 @@ fn closing_finishes_what_was_taken_even_if_nobody_takes_the_answers() {
         taken += 1;
     }
     drop(service);
-    assert_eq!(fs::read_to_string(folder.path().join("notes/b.md")).expect("it is there"), "39");
+    assert_eq!(fs::read_to_string(folder.path().join("notes/b.md")).expect("it should exist"), "39");
     let history = FileHistory::open(folder.path(), &folder.path().join(".workshop")).expect("it can be read");
     assert_eq!(history.versions("notes/b.md").expect("they can be read").len(), 40);
     assert_eq!(history.text("notes/b.md", 7).expect("it can be read").as_deref(), Some("6"));
@@ -94,7 +94,7 @@ fn others_are_noticed_as_they_write_and_the_service_itself_is_not() {
     fs::create_dir_all(folder.path().join("papers/deep")).expect("folders can be made");
     fs::write(folder.path().join("papers/deep/p.md"), "new").expect("files can be written");
     assert_eq!(next(), told("papers/deep/p.md", 1, false));
-    fs::remove_file(folder.path().join("notes/a.md")).expect("it is there");
+    fs::remove_file(folder.path().join("notes/a.md")).expect("it should exist");
     assert_eq!(next(), told("notes/a.md", 1, true));
     assert!(!service.has_news());
 }

@@ -15,7 +15,7 @@ use super::path::WorkspacePath;
 use super::resolve::{Trouble, beside_name};
 use super::rights::Rights;
 use super::service_events::{RecordChanged, ServiceEvent};
-use super::session_texts::{SESSION_BYTES_AT_MOST, told};
+use super::session_texts::{SESSION_BYTES_AT_MOST, reported_content};
 use crate::base::hash::content_hash;
 use crate::base::ids::ROOM;
 
@@ -32,7 +32,7 @@ impl Executor {
             Ok((text, _)) => text,
             Err(Trouble::Missing) => return self.put_session(path, content, true),
             Err(trouble @ (Trouble::NotText { .. } | Trouble::TooLarge { .. })) => {
-                self.tell_unusable(path, &trouble);
+                self.report_unusable(path, &trouble);
                 return self.copy_session(path, content);
             }
             Err(trouble) => return Err(troubled(path, &trouble)),
@@ -44,7 +44,7 @@ impl Executor {
             _ if over == Some(hash) || is_older(&there) => self.join_session(path, &there, content),
             None if is_own(&there) => self.join_session(path, &there, content),
             _ => {
-                self.tell_session(path.as_str(), told(there), hash);
+                self.report_session(path.as_str(), reported_content(there), hash);
                 self.copy_session(path, content)
             }
         }
@@ -107,7 +107,7 @@ impl Executor {
             return Err(unfit(format!("'{path}' was changed in the meantime; compare and save again.")));
         }
         let answer = self.write_record(path, content)?;
-        self.tell_session(path.as_str(), told(content.to_owned()), hash);
+        self.report_session(path.as_str(), reported_content(content.to_owned()), hash);
         Ok(answer)
     }
 
@@ -126,7 +126,7 @@ impl Executor {
         let answer = self.write_record(path, &text)?;
         self.sessions.forget(path.as_str());
         let hash = content_hash(text.as_bytes());
-        self.tell_session(path.as_str(), told(text), hash);
+        self.report_session(path.as_str(), reported_content(text), hash);
         Ok(answer)
     }
 
@@ -177,19 +177,19 @@ impl Executor {
         }
         let since = *self.doubts.entry(path.to_owned()).or_insert_with(Instant::now);
         if since.elapsed() >= SETTLE {
-            self.tell_session(path, told(text.to_owned()), hash);
+            self.report_session(path, reported_content(text.to_owned()), hash);
         }
     }
 
-    /// Somebody put something into a session file that is no text.
-    pub(super) fn tell_unusable(&mut self, path: &WorkspacePath, trouble: &Trouble) {
+    /// Somebody put something into a session file that is not text.
+    pub(super) fn report_unusable(&mut self, path: &WorkspacePath, trouble: &Trouble) {
         let what = trouble.words(path.as_str());
         let remedy = "replace it with a UTF-8 text, or remove the file".to_owned();
         let hash = content_hash(what.as_bytes());
-        self.tell_session(path.as_str(), FileContent::Unusable { what, remedy }, hash);
+        self.report_session(path.as_str(), FileContent::Unusable { what, remedy }, hash);
     }
 
-    fn tell_session(&mut self, path: &str, content: FileContent, hash: u64) {
+    fn report_session(&mut self, path: &str, content: FileContent, hash: u64) {
         self.sessions.seen.remove(path);
         if self.sessions.told.insert(path.to_owned(), hash) != Some(hash) {
             let ours = self.sessions.text(path).map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Session files that the room and a person write both: whoever wrote something finds it again.
+//! Session files that both the room and a person write: nothing that either wrote is lost.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -37,7 +37,7 @@ fn record(office: &mut Office, content: &str, over: Option<u64>) -> String {
     }
 }
 
-/// What the room is told of session files: the texts, and what the room had written.
+/// What the room is told about session files: their texts, and what the room had written.
 fn told(office: &Office) -> Vec<(FileContent, Option<String>)> {
     let news = office.files.news.take(usize::MAX).into_iter();
     let records = news.filter_map(|news| match news {
@@ -50,7 +50,7 @@ fn told(office: &Office) -> Vec<(FileContent, Option<String>)> {
     records.collect()
 }
 
-/// Looks until what is looked at has been the same for long enough.
+/// Polls until the result has been the same for long enough.
 fn look(office: &mut Office) {
     let start = Instant::now();
     office.files.look(PATH);
@@ -61,7 +61,7 @@ fn look(office: &mut Office) {
 }
 
 #[test]
-fn what_the_room_writes_is_not_told_and_what_a_person_saves_is_once() {
+fn what_the_room_writes_is_not_reported_and_what_a_person_saves_is_once() {
     let mut office = office();
     let first = session(&["Look"]);
     assert_eq!(record(&mut office, &first, None), PATH);
@@ -69,7 +69,8 @@ fn what_the_room_writes_is_not_told_and_what_a_person_saves_is_once() {
     assert_eq!(told(&office), []);
     let theirs = first.clone() + "  - role: user\n    content: And?\n";
     put_outside(&office.folder, PATH, &theirs);
-    // Half a second may pass between two parts of a save: nothing is told before it has been the same for a moment.
+    // Half a second may pass between two parts of a save: nothing is reported before the file has been stable for a
+    // moment.
     office.files.look(PATH);
     assert_eq!(told(&office), []);
     look(&mut office);
@@ -88,11 +89,11 @@ fn nothing_is_written_over_a_text_that_the_room_was_not_told_of() {
     let second = session(&["Look", "I look"]);
     assert_eq!(record(&mut office, &second, None), COPY);
     assert_eq!((office.on_disk(PATH).as_ref(), office.on_disk(COPY).as_ref()), (Some(&theirs), Some(&second)));
-    assert_eq!(told(&office).len(), 1, "it is told at once");
-    // The room has taken it in, and writes on in it.
+    assert_eq!(told(&office).len(), 1, "it is reported at once");
+    // The room has read it, and continues writing in it.
     let third = session(&["Look", "I look", "And?"]);
     assert_eq!(record(&mut office, &third, Some(content_hash(theirs.as_bytes()))), PATH);
-    let text = office.on_disk(PATH).expect("it is there");
+    let text = office.on_disk(PATH).expect("it should exist");
     assert!(
         text.contains("  - role: user # mine\n    content: And?\n") && text.contains("content: I look\n"),
         "{text}"
@@ -101,7 +102,7 @@ fn nothing_is_written_over_a_text_that_the_room_was_not_told_of() {
     let fourth = session(&["Look", "I look", "And?", "Well"]);
     assert_eq!(record(&mut office, &fourth, None), PATH);
     assert!(office.on_disk(PATH).is_some_and(|text| text.contains("# mine") && text.ends_with("content: Well\n")));
-    // What is no text is left alone, too.
+    // A file that is not text is left alone, too.
     std::fs::write(office.folder.path().join(PATH), [0xff, 0xfe]).expect("it can be written");
     assert_eq!(record(&mut office, &fourth, None), COPY);
     assert!(matches!(told(&office).as_slice(), [(FileContent::Unusable { .. }, _)]));
@@ -133,7 +134,7 @@ fn a_text_is_kept_as_a_version_before_it_is_replaced_and_a_person_restores_it() 
     let second = session(&["Begin anew"]);
     record(&mut office, &second, None);
     assert!(office.run("ada", restore(PATH, 1)).is_err_and(|refused| refused.is_refusal), "only a person does");
-    office.run("user", restore(PATH, 1)).expect("it is kept");
+    office.run("user", restore(PATH, 1)).expect("it should be kept");
     assert_eq!(office.on_disk(PATH), Some(first.clone()));
     assert_eq!(told(&office), [(FileContent::Text(first.clone()), None)]);
     let save = |base: &str, content: &str| FileOperation::Save {

@@ -7,11 +7,11 @@ use super::path::WorkspacePath;
 
 /// No session file is larger that is written on.
 pub(super) const SESSION_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
-/// No text of a person's is larger that is taken in.
+/// The maximum size of a person's text that is reported in full.
 const TOLD_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
 
 /// The content that is reported to the room; a text that is too long is reported as such.
-pub(super) fn told(text: String) -> FileContent {
+pub(super) fn reported_content(text: String) -> FileContent {
     if text.len() <= TOLD_BYTES_AT_MOST {
         return FileContent::Text(text);
     }
@@ -30,11 +30,11 @@ pub(super) struct SessionRecords {
     pub(super) seen: HashMap<String, u64>,
     /// The texts that the room wrote last, as far as they are kept: the newest at the end.
     texts: VecDeque<(String, String)>,
-    /// Sessions that are kept in a copy because their files could not be written.
+    /// Sessions that are stored in a copy because their files could not be written.
     pub(super) copied: HashMap<String, WorkspacePath>,
 }
 
-/// So many texts are kept.
+/// How many texts are kept.
 const TEXTS_AT_MOST: usize = 64;
 /// Longer ones are not, in bytes.
 const TEXT_BYTES_AT_MOST: usize = 1024 * 1024;
@@ -55,7 +55,7 @@ impl SessionRecords {
         }
     }
 
-    /// What the room wrote is not what it goes on from any more.
+    /// The room no longer continues from the text that it wrote.
     pub(super) fn forget(&mut self, path: &str) {
         self.written.remove(path);
         self.texts.retain(|(known, _)| known != path);

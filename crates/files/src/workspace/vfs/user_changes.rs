@@ -34,7 +34,7 @@ pub struct NewFile {
 }
 
 impl Executor {
-    /// Writes a file that is not there yet for the person, and has the world told of it.
+    /// Creates a new file for the person, and reports it to the world.
     pub(super) fn create(&mut self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
         let path = WorkspacePath::new(path).map_err(|why| io::Error::new(ErrorKind::InvalidInput, why.to_string()))?;
         match self.root.look(&path) {
@@ -79,7 +79,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Carries out an order of the person's that does not come from the room, and has the world told of it.
+    /// Performs a person's operation that does not come from the room, and reports it to the world.
     pub(super) fn change_for_user(&mut self, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
         self.change_beside_room(Author::user(), operation)
     }
@@ -90,7 +90,7 @@ impl Executor {
         author: Author,
         operation: FileOperation,
     ) -> Result<FileAnswer, FileFailure> {
-        // Every such order is one of its own, which nobody sends twice.
+        // Every such operation is unique and never sent twice.
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.changes_beside_room += 1;
         let order = FileOrder {
@@ -155,9 +155,9 @@ mod tests {
         files.create("agents/zoe.md", b"You are Zoe.").expect("it can be written");
         files.create("artifacts/plan.md", b"tea").expect("it can be written");
         files.create("artifacts/cup.png", &[0xff, 0]).expect("what is no text comes in, too");
-        let taken = files.create("agents/zoe.md", b"You are another.").expect_err("it is there");
+        let taken = files.create("agents/zoe.md", b"You are another.").expect_err("it exists already");
         assert_eq!(taken.kind(), ErrorKind::AlreadyExists);
-        assert_eq!(fs::read(folder.path().join("agents/zoe.md")).expect("it is there"), b"You are Zoe.");
+        assert_eq!(fs::read(folder.path().join("agents/zoe.md")).expect("it should exist"), b"You are Zoe.");
         let told: Vec<(String, Option<u64>)> = (files.news.take(9).into_iter())
             .map(|news| match news {
                 ServiceEvent::Changed(change) if change.is_ordered => (change.path, change.version),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_in_is_taken_back_unless_somebody_changed_it_since() {
+    fn what_came_in_is_undone_unless_somebody_changed_it_since() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let state = folder.path().join(".workshop");
         let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");
@@ -195,7 +195,7 @@ mod tests {
             .map(|path| files.create(path, b"one").expect("it can be written"));
         files.news.take(9);
         fs::write(folder.path().join("artifacts/plan.md"), "mine").expect("files can be written");
-        fs::remove_file(folder.path().join("artifacts/tea.md")).expect("it is there");
+        fs::remove_file(folder.path().join("artifacts/tea.md")).expect("it should exist");
         let mut take_back = |file: &NewFile| {
             files.change_for_user(FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash })
         };
@@ -203,7 +203,7 @@ mod tests {
         let changed = take_back(&brought[1]).expect_err("it was changed").what;
         assert!(changed.contains("changed in the meantime"), "{changed}");
         assert!(matches!(take_back(&brought[2]), Ok(FileAnswer::Unchanged { .. })), "gone already is well");
-        assert_eq!(fs::read(folder.path().join("artifacts/plan.md")).expect("it is there"), b"mine");
+        assert_eq!(fs::read(folder.path().join("artifacts/plan.md")).expect("it should exist"), b"mine");
         assert!(!folder.path().join("agents/zoe.md").exists());
         let told = files.news.take(9);
         let is_told = |news: &ServiceEvent| matches!(news, ServiceEvent::Changed(change) if change.is_ordered && change.content == FileContent::Removed);

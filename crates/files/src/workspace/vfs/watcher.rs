@@ -25,7 +25,7 @@ pub(super) enum FileEvent {
 /// Watches the folders of a workspace.
 pub(super) struct Watcher {
     root: PathBuf,
-    /// None where the system tells nothing: then files are polled.
+    /// `None` if the system reports nothing: then files are polled.
     listener: Option<Debouncer<RecommendedWatcher, RecommendedCache>>,
     listening: BTreeSet<PathBuf>,
     /// Folders that cannot be listened to, because they hold too much: they are polled.

@@ -28,7 +28,7 @@ use crate::log::now_ms;
 use crate::safe_fs::{EntryMetadata, Placing};
 use crate::store::{Durability, FileChanges, FileHead, StoreError, VersionDraft};
 
-/// How often a change begins anew because someone else changed the file under it.
+/// How often a change starts over because someone else changed the file meanwhile.
 const TRIES: usize = 5;
 
 /// What a change still has to do on disk, as it is recorded. A stored format.
@@ -192,9 +192,8 @@ impl Executor {
         taken_back.map_err(|error| history(&error))
     }
 
-    /// The version of the room's own that a save takes the place of: what it saves within the same stretch of time is
-    /// one version, so that a room that is busy for hours leaves those of other people their place. What was saved before
-    /// this service was started stays.
+    /// The room's own version that a save replaces: saves within the same period are one version, so that a busy room
+    /// does not displace other people's versions. Saves from before the start of this service stay.
     fn replaced_version(&self, order: &FileOrder, path: &WorkspacePath) -> Option<u64> {
         let stretch_ms = self.limits.save_version_secs.saturating_mul(1000);
         let head = self.heads.get(path.as_str()).filter(|_| order.is_save_of_room() && stretch_ms > 0)?;
@@ -347,7 +346,7 @@ impl Executor {
         }))
     }
 
-    /// Does what was recorded and is not on disk, or takes it back where that is impossible.
+    /// Performs a recorded change that is not on disk, or reverts it if that is impossible.
     pub(super) fn finish_what_was_begun(&mut self) -> Result<(), FileServiceError> {
         for (number, step) in self.versions.steps()? {
             let step: PendingChange = match serde_json::from_str(&step) {
@@ -387,7 +386,7 @@ impl Executor {
                 if let Some(kept) = self.root.clear_placing(&path, beside, Some(ours), &known)? {
                     self.problems.push(kept_apart(path.as_str(), &kept));
                 }
-                // What is neither the old text nor the new one came from someone else, later: it stays.
+                // A text that is neither the old nor the new one was written by someone else later: it stays.
                 if now == *before && now != Some(ours) {
                     self.root.write_beside(&path, beside, &text)?;
                     self.root.put_in_place(&path, beside, *before)?;
@@ -462,8 +461,8 @@ impl Executor {
         let _ = step;
     }
 
-    /// What an order made of a file is told with its answer, and not as news. The room's saves do not go over it: it
-    /// is not theirs.
+    /// An operation's own change of a file is reported with its result, and not as an event. The room's saves do not
+    /// overwrite it, because it is not theirs.
     fn answered(&mut self, path: &WorkspacePath, hash: Option<u64>) {
         if let Some(room) = self.room.as_mut().filter(|_| layout::matters(path.as_str())) {
             room.know(path.as_str(), hash);

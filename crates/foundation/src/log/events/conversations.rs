@@ -91,7 +91,7 @@ pub enum Memory {
         pin: Id,
         dropped: Option<Id>,
     },
-    /// A kept pin was let go.
+    /// A kept pin was released.
     PinReleased { pin: Id },
     /// The summary was replaced.
     Summed { summary: String },
@@ -151,7 +151,7 @@ pub enum Compaction {
     Failed {
         /// Why, in words.
         why: String,
-        /// The tick in which it is tried again; null where it is not.
+        /// The tick in which it is tried again; null if it is not.
         retry_tick: Option<u64>,
         /// Failures in a row.
         failures: u32,

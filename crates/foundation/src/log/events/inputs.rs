@@ -16,7 +16,7 @@ pub enum Input {
     Relationship(RelationshipInput),
     /// A person did something to an agent.
     Agent(AgentInput),
-    /// A person did something about conversations, or lets everybody rest.
+    /// A person controls conversations, or lets everybody rest.
     Talk(TalkInput),
     /// A person furnished the room.
     Furnished {
@@ -69,9 +69,9 @@ pub enum ProviderOverride {
 #[serde(tag = "do", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are those of the decision, and in whose work it is made")]
 pub enum WorkInput {
-    /// No work begins, and what goes on stops.
+    /// No work begins, and running work is paused.
     Pause,
-    /// Work goes on.
+    /// Work continues.
     Resume,
     /// Every piece of work has one more turn.
     OneTurnEach,
@@ -87,7 +87,7 @@ pub enum WorkInput {
     KillAgent { agent: Id },
     /// All work ends now.
     KillAll,
-    /// How much goes on at once, and how deep agents may start agents.
+    /// How much work runs in parallel, and how deep agents may start agents.
     Limits { concurrency: Option<u32>, depth_at_most: Option<u32> },
     /// A tool call may happen, or may not.
     Decide {
@@ -135,7 +135,7 @@ pub enum AgentInput {
     PutDown { agent: Id },
     /// Paused it in place.
     Pause { agent: Id },
-    /// Let it go on.
+    /// Resume it.
     Resume { agent: Id },
 }
 

@@ -52,7 +52,7 @@ pub enum Knowledge {
         /// What was to be remembered, cut to a length.
         text: String,
     },
-    /// It was looked through what was said and done, and what is worth knowing was taken in.
+    /// What was said and done was reviewed, and what is worth knowing was remembered.
     Learned {
         /// How many are new.
         added: u64,

@@ -58,7 +58,7 @@ pub trait EventData: Serialize + DeserializeOwned + Debug {
     /// What happened, in the past tense, with a small letter at its head and of any length.
     fn narrate(&self, telling: &NarrationContext<'_>) -> String;
 
-    /// What a person can do about it; empty where there is nothing to do.
+    /// What a person can do about it; empty if there is nothing to do.
     fn to_do(&self) -> &str {
         ""
     }
@@ -202,7 +202,7 @@ events! {
     Activation = "activation",
     /// An agent started another.
     Spawn = "spawn",
-    /// An agent told its parent.
+    /// An agent sent its parent a message.
     Signal = "signal",
     /// An agent handed a task over to another.
     HandOver = "hand_over",
@@ -234,7 +234,7 @@ events! {
     ModelCall = "model_call",
     /// A provider began to fail, fails otherwise, works again, or is given another chance: `state`, `kind`, `what`.
     Provider = "provider",
-    /// Something is off and the room goes on.
+    /// Something is wrong, and the room continues.
     Warning = "warning",
     /// Something failed: a piece of work, a request to a model, or the reading of a file.
     Error = "error",
@@ -278,7 +278,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> R
     T::deserialize(deserializer).map(Some)
 }
 
-/// Whether a flag that is only written where it holds is to be left out.
+/// Whether a flag that is written only if it is set is to be left out.
 fn is_false(flag: &bool) -> bool {
     !flag
 }

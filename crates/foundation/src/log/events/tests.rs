@@ -1,4 +1,5 @@
-//! The JSON of records holds: what programs wrote is read and written back byte for byte, and nothing is lost.
+//! The JSON of records is stable: records of earlier programs are read and written back byte for byte, and nothing is
+//! lost.
 
 use serde_json::Value;
 
@@ -6,8 +7,8 @@ use super::*;
 use crate::base::{Id, Seq};
 use crate::log::EventRecord;
 
-/// Records as programs wrote them before events were types: every shape of every kind, and runs with the offline and
-/// the scripted provider.
+/// Records that programs wrote before events were types: every shape of every kind, and runs with the offline and the
+/// scripted provider.
 pub(crate) const WRITTEN: &str = include_str!("../fixtures/written.jsonl");
 
 /// The record of a line of an exported log.
@@ -45,7 +46,7 @@ fn what_was_written_is_read_and_written_back_byte_for_byte() {
         let record = record(line);
         assert!(!matches!(record.event(), Event::Unknown(_)), "it is understood: {line}");
         assert_eq!(record.event().kind(), record.draft.kind);
-        // Errors say which they are; they did not.
+        // Error records name their kind; earlier ones did not.
         let written = rewritten(&record);
         let written = ["work", "request", "problem"].iter().fold(written, |written, of| {
             if record.draft.kind == EventKind::Error {

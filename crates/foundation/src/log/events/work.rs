@@ -159,7 +159,7 @@ impl ToolCall {
         self.known_touches().iter().any(|touch| touch.kind == "agent.spawn")
     }
 
-    /// What it touches. Old logs tell no more than the tool and a target, which may be cut.
+    /// What it touches. Old logs contain only the tool and a target, which may be cut.
     fn known_touches(&self) -> Cow<'_, [Touch]> {
         if !self.touches.is_empty() {
             return Cow::Borrowed(&self.touches);
@@ -396,7 +396,7 @@ impl EventData for Abort {
     }
 }
 
-/// A piece of work failed: one of the things that an [`Error`](super::Error) is.
+/// A piece of work failed: one of the things that an [`Error`] is.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkFailed {

@@ -123,7 +123,7 @@ impl<'a> Narrator<'a> {
 
     /// A record in two parts: what happened, and what to do about it.
     pub fn narrate(&self, record: &EventRecord) -> Narration {
-        self.told_of(&record.draft.kind, record.draft.agent.as_ref(), record.draft.data())
+        self.narrate_kind(&record.draft.kind, record.draft.agent.as_ref(), record.draft.data())
     }
 
     /// Whether something better than its data can be said of a record of this kind.
@@ -131,7 +131,7 @@ impl<'a> Narrator<'a> {
         !matches!(kind, EventKind::Other(_)) || self.added.has(kind)
     }
 
-    fn told_of(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> Narration {
+    fn narrate_kind(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> Narration {
         let telling = NarrationContext { agent, names: self.names };
         let added = self.added.0.get(kind).and_then(|tell| tell(data, &telling));
         added.unwrap_or_else(|| Narration::of(&Event::parse(kind, data), |event| event.narrate(&telling), Event::to_do))

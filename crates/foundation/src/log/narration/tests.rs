@@ -1,4 +1,4 @@
-//! What is said of every kind of record, and of records that make no sense.
+//! The narration of every kind of record, and of records that make no sense.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::log::events::tests::{WRITTEN, record};
 
-/// What is said of the records that were written, line by line.
+/// The narration of the recorded events, line by line.
 const TOLD: &str = include_str!("../fixtures/told.txt");
 
 fn id(text: &str) -> Id {
@@ -26,7 +26,7 @@ fn said(kind: EventKind, agent: Option<&str>, data: &str) -> String {
 }
 
 #[test]
-fn every_record_is_told_in_plain_words() {
+fn every_record_is_reported_in_plain_words() {
     let names = names();
     let narrator = Narrator::new(&names);
     assert!(TOLD.lines().count() > 100);
@@ -36,7 +36,7 @@ fn every_record_is_told_in_plain_words() {
 }
 
 #[test]
-fn a_kind_is_told_without_underscores() {
+fn a_kind_is_reported_without_underscores() {
     assert!(EventKind::ALL.iter().all(|kind| !kind_words(kind).contains('_')));
     assert_eq!(kind_words(&EventKind::ToolCall), "Tool call");
 }
@@ -59,7 +59,7 @@ fn what_cannot_be_read_is_shown_as_it_is() {
 }
 
 #[test]
-fn an_event_that_was_added_is_told_in_its_own_words_and_what_to_do_stands_apart() {
+fn an_event_that_was_added_is_reported_in_its_own_words_and_what_to_do_stands_apart() {
     #[derive(Debug, serde::Serialize, serde::Deserialize)]
     struct TeaBreak {
         biscuits: u32,

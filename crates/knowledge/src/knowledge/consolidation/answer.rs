@@ -7,9 +7,9 @@ use crate::base::Id;
 use crate::base::text_normalization::folded_text;
 use crate::knowledge::memory::{Edge, MemoryKind, Relation, hundredths, tidy};
 
-/// So many candidates are taken of one answer.
+/// How many candidates of one answer are used.
 const CANDIDATES_AT_MOST: usize = 20;
-/// So many tags are kept of a candidate.
+/// How many tags of a candidate are kept.
 const TAGS_AT_MOST: usize = 8;
 
 /// Why an answer cannot be used.
@@ -127,7 +127,7 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
         }
         ("SKIP" | "IGNORE", _) => done(Act::Skip),
         ("KEEP" | "NONE" | "NOOP", Some(known)) => done(Act::Keep { id: known.memory.id.clone() }),
-        // It says that it is known, and not as what: as what is most like it.
+        // It is marked as known without saying as which: the most similar one is assumed.
         ("KEEP" | "NONE" | "NOOP", None) => match case.similar.first() {
             Some(first) => done(Act::Keep { id: first.memory.id.clone() }),
             None => instead("the model took it for known, but nothing similar is"),

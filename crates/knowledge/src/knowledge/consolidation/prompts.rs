@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Case;
 use crate::base::text::{one_line, truncate};
 
-/// So many characters of one memory are shown to the model.
+/// How many characters of a memory the model sees.
 const SHOWN_CHARS: usize = 400;
 
 /// The question that a model gets when a session ends. `transcript` is data: it is placed between marks, and nothing in

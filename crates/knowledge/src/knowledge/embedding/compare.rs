@@ -13,12 +13,12 @@ pub(super) fn dot(one: &[i8], other: &[i8]) -> i32 {
 }
 
 /// A query vector to compare many others with.
-pub(in crate::knowledge) struct Wanted {
+pub(in crate::knowledge) struct QueryVector {
     levels: Vec<i16>,
     scale: f32,
 }
 
-impl Wanted {
+impl QueryVector {
     /// Of a vector.
     pub(in crate::knowledge) fn new(embedding: &Embedding) -> Self {
         Self { levels: embedding.levels.iter().map(|level| i16::from(*level)).collect(), scale: embedding.scale }

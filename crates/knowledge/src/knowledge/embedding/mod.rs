@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use compare::Wanted;
+pub(super) use compare::QueryVector;
 pub use minilm::{MiniLm, MiniLmError};
 pub use wordllama::WordLlama;
 
@@ -45,13 +45,13 @@ pub trait Embedder {
         texts.iter().map(|text| self.embed(text)).collect()
     }
 
-    /// Whether thousands of texts take no longer than a person waits. The vectors of a model that is slower are made
-    /// little by little, beside everything else.
+    /// Whether thousands of texts take no longer than a person waits. The vectors of slower models are made gradually
+    /// in the background.
     fn is_quick(&self) -> bool {
         true
     }
 
-    /// Why it cannot be asked at the moment, and what to do; nothing while it answers.
+    /// Why it cannot be used at the moment, and what to do; `None` while it works.
     fn trouble(&self) -> Option<String> {
         None
     }
@@ -179,8 +179,8 @@ mod tests {
 
     #[test]
     fn vectors_of_two_models_are_not_compared() {
-        let one = Embedding::new(&model("a"), 2, &[1.0, 0.0]).expect("it is one");
-        let other = Embedding::new(&model("b"), 2, &[1.0, 0.0]).expect("it is one");
+        let one = Embedding::new(&model("a"), 2, &[1.0, 0.0]).expect("it should be valid");
+        let other = Embedding::new(&model("b"), 2, &[1.0, 0.0]).expect("it should be valid");
         assert_eq!(one.similarity(&other), None);
         assert!((one.similarity(&one).expect("they can be compared") - 1.0).abs() < 1e-5);
     }
@@ -190,12 +190,12 @@ mod tests {
         fn eight_bits_are_enough(a in proptest::collection::vec(-2f32..2.0, 64), b in proptest::collection::vec(-2f32..2.0, 64)) {
             let exact = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
             let cosine = exact(&a, &b) / (exact(&a, &a) * exact(&b, &b)).sqrt();
-            let kept = |numbers: &[f32]| Embedding::new(&model("m"), 64, numbers).expect("it is one");
+            let kept = |numbers: &[f32]| Embedding::new(&model("m"), 64, numbers).expect("it should be valid");
             let similarity = kept(&a).similarity(&kept(&b)).expect("they can be compared");
             prop_assert!((f64::from(similarity) - cosine).abs() < 0.02, "{similarity} for {cosine}");
             let other = kept(&b);
             let rows = [other.levels(), other.levels()].concat();
-            let all = Wanted::new(&kept(&a)).similarities(&rows, &[other.scale(), 0.0]);
+            let all = QueryVector::new(&kept(&a)).similarities(&rows, &[other.scale(), 0.0]);
             prop_assert_eq!(all, vec![similarity, 0.0]);
         }
     }

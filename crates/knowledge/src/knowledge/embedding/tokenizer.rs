@@ -17,7 +17,7 @@ pub(super) struct Pieces {
     numbers: HashMap<&'static str, u32>,
 }
 
-/// A stretch of the text that is one piece so far.
+/// A range of the text that is one piece so far.
 #[derive(Clone, Copy)]
 struct Part {
     start: usize,

@@ -108,7 +108,7 @@ mod tests {
     }
 
     fn built_in() -> WordLlama {
-        WordLlama::built_in().expect("the table is whole")
+        WordLlama::built_in().expect("the table should be complete")
     }
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
     fn what_means_the_same_is_alike() {
         let model = built_in();
         let alike = |one: &str, other: &str| {
-            let embed = |text: &str| model.embed(text).expect("it has a meaning");
+            let embed = |text: &str| model.embed(text).expect("it should have an embedding");
             embed(one).similarity(&embed(other)).expect("they are of one model")
         };
         let near = alike("The cat must take its medicine at eight.", "When does the pet take its pills?");

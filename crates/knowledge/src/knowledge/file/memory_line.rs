@@ -8,13 +8,13 @@ use crate::knowledge::memory::{
 
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
-/// A line that is indented further is a part of what stands above it.
+/// A line with deeper indentation is a part of the line above it.
 const INDENT_AT_MOST: usize = 3;
 
 /// A line that holds a memory.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct MemoryLine {
-    /// What it says; its id is empty where the line says none.
+    /// Its content; its id is empty if the line has none.
     pub(super) memory: Memory,
     /// The bytes before the text: indentation and bullet.
     pub(super) head: usize,
@@ -36,7 +36,7 @@ pub(super) enum Parsed {
     Other,
 }
 
-/// Reads a line without its end. `template` says what a line is that says nothing of itself.
+/// Parses a line without its end. `template` gives the defaults for what the line does not say.
 pub(super) fn parse(line: &str, template: &Memory) -> Parsed {
     let Some(head) = head_of(line) else { return Parsed::Other };
     let rest = &line[head..];
@@ -66,7 +66,7 @@ fn broken(what: &str, remedy: &'static str) -> Parsed {
     Parsed::Broken(what.to_owned(), remedy)
 }
 
-/// How many bytes stand before the text of a list line; none for any other line.
+/// The number of bytes before the text of a list line; none for any other line.
 fn head_of(line: &str) -> Option<usize> {
     let bare = line.trim_start_matches('\u{feff}').trim_start_matches(' ');
     let indent = line.trim_start_matches('\u{feff}').len() - bare.len();

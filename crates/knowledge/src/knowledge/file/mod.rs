@@ -17,20 +17,20 @@ pub use owner::{KNOWLEDGE_FOLDER, Owner, SHARED_FILE};
 use super::memory::{CONTENT_BYTES_AT_MOST, Memory, Tidied, made_id, tidy};
 use crate::base::{Id, Problem};
 
-/// So many problems of one file are told; of more only how many.
+/// How many problems of one file are reported; the others are counted.
 const PROBLEMS_AT_MOST: usize = 20;
 
 /// A parsed file of `memory/knowledge/`. Writing it back gives the same bytes; a change only touches its own line.
 #[derive(Clone, Debug)]
 pub struct KnowledgeFile {
     owner: Owner,
-    lines: Vec<Line>,
+    lines: Vec<FileLine>,
     /// What is wrong in it.
     problems: Vec<Problem>,
 }
 
 #[derive(Clone, Debug)]
-struct Line {
+struct FileLine {
     /// With its end.
     raw: String,
     memory: Option<Box<MemoryLine>>,
@@ -91,7 +91,7 @@ impl KnowledgeFile {
                     not_told += 1;
                 }
             }
-            file.lines.push(Line { raw: raw.to_owned(), memory: found });
+            file.lines.push(FileLine { raw: raw.to_owned(), memory: found });
         }
         if let Some((number, what, remedy)) = block.unclosed() {
             file.problems.push(Problem::warning(file.owner.place(), what, remedy).at_line(Some(number)));
@@ -164,7 +164,7 @@ impl KnowledgeFile {
     }
 
     fn index_of(&self, id: &str) -> Result<usize, FileError> {
-        let is_it = |line: &Line| line.memory.as_ref().is_some_and(|line| *line.memory.id == *id);
+        let is_it = |line: &FileLine| line.memory.as_ref().is_some_and(|line| *line.memory.id == *id);
         let found = self.lines.iter().position(is_it);
         found.ok_or_else(|| FileError::Unknown { place: self.owner.place(), id: id.into() })
     }
@@ -188,7 +188,7 @@ impl KnowledgeFile {
             return Err(FileError::Empty { place: self.owner.place() });
         };
         line.memory.id = memory.id.clone();
-        self.lines.push(Line { raw, memory: Some(line) });
+        self.lines.push(FileLine { raw, memory: Some(line) });
         Ok(Added { appended, cut_from })
     }
 
@@ -219,7 +219,7 @@ impl KnowledgeFile {
         self.lines.remove(index).memory.map(|line| line.memory).ok_or_else(unknown)
     }
 
-    /// A memory as it stands in this file.
+    /// The memory in the form that it has in this file.
     fn tidied(&self, memory: &Memory) -> Result<(Memory, Tidied), FileError> {
         let tidied = tidy(&memory.content);
         if tidied.text.is_empty() {
@@ -253,7 +253,7 @@ fn without_end(raw: &str) -> &str {
     bare.strip_suffix('\r').unwrap_or(bare)
 }
 
-/// What lines stand in that are not read: a block of code, a comment of its own.
+/// A place in which lines are not read: a code block, or a comment of its own.
 enum Block {
     None,
     Code { fence: &'static str, since: usize },

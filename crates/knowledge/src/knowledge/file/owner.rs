@@ -80,7 +80,7 @@ impl Owner {
         format!("{KNOWLEDGE_FOLDER}/{}", self.file_name())
     }
 
-    /// What a line is that says nothing of itself but its text.
+    /// The defaults for a line with nothing but its text.
     pub(super) fn template(&self) -> Memory {
         let agent = match self {
             Self::Agent(agent) => agent.clone(),

@@ -1,4 +1,4 @@
-//! What a person writes is read as meant, and nothing that they wrote is ever lost.
+//! What a person writes is read as intended, and nothing that they wrote is ever lost.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ fn contents(file: &KnowledgeFile) -> Vec<&str> {
 fn a_plain_line_of_a_person_is_a_memory() {
     let file = read("# Notes\n\n- Port 8080 is taken.\n* Dana likes lists\n  + AT&T called<br>twice\n");
     assert_eq!(contents(&file), ["Port 8080 is taken.", "Dana likes lists", "AT&T called\ntwice"]);
-    let (line, memory) = file.memories().next().expect("there is one");
+    let (line, memory) = file.memories().next().expect("there should be one");
     assert_eq!((line, memory.kind, memory.created, &*memory.agent), (3, MemoryKind::Fact, None, "ada"));
     assert!(file.problems().is_empty() && memory.id.starts_with("k-"));
     let same = read("- Port 8080 is taken.\n");
@@ -34,7 +34,7 @@ fn what_the_program_adds_is_read_in_full() {
                 importance=0.8 run=r-1 session=s-1 record=42 supersedes=k-2,k-3:0.5 future=1 pinned -->\n";
     let file = read(line);
     assert_eq!(file.problems(), []);
-    let (_, memory) = file.memories().next().expect("there is one");
+    let (_, memory) = file.memories().next().expect("there should be one");
     assert_eq!(memory.content, "Use `make schema`.");
     assert_eq!((memory.kind, memory.importance, memory.pinned), (MemoryKind::Procedure, 0.8, true));
     assert_eq!(memory.tags, ["build", "data base"]);
@@ -43,7 +43,7 @@ fn what_the_program_adds_is_read_in_full() {
     assert_eq!(memory.edges.iter().map(|edge| edge.weight).collect::<Vec<_>>(), [1.0, 0.5]);
     let mut file = file.clone();
     let unpinned = Memory { pinned: false, ..memory.clone() };
-    file.update(&unpinned).expect("it is there");
+    file.update(&unpinned).expect("it should exist");
     assert_eq!(file.to_string(), line.replace("future=1 pinned", "future=1"));
 }
 
@@ -64,7 +64,7 @@ fn what_is_broken_is_named_with_its_line_and_kept() {
 }
 
 #[test]
-fn an_id_on_two_lines_is_told_and_neither_is_lost() {
+fn an_id_on_two_lines_is_reported_and_neither_is_lost() {
     let mut taken = BTreeSet::new();
     let text = "- one <!-- k-1 -->\n- two <!-- k-1 -->\n- three\n- three\n";
     let file = KnowledgeFile::parse(ada(), text, &mut taken);
@@ -78,11 +78,11 @@ fn an_id_on_two_lines_is_told_and_neither_is_lost() {
 fn a_content_without_end_is_cut_and_the_line_stays() {
     let text = format!("- {}\n- short\n", "word ".repeat(200_000));
     let mut file = read(&text);
-    let (_, memory) = file.memories().next().expect("there is one");
+    let (_, memory) = file.memories().next().expect("there should be one");
     assert!(memory.content.len() <= CONTENT_BYTES_AT_MOST);
     assert!(file.problems()[0].what.contains("999999 bytes"), "{}", file.problems()[0]);
     let pinned = Memory { pinned: true, ..memory.clone() };
-    file.update(&pinned).expect("it is there");
+    file.update(&pinned).expect("it should exist");
     assert!(file.to_string().len() > 1_000_000, "pinning cuts nothing of what a person wrote");
     let long = Memory::new(&"ada".into(), "x", None);
     let long = Memory { content: "y".repeat(1 << 20), ..long };
@@ -185,7 +185,7 @@ proptest! {
         let (line, id) = which.get(&ids).clone();
         let before: Vec<&str> = text.split_inclusive('\n').collect();
         let mut changed = file.clone();
-        changed.update(&Memory { id: id.clone(), ..memory }).expect("it is there");
+        changed.update(&Memory { id: id.clone(), ..memory }).expect("it should exist");
         let after = changed.to_string();
         let after: Vec<&str> = after.split_inclusive('\n').collect();
         prop_assert_eq!(before.len(), after.len());
@@ -193,7 +193,7 @@ proptest! {
             prop_assert!(index + 1 == line || before == after, "line {} changed", index + 1);
         }
         let mut fewer = file.clone();
-        fewer.remove(&id).expect("it is there");
+        fewer.remove(&id).expect("it should exist");
         let rest: String = before.iter().enumerate().filter(|(index, _)| index + 1 != line).map(|(_, line)| *line).collect();
         prop_assert_eq!(fewer.to_string(), rest);
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::keywords::Keywords;
 use crate::base::Id;
-use crate::knowledge::embedding::{Embedding, Wanted};
+use crate::knowledge::embedding::{Embedding, QueryVector};
 use crate::knowledge::memory::Memory;
 
 /// How often a memory was recalled, and when last. Stored in the index, never in a file.
@@ -112,7 +112,7 @@ impl Collection {
     }
 
     /// How alike each memory is to a meaning, by place; 0 for those without a vector.
-    pub(super) fn similarities(&self, wanted: &Wanted) -> Vec<f32> {
+    pub(super) fn similarities(&self, wanted: &QueryVector) -> Vec<f32> {
         wanted.similarities(&self.levels, &self.scales)
     }
 }

@@ -7,13 +7,13 @@ use super::words::words_of;
 /// How fast more of the same word counts less, and how much long texts are held back: the usual values.
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
-/// Among so many memories a word that every fourth has is not looked for where others are.
+/// From this many memories on, a word that every fourth of them has is ignored if there are other words.
 const COMMON_FROM: usize = 64;
 
 /// The words of one collection.
 #[derive(Default)]
 pub(super) struct Keywords {
-    /// By word: which memories have it, by their place, in order, and how often. Looked up, never gone through.
+    /// By word: the positions of the memories that contain it, in order, and how often. Looked up, never iterated.
     postings: HashMap<Box<str>, Vec<(u32, u16)>>,
     /// How many words each memory has.
     lengths: Vec<u32>,
@@ -90,7 +90,7 @@ impl Keywords {
 pub(super) struct WordQuery<'a> {
     collections: Vec<&'a Keywords>,
     words: Vec<(String, f32)>,
-    /// The rarity of all words together, also of those that nobody has.
+    /// The rarity of all words together, including those that no memory contains.
     all_said: f32,
     mean_length: f32,
 }
@@ -108,7 +108,7 @@ impl<'a> WordQuery<'a> {
         };
         let mut words: Vec<(String, usize)> =
             words.into_iter().map(|word| (having(&word), word)).map(|(having, word)| (word, having)).collect();
-        // A word that many have says hardly anything, and is what takes the time.
+        // A word that many memories contain is not informative, and costs most of the time.
         let is_common = |having: usize| count >= COMMON_FROM && having * 4 > count;
         if words.iter().any(|(_, having)| *having > 0 && !is_common(*having)) {
             words.retain(|(_, having)| !is_common(*having));

@@ -10,7 +10,7 @@ use collection::Collection;
 pub use collection::{Entry, RecallCount};
 use keywords::{WordMatch, WordQuery};
 
-use super::embedding::{Embedding, EmbeddingError, ModelId, Wanted};
+use super::embedding::{Embedding, EmbeddingError, ModelId, QueryVector};
 use super::file::Owner;
 use super::memory::{Edge, Memory};
 use crate::base::Id;
@@ -120,8 +120,8 @@ impl Index {
         all
     }
 
-    /// The relations of a memory to others and of others to it, as far as the viewer may know of both ends: who, and the
-    /// edge from it.
+    /// The relations of a memory to others and of others to it, as far as the viewer may know of both ends: who, and
+    /// the edge from it.
     pub fn edges_at(&self, viewer: &Viewer, id: &str) -> Vec<(&Entry, &Edge)> {
         let Some(_) = self.get(viewer, id) else { return Vec::new() };
         let mut edges = Vec::new();
@@ -168,7 +168,7 @@ impl Index {
         if wanted.model() != &self.model || wanted.levels().len() != self.dimensions {
             return Vec::new();
         }
-        let wanted = Wanted::new(wanted);
+        let wanted = QueryVector::new(wanted);
         let mut best = Best::new(limit);
         for (_, collection) in self.visible(viewer) {
             let entries = collection.entries();
@@ -201,7 +201,7 @@ impl Index {
     }
 }
 
-/// The best so many, ties by id: which order they were offered in has no part in it.
+/// The best few, ties by id, independent of the order in which they are offered.
 struct Best<'a> {
     limit: usize,
     found: Vec<Found<'a>>,

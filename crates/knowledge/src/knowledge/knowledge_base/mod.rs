@@ -171,8 +171,8 @@ impl KnowledgeBase {
         self.due.len()
     }
 
-    /// Makes so many of the vectors that are still to be made; says how many came of it. Where the model cannot be asked,
-    /// none does, and they stay due.
+    /// Makes so many of the vectors that are still to be made; says how many came of it. Where the model cannot be
+    /// asked, none does, and they stay due.
     pub fn catch_up(&mut self, at_most: usize) -> Result<usize, KnowledgeError> {
         let next: Vec<Id> = self.due.iter().take(at_most).cloned().collect();
         let known = |id: &Id| self.index.get(&Viewer::Person, id).map(|entry| entry.memory.clone());
@@ -286,7 +286,7 @@ impl KnowledgeBase {
             return Err(FileError::Empty { place: owner.place() }.into());
         }
         if old_owner != owner {
-            // First where it goes: nothing is lost where only the first of both is written.
+            // The destination first: nothing is lost if only the first of both is written.
             let left = self.take_out(&memory.id)?;
             self.counts.insert(memory.id.clone(), recalls);
             let arrived = self.add(memory)?;
@@ -342,7 +342,7 @@ struct Vector {
     is_due: bool,
 }
 
-/// The vector of a memory: the one that is kept, or one that is made where that is to be done now.
+/// The vector of a memory: the stored one, or a new one if that is to be made now.
 fn vector_of(db: &Db, embedder: &dyn Embedder, memory: &Memory, is_made_now: bool) -> Result<Vector, DbError> {
     let key = memory.content_key();
     let kept = db.vector(embedder.model(), embedder.dimensions(), key)?;

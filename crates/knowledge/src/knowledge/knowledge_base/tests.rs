@@ -1,4 +1,4 @@
-//! Files and index say the same, whatever happens to either.
+//! Files and index agree, whatever happens to either.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,11 +13,11 @@ fn ada() -> Owner {
 }
 
 fn base() -> KnowledgeBase {
-    let embedder = Box::new(WordLlama::built_in().expect("the table is whole"));
+    let embedder = Box::new(WordLlama::built_in().expect("the table should be complete"));
     KnowledgeBase::new(Db::in_memory().expect("there is memory"), embedder).expect("it is empty")
 }
 
-/// Counts how often it is asked.
+/// An embedder that counts its calls.
 struct Counting(ModelId, Arc<AtomicUsize>);
 
 impl Embedder for Counting {
@@ -40,7 +40,7 @@ impl Embedder for Counting {
     }
 }
 
-/// One that takes its time, and cannot be asked while it is told so.
+/// An embedder that takes its time, and is unavailable while it is told so.
 struct Slow(ModelId, Arc<std::sync::atomic::AtomicBool>);
 
 impl Embedder for Slow {
@@ -76,7 +76,7 @@ fn the_vectors_of_a_slow_model_are_made_little_by_little_and_no_failure_leaves_o
         found.first().map(|found| (found.entry.memory.content.clone(), found.parts.similarity.is_some()))
     };
     assert_eq!(found(&known), Some(("A third.".to_owned(), false)), "by its words");
-    assert_eq!((known.catch_up(10).expect("it is told"), known.due()), (0, 4), "it cannot be asked now");
+    assert_eq!((known.catch_up(10).expect("it should be reported"), known.due()), (0, 4), "it cannot be asked now");
     is_away.store(false, Ordering::Relaxed);
     while known.due() > 0 {
         let before = known.due();
@@ -84,12 +84,12 @@ fn the_vectors_of_a_slow_model_are_made_little_by_little_and_no_failure_leaves_o
         assert_eq!(known.due(), before.saturating_sub(3));
     }
     assert!(found(&known).is_some_and(|(_, is_near)| is_near));
-    // What is added while it is away is due, and what is forgotten is not any more.
+    // Memories that are added while it is unavailable are due; forgotten ones are not any more.
     is_away.store(true, Ordering::Relaxed);
     let memory = Memory { id: "k-new".into(), ..Memory::new(&"ada".into(), "Something new.", None) };
     known.add(&memory).expect("it can be added");
     assert_eq!(known.due(), 1);
-    known.forget("k-new").expect("it is there");
+    known.forget("k-new").expect("it should exist");
     assert_eq!(known.due(), 0);
 }
 
@@ -121,7 +121,7 @@ fn the_same_text_is_embedded_once_also_across_restarts_and_never_for_two_models_
     drop(known);
     let mut known = open("b");
     assert_eq!(known.read(texts()).expect("it can be read").embedded, 2);
-    assert_eq!(known.reindex().expect("it can be made anew").embedded, 2);
+    assert_eq!(known.reindex().expect("it should be possible to rebuild it").embedded, 2);
     assert_eq!(known.index().len(), 4);
 }
 
@@ -141,7 +141,7 @@ fn how_often_a_memory_was_recalled_is_kept_and_no_file_is_written_for_it() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let place = folder.path().join("knowledge.db");
     let open = || {
-        let embedder = Box::new(WordLlama::built_in().expect("the table is whole"));
+        let embedder = Box::new(WordLlama::built_in().expect("the table should be complete"));
         let mut known =
             KnowledgeBase::new(Db::open(&place).expect("it can be opened"), embedder).expect("it can be read");
         known.read([(ada(), "- one <!-- k-1 -->\n".to_owned())]).expect("it can be read");
@@ -153,7 +153,7 @@ fn how_often_a_memory_was_recalled_is_kept_and_no_file_is_written_for_it() {
     let count = |known: &KnowledgeBase| known.index().get(&Viewer::Person, "k-1").map(|entry| entry.recalls);
     let twice = Some(RecallCount { last: Some(70), times: 2 });
     assert_eq!(count(&known), twice);
-    known.reindex().expect("it can be made anew");
+    known.reindex().expect("it should be possible to rebuild it");
     assert_eq!(count(&known), twice);
     drop(known);
     assert_eq!(count(&open()), twice);

@@ -14,7 +14,7 @@ use super::memory::{Memory, MemoryKind};
 use crate::base::Id;
 use crate::base::calendar::SECS_PER_DAY;
 
-/// So many of each search are fused.
+/// How many results of each search are fused.
 const CANDIDATES: usize = 50;
 /// The constant of reciprocal rank fusion: smaller than the 60 of its authors, who fused lists of a thousand.
 const RANK_CONSTANT: f32 = 10.0;
@@ -118,8 +118,8 @@ pub fn recency(memory: &Memory, recalls: RecallCount, now: i64) -> f32 {
     (-days / half_life_days(memory.kind)).exp2()
 }
 
-/// Two ranks as one number: 1 where both are the first. That a memory shares a word or two with a question says little:
-/// its rank by words counts by the square of how much of the question stands in it.
+/// Two ranks as one number: 1 if both are first. A shared word or two means little: the rank by words is weighted with
+/// the square of the share of the query's words that the memory contains.
 fn relevance(parts: &ScoreParts) -> f32 {
     let share = |rank: Option<usize>| rank.map_or(0.0, |rank| 1.0 / (RANK_CONSTANT + rank as f32));
     let words = share(parts.word_rank) * parts.coverage * parts.coverage;

@@ -1,4 +1,4 @@
-//! What is recalled, in which order, by whom.
+//! What is recalled, in which order, and by whom.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::knowledge::file::Owner;
 const DAY: i64 = SECS_PER_DAY;
 
 fn model() -> WordLlama {
-    WordLlama::built_in().expect("the table is whole")
+    WordLlama::built_in().expect("the table should be complete")
 }
 
 fn index() -> Index {
@@ -106,7 +106,7 @@ fn hybrid_recall_is_better_than_meaning_alone_and_words_alone() {
     let [hybrid, meaning, words] = tables;
     let told = format!("hybrid {hybrid:?}, meaning {meaning:?}, words {words:?} of {}", pairs.len());
     assert!(hybrid.0 > meaning.0 && hybrid.0 > words.0, "{told}");
-    // As `workshop doctor` and `docs/knowledge.md` say.
+    // As documented for `workshop doctor` and in `docs/knowledge.md`.
     assert_eq!((pairs.len(), firsts), (64, [54, 52, 36]), "{told}");
     assert!(hybrid.1 >= meaning.1 && hybrid.1 >= words.1 && hybrid.0 > 0.88, "{told}");
 }
@@ -133,7 +133,7 @@ fn a_filter_chooses_and_another_models_vector_finds_by_words_only() {
         &mut index,
         Memory { kind: MemoryKind::Mistake, ..Memory::new(&"bob".into(), "Linking twice was wrong", None) },
     );
-    let embedding = model().embed("linking").expect("it has a meaning");
+    let embedding = model().embed("linking").expect("it should have an embedding");
     let query = |filter| Query {
         viewer: Viewer::Person,
         text: "linking",
@@ -149,13 +149,14 @@ fn a_filter_chooses_and_another_models_vector_finds_by_words_only() {
     assert_eq!(ids(Filter { tags: vec!["build".into()], ..Filter::default() }), ["ada"]);
     assert_eq!(ids(Filter { is_shared: true, ..Filter::default() }), [""; 0]);
     assert_eq!(asked(&index, &Viewer::Person, "build", 0)[0].entry.memory.id, tagged.id, "a tag is a word");
-    let foreign = Embedding::new(&crate::knowledge::ModelId("other".into()), 256, &[1.0; 256]).expect("it is one");
+    let foreign =
+        Embedding::new(&crate::knowledge::ModelId("other".into()), 256, &[1.0; 256]).expect("it should be valid");
     let query = Query { embedding: Some(&foreign), ..query(Filter::default()) };
     assert!(index.recall(&query).iter().all(|one| one.parts.meaning_rank.is_none()));
     assert!(index.put(tagged, RecallCount::default(), Some(&foreign)).is_err());
 }
 
-/// Something that happens to memories.
+/// A change of the memories.
 #[derive(Clone, Debug)]
 enum Act {
     Put { agent: u8, text: u8, shared: bool },
@@ -201,11 +202,11 @@ fn carry_out(index: &mut Index, act: &Act, now: i64) {
         }
         Act::Remove { which } => {
             let Some(memory) = chosen(index, *which) else { return };
-            index.remove(&memory.id).expect("it is there");
+            index.remove(&memory.id).expect("it should exist");
         }
         Act::Recall { which } => {
             let Some(memory) = chosen(index, *which) else { return };
-            index.note_recalled(&memory.id, now).expect("it is there");
+            index.note_recalled(&memory.id, now).expect("it should exist");
         }
         Act::Link { from, to } => {
             let (Some(mut from), Some(to)) = (chosen(index, *from), chosen(index, *to)) else { return };
@@ -216,7 +217,7 @@ fn carry_out(index: &mut Index, act: &Act, now: i64) {
     }
 }
 
-/// All that an agent can learn of an index.
+/// Everything that an agent can learn from an index.
 fn learned(index: &Index, viewer: &Viewer, now: i64) -> String {
     let mut learned = String::new();
     for text in TEXTS.into_iter().chain(["swordfish", "port", "list"]) {
@@ -253,7 +254,7 @@ proptest! {
             let viewer = Viewer::Agent(agent.into());
             let all = index.all(&viewer);
             prop_assert!(all.iter().all(|entry| entry.memory.is_known_to(agent)));
-            // An index in which there never was anything else says the same to the last digit.
+            // An index that never contained anything else gives the same result to the last digit.
             let mut alone = super::tests::index();
             for entry in all {
                 let embedding = model().embed(&entry.memory.content).ok();

@@ -10,7 +10,7 @@ use crate::mind::{OwnCall, OwnChange};
 
 /// Characters of what a use is called.
 const TITLE_CHARS: usize = 200;
-/// Files, and changes of files, that are told of one use.
+/// The maximum number of files and file changes that are reported per tool use.
 const PATHS_AT_MOST: usize = 16;
 /// Characters of a path: longer than any that the room takes.
 const PATH_CHARS: usize = 1_000;
@@ -50,7 +50,7 @@ pub(super) fn apply(call: &mut OwnCall, update: &ToolCallUpdate, workspace: &Pat
     }
 }
 
-/// Whether something that came of a use is an image.
+/// Whether a result of a tool use is an image.
 fn is_image(content: &&ToolCallContent) -> bool {
     match content {
         ToolCallContent::Content(content) => matches!(content.content, ContentBlock::Image(_)),
@@ -88,7 +88,7 @@ fn status_word(status: ToolCallStatus) -> &'static str {
     }
 }
 
-/// A path as the room has it: below the workspace where it lies there, else as it is, which the room refuses.
+/// A path in the room's form: relative if it is in the workspace, otherwise unchanged, which the room refuses.
 pub(super) fn relative(path: &Path, workspace: &Path) -> String {
     let below = path.strip_prefix(workspace).ok();
     let below = below.map(Path::to_owned).or_else(|| {

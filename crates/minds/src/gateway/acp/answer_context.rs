@@ -13,7 +13,7 @@ pub(super) struct AnswerContext<'a> {
     pub(super) terminals: &'a Terminals,
     /// What a program is started with.
     pub(super) ground: &'a (dyn Fn() -> Ground + Sync),
-    /// Images that came of calls.
+    /// Images in the results of calls.
     pub(super) images: &'a ResultImages,
     /// Whether the agent takes images.
     pub(super) takes_images: bool,

@@ -20,7 +20,7 @@ use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::super::sandbox::Confinement;
 use super::PROVIDER;
 use super::known_agents::KnownAgent;
-use super::requests::{Asked, Request, hello, is_of_terminal, serve_terminal};
+use super::requests::{OpenRequest, Request, hello, is_of_terminal, serve_terminal};
 use super::settings::AcpTerms;
 use super::transport::{Gauge, UPDATE, incoming, is_update, outgoing};
 use super::turn::{Broken, Turn};
@@ -37,10 +37,10 @@ const ERROR_CHARS: usize = 400;
 
 /// Where agents run.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct AgentPlace {
     /// The workspace.
     pub(super) workspace: PathBuf,
-    /// Where the person keeps keys and what they allowed.
+    /// The folder of the person's keys and permissions.
     pub(super) config: Option<PathBuf>,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Connection {
 type Turns = Arc<Mutex<HashMap<String, Arc<Turn>>>>;
 
 /// Whether a person has allowed exactly this agent in this workspace, and how they would.
-pub(super) fn allowed(agent: &McpServer, place: &Place) -> Result<(), ProviderError> {
+pub(super) fn allowed(agent: &McpServer, place: &AgentPlace) -> Result<(), ProviderError> {
     let what = match consent::of(place.config.as_deref(), Some(&place.workspace), agent) {
         Consent::Given => return Ok(()),
         Consent::None => format!("the coding agent {} needs your permission", agent.shown()),
@@ -90,7 +90,11 @@ pub(super) fn allowed(agent: &McpServer, place: &Place) -> Result<(), ProviderEr
 
 impl Connection {
     /// Starts an agent and greets it.
-    pub(super) async fn open(agent: &McpServer, terms: &AcpTerms, place: &Place) -> Result<Arc<Self>, ProviderError> {
+    pub(super) async fn open(
+        agent: &McpServer,
+        terms: &AcpTerms,
+        place: &AgentPlace,
+    ) -> Result<Arc<Self>, ProviderError> {
         allowed(agent, place)?;
         let opened = timeout(terms.start, Self::start(agent, terms, place)).await;
         opened.unwrap_or_else(|_| {
@@ -101,7 +105,7 @@ impl Connection {
         })
     }
 
-    async fn start(agent: &McpServer, terms: &AcpTerms, place: &Place) -> Result<Arc<Self>, ProviderError> {
+    async fn start(agent: &McpServer, terms: &AcpTerms, place: &AgentPlace) -> Result<Arc<Self>, ProviderError> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let own = KnownAgent::of(agent).map(KnownAgent::own_places).unwrap_or_default();
         let started = process::start(
@@ -119,7 +123,7 @@ impl Connection {
             let remedy = known.map_or(failure.remedy.clone(), |known| known.install.to_owned());
             ProviderError::of_agent(AgentFault::NotStarted, failure.what, remedy)
         })?;
-        let (gauge, turns, prompts) = (Gauge::hearing(is_update), Turns::default(), Turns::default());
+        let (gauge, turns, prompts) = (Gauge::listening_for(is_update), Turns::default(), Turns::default());
         let (end, gone) = (CancellationToken::new(), CancellationToken::new());
         let words = started.process.words();
         let transport =
@@ -168,7 +172,7 @@ impl Connection {
         }
     }
 
-    /// What the agent started is ended with it, also where nobody asks it anything any more.
+    /// The agent's processes are ended with it, even if nobody uses it any more.
     fn kept(self) -> Arc<Self> {
         let this = Arc::new(self);
         let (gone, kept) = (this.gone.clone(), Arc::downgrade(&this));
@@ -195,7 +199,7 @@ impl Connection {
             answer = sent.block_task() => match answer {
                 Ok(answer) => Ok(answer),
                 Err(error) => {
-                    // One that ends is told by what was asked of it before it is known to be gone.
+                    // An ended agent answers its outstanding requests before it is known to be gone.
                     let _ = timeout(LAST_WORDS, self.gone.cancelled()).await;
                     Err(self.broken(error))
                 }
@@ -263,7 +267,7 @@ impl Connection {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Whether nobody has needed it for so long.
+    /// Whether nobody has needed it for this long.
     pub(super) fn is_idle(&self, idle: Duration) -> bool {
         let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
         self.users.load(Ordering::Relaxed) == 0 && used.elapsed() >= idle
@@ -284,7 +288,7 @@ impl Connection {
     }
 }
 
-/// Serves a connection until it is ended here or the agent is gone; gives what speaks to it.
+/// Serves a connection until it is ended here or the agent is gone; returns the way to send to it.
 fn serve(
     transport: impl agent_client_protocol::ConnectTo<Client> + 'static,
     (turns, prompts, gauge, workspace): (Turns, Turns, Arc<Gauge>, PathBuf),
@@ -299,12 +303,12 @@ fn serve(
             .name("workshop")
             .on_receive_dispatch(
                 async move |message: Dispatch, _: ConnectionTo<Agent>| {
-                    hear(message, (&turns, &prompts), &gauge, &workspace)
+                    dispatch_incoming(message, (&turns, &prompts), &gauge, &workspace)
                 },
                 agent_client_protocol::on_receive_dispatch!(),
             )
             .connect_with(transport, async move |connection: ConnectionTo<Agent>| {
-                // Whoever wanted it may have given up.
+                // The requester may have given up.
                 let _ = ready.send(connection.clone());
                 tokio::select! {
                     () = end.cancelled() => {}
@@ -320,7 +324,7 @@ fn serve(
 }
 
 /// Takes in what an agent sends. Never waits.
-fn hear(
+fn dispatch_incoming(
     message: Dispatch,
     (turns, prompts): (&Turns, &Turns),
     gauge: &Gauge,
@@ -337,7 +341,7 @@ fn hear(
             if let Some((session, request)) = Request::of(request, responder) {
                 match turn(&session) {
                     Some(turn) => turn.request(request),
-                    None => Asked::Request(request).refuse("there is no such session"),
+                    None => OpenRequest::Request(request).refuse("there is no such session"),
                 }
             }
         }
@@ -362,7 +366,7 @@ fn hear(
     Ok(Handled::Yes)
 }
 
-/// Why an agent is gone, with the last of what it said beside the protocol.
+/// Why an agent is gone, with the end of its output outside the protocol.
 fn ended(agent: &McpServer, words: &Words, gauge: &Gauge) -> ProviderError {
     let name = agent.shown();
     let (what, remedy) = if gauge.is_garbage.load(Ordering::Relaxed) {
@@ -378,7 +382,7 @@ fn ended(agent: &McpServer, words: &Words, gauge: &Gauge) -> ProviderError {
     ProviderError { remedy: remedy.to_owned(), ..ProviderError::new(ErrorCause::Agent(AgentFault::Ended), what) }
 }
 
-/// Agents tell in many ways that nobody is logged in.
+/// Agents report in many ways that nobody is logged in.
 fn asks_for_login(words: &str) -> bool {
     let words = words.to_lowercase();
     ["authentication required", "auth_required", "please log in", "/login", "not logged in", "unauthenticated"]

@@ -11,7 +11,7 @@ use agent_client_protocol::v1::schema::PromptResponse;
 use super::super::provider::{ProviderError, ProviderRequest};
 use super::answer_context::AnswerContext;
 use super::prompt::{news, results, rules_of};
-use super::requests::Asked;
+use super::requests::OpenRequest;
 use super::session::Session;
 use super::stop_reason::{finish, micro_usd, usage_of};
 use super::terminals::Ground;
@@ -20,7 +20,7 @@ use crate::base::{Id, text};
 use crate::mind::{Completion, Finish, OwnValue, ToolCall, Usage};
 
 /// A request, as far as a session needs it.
-pub(super) struct Question<'a> {
+pub(super) struct SessionRequest<'a> {
     pub(super) request: &'a ProviderRequest,
     /// The agent's command line.
     pub(super) program: &'a McpServer,
@@ -33,7 +33,7 @@ pub(super) struct Question<'a> {
 #[derive(Default)]
 pub(super) struct Answered {
     pub(super) words: String,
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<OpenRequest>,
     pub(super) end: Option<PromptResponse>,
 }
 
@@ -41,23 +41,23 @@ pub(super) struct Answered {
 pub(super) struct Conversation {
     pub(super) session: Session,
     pub(super) agent: Id,
-    /// What the rules were when it was told of them, by hash.
+    /// The hash of the rules that it was told last.
     rules: u64,
     /// What the agent wants and has been given to the room's work, by the ids of the calls.
-    pub(super) wanted: Vec<(String, Asked)>,
+    pub(super) wanted: Vec<(String, OpenRequest)>,
     /// Calls that were given to the room's work.
     pub(super) calls: u64,
-    /// What came in while the agent could not be told.
+    /// What arrived while the agent could not be told.
     untold: Vec<String>,
-    /// Tokens that were reckoned with in its turn so far, before it tells what it used.
+    /// Estimated tokens of its turn so far, until it reports what it used.
     reckoned: Usage,
-    /// What it has told that it paid, in dollars.
+    /// The cost that it has reported, in dollars.
     pub(super) paid_usd: f64,
     /// What its first prompt is, as long as it had none.
     pub(super) first: Option<First>,
     /// The call by which a person is asked about this mode of the agent, before its first prompt.
     pub(super) asks_mode: Option<(String, OwnValue)>,
-    /// What could not be gone on with, in words for a person who was not told yet.
+    /// Why something could not be continued, in words for a person who was not told yet.
     pub(super) lost: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl Conversation {
     }
 
     /// The prompt to send for this question; `None` if the agent is only waiting for the results of its requests.
-    pub(super) fn go_on(&mut self, question: &Question<'_>) -> Option<Vec<String>> {
+    pub(super) fn go_on(&mut self, question: &SessionRequest<'_>) -> Option<Vec<String>> {
         let request = question.request;
         if !self.wanted.is_empty() {
             let (results, others) = results(&request.prompt);
@@ -142,14 +142,14 @@ impl Conversation {
         &mut self,
         answered: Answered,
         sent_chars: usize,
-        question: &Question<'_>,
+        question: &SessionRequest<'_>,
     ) -> Result<Completion, ProviderError> {
         let Answered { words, asked, end } = answered;
         let (mut told, paid) = self.session.turn.take_report(end.is_some());
         told.sent_chars = sent_chars;
         told.cost_micro_usd = paid.map(|paid| {
             let before = std::mem::replace(&mut self.paid_usd, paid);
-            // One that was ended may count anew.
+            // An agent that was restarted may count from zero again.
             micro_usd(if paid < before { paid } else { paid - before })
         });
         (told.session, told.lost) = (Some(self.kept()), self.lost.take());
@@ -168,7 +168,7 @@ impl Conversation {
             });
         };
         // It ended without waiting for what it wanted.
-        asked.into_iter().for_each(Asked::withdraw);
+        asked.into_iter().for_each(OpenRequest::withdraw);
         self.session.turn.rest();
         let reckoned = std::mem::take(&mut self.reckoned);
         let mut usage = usage_of(&response);
@@ -180,7 +180,7 @@ impl Conversation {
     }
 
     /// Something that the agent wants, as a call of the room's tools.
-    fn given(&mut self, asked: Asked, question: &Question<'_>) -> ToolCall {
+    fn given(&mut self, asked: OpenRequest, question: &SessionRequest<'_>) -> ToolCall {
         self.calls += 1;
         let id = format!("acp-{}", self.calls);
         let call = asked.call(id.clone(), question.workspace);

@@ -141,7 +141,7 @@ mod tests {
         }
         let gemini = agent_of("gemini", &own).expect("it is written down");
         assert_eq!(KnownAgent::of(&gemini), None, "what is written down otherwise is another agent");
-        let claude = agent_of("clade", &own).expect_err("nobody is called so");
+        let claude = agent_of("clade", &own).expect_err("no agent has this name");
         assert_eq!(claude.remedy, "did you mean acp:claude?");
         assert!(agent_of("./agent.sh | tee log", &own).is_err(), "no shell reads it");
     }

@@ -33,7 +33,7 @@ pub(super) enum Choice {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Offer {
     options: Vec<OwnOption>,
-    /// The ids of options that are what they are called by: `model` of one whose id is another.
+    /// The ids of options with a known role: `model` for one whose id is another.
     meant: BTreeMap<String, String>,
     has_modes: bool,
     flags: Vec<String>,
@@ -119,7 +119,7 @@ impl Offer {
         self.option(MODE)?.values.iter().find(|value| is_named(value, wanted)).cloned()
     }
 
-    /// A mode in which the agent asks as much as it can: the one that it is in, if it is one, else its first.
+    /// A mode in which the agent asks as much as it can: the present one, if it is one, otherwise its first.
     pub(super) fn careful_mode(&self) -> Option<OwnValue> {
         let current = self.mode().filter(|mode| !mode.asks_less);
         current.or_else(|| self.option(MODE)?.values.iter().find(|value| !value.asks_less).cloned())
@@ -134,7 +134,7 @@ impl Offer {
         }
     }
 
-    /// The agent says anew what its options are; its modes stay.
+    /// The agent reports its options again; its modes stay.
     pub(super) fn set_options(&mut self, options: Vec<SessionConfigOption>) {
         let modes = self.options.iter().find(|_| self.has_modes).cloned();
         let has_modes = self.has_modes;
@@ -144,7 +144,7 @@ impl Offer {
         }
     }
 
-    /// How this is chosen. The error says what there is instead.
+    /// How this is chosen. The error lists the available values.
     pub(super) fn choice(&self, name: &str, wanted: &str) -> Result<Choice, String> {
         let Some(option) = self.option(name) else {
             let all: Vec<&str> = self.options.iter().map(|option| option.id.as_str()).collect();
@@ -173,8 +173,8 @@ fn value(id: &str, name: &str, is_mode: bool) -> OwnValue {
     OwnValue { id, name, asks_less }
 }
 
-/// Whether a mode that is called so asks before less than it would otherwise: those that are known, and what others may
-/// be called. Rather one too many: then a person is asked once more.
+/// Whether a mode with this name asks less than usual: known names, and likely ones. False positives only cause one
+/// more question to the person.
 fn asks_less(name: &str) -> bool {
     let word: String = name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
     let signs = [

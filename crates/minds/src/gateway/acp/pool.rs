@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::super::peers::consent;
 use super::super::provider::ProviderError;
-use super::connection::{Connection, Place, allowed};
+use super::connection::{AgentPlace, Connection, allowed};
 use super::conversation::Conversation;
 use super::settings::AcpTerms;
 use crate::agent::McpServer;
@@ -84,7 +84,7 @@ impl AgentPool {
         agent: &str,
         program: &McpServer,
         terms: &AcpTerms,
-        place: &Place,
+        place: &AgentPlace,
     ) -> Result<Arc<Connection>, ProviderError> {
         let key = (agent.to_owned(), program.key());
         let slot = slot(&self.0.processes, key);
@@ -110,7 +110,7 @@ impl AgentPool {
 struct Watched {
     slot: Slot<Arc<Connection>>,
     program: McpServer,
-    place: Place,
+    place: AgentPlace,
     idle: Duration,
 }
 

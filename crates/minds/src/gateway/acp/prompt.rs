@@ -4,22 +4,22 @@
 use crate::base::hash::content_hash;
 use crate::mind::{Prompt, PromptMessage, Role, headings};
 
-/// What stands before everything, once.
+/// The text before everything else, once.
 const HEAD: &str = "You are hosted in a room of agents and people. Below are the room's rules, which take precedence, \
     who you are in it, and what is known. Use your own tools. Your working folder is the room's folder. The room \
     decides whether you may read, write or do something there; if it refuses something, do not try to do it another \
     way.";
 /// What is said of the room's own tools, where some are offered.
 const TOOLS: &str = "Besides your own tools, you have those of the room: the MCP server `workshop` offers them.";
-/// What stands before rules that changed.
+/// The text before changed rules.
 const AGAIN: &str = "The room's rules, or its information about you, have changed. From now on, this applies:";
-/// What stands before what was said before the agent came to it.
+/// The text before messages from before the agent was added.
 const EARLIER: &str = "This was said and done earlier in this session, as far as it was kept; you do not remember it \
     yourself:";
 
 /// What the calls are called by which a person is asked about a mode: they are the room's own, and the agent made none.
 pub(super) const MODE_CALL: &str = "acp-mode";
-/// What stands before what is new for an agent that goes on in a session of its own that was interrupted.
+/// The text before new messages for an agent that continues its own interrupted session.
 const RESUMED: &str = "You, or the room, were stopped in the middle of this work, and you now continue in the same \
     session. You may already know what follows. What you were doing when you were stopped may be partly done, so \
     check first.";
@@ -29,7 +29,7 @@ pub(super) fn rules_of(prompt: &Prompt) -> u64 {
     content_hash(prompt.system_text().as_bytes())
 }
 
-/// All of it, for a session in which nothing was said; with word of the room's tools where those are offered.
+/// All of it, for a session without messages; with a note on the room's tools if they are offered.
 pub(super) fn whole(prompt: &Prompt, has_tools: bool) -> Vec<String> {
     let prompt = &without_mode_calls(prompt);
     let tools = if has_tools { format!(" {TOOLS}") } else { String::new() };
@@ -65,7 +65,7 @@ pub(super) fn news(prompt: &Prompt, rules_changed: bool, untold: Vec<String>) ->
     filled(blocks)
 }
 
-/// What is said to an agent that goes on in a session that was interrupted: the rules, and what it has not answered yet.
+/// The prompt for an agent that continues an interrupted session: the rules, and what it has not answered yet.
 pub(super) fn resumed(prompt: &Prompt) -> Vec<String> {
     news(&without_mode_calls(prompt), true, vec![RESUMED.to_owned()])
 }
@@ -89,7 +89,7 @@ pub(super) fn results(prompt: &Prompt) -> (Vec<&PromptMessage>, Vec<String>) {
     (results, others.into_iter().map(|message| message.text.clone()).collect())
 }
 
-/// A message as it is told to one who was not there.
+/// A message in the form for an agent that was not present.
 fn message_text(message: &PromptMessage) -> String {
     match message.role {
         Role::User => format!("The room: {}", message.text),
@@ -102,7 +102,7 @@ fn message_text(message: &PromptMessage) -> String {
     }
 }
 
-/// The same with a command of the agent's own at the beginning, where the task is one: only there it is heard as that.
+/// The same with one of the agent's own commands at the beginning, if the task is one: only there it is recognized.
 fn command_first(mut blocks: Vec<String>) -> Vec<String> {
     let found = blocks.iter().enumerate().rev().find_map(|(at, block)| Some((at, command_of(block)?.to_owned())));
     if let Some((at, command)) = found {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_told_apart_from_what_came_in_with_them() {
+    fn results_are_distinguished_from_what_came_in_with_them() {
         let call = ToolCall::new("c-1", "read_text", json!({ "path": "a.md" }));
         let history = vec![
             user("Read it."),

@@ -16,30 +16,30 @@ use super::super::provider::{
     AgentFault, AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest,
 };
 use super::agent_tool_calls::shown;
-use super::connection::{Connection, Place};
-use super::conversation::{Answered, Conversation, Question};
+use super::connection::{AgentPlace, Connection};
+use super::conversation::{Answered, Conversation, SessionRequest};
 use super::known_agents::agent_of;
 use super::pool::AgentPool;
 use super::prompt::whole;
-use super::requests::Asked;
+use super::requests::OpenRequest;
 use super::session::Session;
 use super::settings::AcpTerms;
 use super::stop_reason::{finish, micro_usd, usage_of};
 use super::terminals::Ground;
-use super::turn::{Broken, News};
+use super::turn::{Broken, TurnNews};
 use crate::agent::McpServer;
 use crate::base::Id;
 use crate::mind::{AgentReport, Completion};
 
-/// Where a person may be asked, they are asked at once about what comes at once: so long it is waited whether more is
-/// wanted. What needs nobody is never waited for.
+/// How long to wait for further requests before a person is asked, so that they are asked about simultaneous ones
+/// together. Requests that need nobody never wait.
 const TOGETHER: Duration = Duration::from_millis(15);
 
 /// The provider that calls coding agents.
 pub(in crate::gateway) struct AcpProvider {
     pool: AgentPool,
     terms: AcpTerms,
-    place: Option<Place>,
+    place: Option<AgentPlace>,
     keys: Arc<Keys>,
 }
 
@@ -54,7 +54,7 @@ impl AgentPool {
         let workspace =
             environment.workspace().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
         let config = environment.config_folder().map(PathBuf::from);
-        let place = workspace.map(|workspace| Place { workspace, config });
+        let place = workspace.map(|workspace| AgentPlace { workspace, config });
         AcpProvider { pool: self.clone(), terms: terms.clone(), place, keys }
     }
 }
@@ -79,7 +79,7 @@ impl AiProvider for AcpProvider {
             };
             let program = agent_of(&request.model, &terms.agents)
                 .map_err(|problem| ProviderError::of_agent(AgentFault::NotStarted, problem.what, problem.remedy))?;
-            let (mut sink, asking) = (sink, Asking { pool, program, terms, place, keys, request, cancel });
+            let (mut sink, asking) = (sink, AgentRequest { pool, program, terms, place, keys, request, cancel });
             match asking.request.work.clone() {
                 Some(work) => asking.work(work, &mut sink).await,
                 None => asking.apart(&mut sink).await,
@@ -90,17 +90,17 @@ impl AiProvider for AcpProvider {
 }
 
 /// One request to an agent.
-pub(super) struct Asking {
+pub(super) struct AgentRequest {
     pool: AgentPool,
     pub(super) program: McpServer,
     pub(super) terms: AcpTerms,
-    pub(super) place: Place,
+    pub(super) place: AgentPlace,
     keys: Arc<Keys>,
     pub(super) request: ProviderRequest,
     pub(super) cancel: CancellationToken,
 }
 
-impl Asking {
+impl AgentRequest {
     /// Asks about a piece of work, in its session.
     async fn work(self, work: Id, sink: &mut DeltaSink) -> Result<Completion, ProviderError> {
         let ground = || self.ground();
@@ -114,7 +114,7 @@ impl Asking {
             *kept = None;
         }
         let mut previous = self.request.agent_session.clone();
-        // One that went while the room was at what it wanted says so once, and goes on then if it can.
+        // An agent that ended while the room handled its request reports that once, and then continues if it can.
         if let Some(conversation) = kept.take_if(|conversation| conversation.session.connection.is_gone()) {
             previous = Some(conversation.kept());
             if !conversation.wanted.is_empty() {
@@ -171,8 +171,8 @@ impl Asking {
     }
 
     /// The question, as far as a session needs it.
-    fn question<'a>(&'a self, ground: &'a (dyn Fn() -> Ground + Sync)) -> Question<'a> {
-        Question { request: &self.request, program: &self.program, workspace: &self.place.workspace, ground }
+    fn question<'a>(&'a self, ground: &'a (dyn Fn() -> Ground + Sync)) -> SessionRequest<'a> {
+        SessionRequest { request: &self.request, program: &self.program, workspace: &self.place.workspace, ground }
     }
 
     /// The agent's process.
@@ -180,7 +180,8 @@ impl Asking {
         self.pool.connection(&self.request.agent, &self.program, &self.terms, &self.place).await
     }
 
-    /// Asks beside all work, in a session of its own: the prompt says everything, and what the agent wants is refused.
+    /// Makes a request apart from all work, in a session of its own: the prompt contains everything, and the agent's
+    /// requests are refused.
     async fn apart(self, sink: &mut DeltaSink) -> Result<Completion, ProviderError> {
         let opened = async {
             let session = self.connection().await?.session(&self.terms, None).await?;
@@ -212,7 +213,7 @@ impl Asking {
         let mut answered = Answered::default();
         let mut settled: Option<Instant> = None;
         loop {
-            let News { words, thought, calls, asked, end, is_too_much, beyond } = session.turn.take();
+            let TurnNews { words, thought, calls, asked, end, is_too_much, beyond } = session.turn.take();
             if !thought.is_empty() {
                 sink.push(LivePiece::Thought(&thought));
             }
@@ -225,11 +226,11 @@ impl Asking {
                 sink.push(LivePiece::Call { position, name: &call.title, arguments: &arguments });
             }
             if is_too_much {
-                asked.into_iter().for_each(Asked::withdraw);
+                asked.into_iter().for_each(OpenRequest::withdraw);
                 return Err(ProviderError::new(ErrorCause::TooMuch, ""));
             }
             if let Some(mode) = beyond {
-                asked.into_iter().chain(answered.asked).for_each(Asked::withdraw);
+                asked.into_iter().chain(answered.asked).for_each(OpenRequest::withdraw);
                 return Err(self.went_beyond(&mode));
             }
             answered.asked.extend(asked);
@@ -240,7 +241,7 @@ impl Asking {
             if answered.asked.iter().any(|asked| !asked.may_wait_for_a_person()) {
                 return Ok(answered);
             }
-            let until = session.turn.heard().unwrap_or_else(Instant::now) + self.terms.silence;
+            let until = session.turn.last_heard().unwrap_or_else(Instant::now) + self.terms.silence;
             if !answered.asked.is_empty() {
                 settled.get_or_insert_with(|| Instant::now() + TOGETHER);
             }
@@ -253,14 +254,14 @@ impl Asking {
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => {
-                    answered.asked.into_iter().for_each(Asked::withdraw);
+                    answered.asked.into_iter().for_each(OpenRequest::withdraw);
                     return Err(ProviderError::new(ErrorCause::Cancelled, ""));
                 }
                 () = session.turn.changed.notified() => {}
                 () = settles => return Ok(answered),
                 () = sleep_until(until) => {
                     if session.turn.terminals.is_busy() {
-                        // It waits for a program of the room, whose time is limited by itself.
+                        // It waits for a program of the room, whose time is limited separately.
                         session.turn.expect();
                         continue;
                     }

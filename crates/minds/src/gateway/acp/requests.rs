@@ -29,13 +29,13 @@ const WRITE: &str = "vfs_write";
 /// The tool that lets the room run a program for an agent.
 pub const OPEN_TERMINAL: &str = "open_terminal";
 
-/// Whether a tool is one by which the room takes requests of the protocol: called in another way, it would say that
-/// something is allowed or done which nobody then does.
+/// Whether a tool is one with which the room receives requests of the protocol: called in another way, it would report
+/// something as allowed or done that never happens.
 pub(super) fn is_of_protocol(tool: &str) -> bool {
     [READ_TEXT, OWN_TOOL, OPEN_TERMINAL].contains(&tool)
 }
 
-/// What we say of ourselves, and what we offer: files and terminals, and nothing that is not there.
+/// Our description and capabilities: files and terminals, and nothing that does not exist.
 pub(super) fn hello() -> InitializeRequest {
     let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
     InitializeRequest::new(ProtocolVersion::V1)
@@ -44,7 +44,7 @@ pub(super) fn hello() -> InitializeRequest {
 }
 
 /// What is wanted.
-enum Wanted {
+enum RequestKind {
     Read(ReadTextFileRequest),
     Write(WriteTextFileRequest),
     Permission(Box<RequestPermissionRequest>),
@@ -52,18 +52,18 @@ enum Wanted {
 }
 
 /// A request of the agent that waits for an answer.
-pub(super) enum Asked {
+pub(super) enum OpenRequest {
     /// By a request of the protocol.
     Request(Box<Request>),
     /// By a call of one of the room's tools.
     Tool(RoomToolCall),
 }
 
-impl Asked {
-    /// Whether it is something about which a person is asked as a rule: what the agent wants to do by itself, and programs.
+impl OpenRequest {
+    /// Whether a person is usually asked about it: the agent's own actions, and programs.
     pub(super) fn may_wait_for_a_person(&self) -> bool {
         match self {
-            Self::Request(request) => matches!(request.wanted, Wanted::Permission(_) | Wanted::Terminal(..)),
+            Self::Request(request) => matches!(request.wanted, RequestKind::Permission(_) | RequestKind::Terminal(..)),
             Self::Tool(_) => false,
         }
     }
@@ -104,7 +104,7 @@ impl Asked {
 
 /// A request of the protocol that waits for an answer.
 pub(super) struct Request {
-    wanted: Wanted,
+    wanted: RequestKind,
     responder: Responder,
 }
 
@@ -114,21 +114,21 @@ impl Request {
         let (method, params) = request.into_parts();
         let parsed = if method == CLIENT_METHOD_NAMES.fs_read_text_file {
             serde_json::from_value(params)
-                .map(|read: ReadTextFileRequest| (read.session_id.to_string(), Wanted::Read(read)))
+                .map(|read: ReadTextFileRequest| (read.session_id.to_string(), RequestKind::Read(read)))
         } else if method == CLIENT_METHOD_NAMES.fs_write_text_file {
             serde_json::from_value(params)
-                .map(|write: WriteTextFileRequest| (write.session_id.to_string(), Wanted::Write(write)))
+                .map(|write: WriteTextFileRequest| (write.session_id.to_string(), RequestKind::Write(write)))
         } else if method == CLIENT_METHOD_NAMES.session_request_permission {
             serde_json::from_value(params).map(|permission: RequestPermissionRequest| {
-                (permission.session_id.to_string(), Wanted::Permission(Box::new(permission)))
+                (permission.session_id.to_string(), RequestKind::Permission(Box::new(permission)))
             })
         } else if method == CLIENT_METHOD_NAMES.terminal_create {
             serde_json::from_value(params).and_then(|create: CreateTerminalRequest| {
                 let words = words_of(&create).map_err(serde::de::Error::custom)?;
-                Ok((create.session_id.to_string(), Wanted::Terminal(Box::new(create), words)))
+                Ok((create.session_id.to_string(), RequestKind::Terminal(Box::new(create), words)))
             })
         } else {
-            // Where the connection is gone, nobody waits for it.
+            // If the connection is gone, nobody waits for it.
             let _ = responder.respond_with_error(Error::method_not_found());
             return None;
         };
@@ -144,7 +144,7 @@ impl Request {
     /// The call of the room's tools that it is.
     fn call(&self, id: String, workspace: &Path) -> ToolCall {
         let (name, arguments) = match &self.wanted {
-            Wanted::Read(read) => {
+            RequestKind::Read(read) => {
                 let mut arguments = Map::new();
                 arguments.insert("path".to_owned(), relative(&read.path, workspace).into());
                 if let Some(line) = read.line {
@@ -155,11 +155,11 @@ impl Request {
                 }
                 (READ_TEXT, Value::Object(arguments))
             }
-            Wanted::Write(write) => {
+            RequestKind::Write(write) => {
                 (WRITE, json!({ "path": relative(&write.path, workspace), "content": write.content }))
             }
-            Wanted::Permission(permission) => (OWN_TOOL, own_tool(permission, workspace)),
-            Wanted::Terminal(create, words) => {
+            RequestKind::Permission(permission) => (OWN_TOOL, own_tool(permission, workspace)),
+            RequestKind::Terminal(create, words) => {
                 let mut arguments = json!({ "words": words });
                 if let Some(folder) = folder_of(create, workspace) {
                     arguments["cwd"] = folder.into();
@@ -170,20 +170,22 @@ impl Request {
         ToolCall::new(id, name, arguments)
     }
 
-    /// Answers with what came of the call. What of it the protocol has no place for: the words of whoever refused it.
+    /// Answers with the result of the call. The protocol has no place for the words of a person who refused it.
     fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         let is_done = result.end == Some(CallEnd::Done);
         let words = result.text.as_str();
-        // Where the connection is gone, nobody waits for it.
+        // If the connection is gone, nobody waits for it.
         let _ = match self.wanted {
-            Wanted::Read(_) => self.responder.respond_with_result(match content_of(words).filter(|_| is_done) {
+            RequestKind::Read(_) => self.responder.respond_with_result(match content_of(words).filter(|_| is_done) {
                 Some(content) => value(&ReadTextFileResponse::new(content)),
                 None => Err(error(words)),
             }),
-            Wanted::Write(_) if is_done => self.responder.respond_with_result(value(&WriteTextFileResponse::new())),
+            RequestKind::Write(_) if is_done => {
+                self.responder.respond_with_result(value(&WriteTextFileResponse::new()))
+            }
             // Also where something else was done: what it knows of the file then is not so.
-            Wanted::Write(_) => self.responder.respond_with_error(error(words)),
-            Wanted::Terminal(create, argv) if is_done => {
+            RequestKind::Write(_) => self.responder.respond_with_error(error(words)),
+            RequestKind::Terminal(create, argv) if is_done => {
                 let folder = folder_of(&create, context.workspace).unwrap_or_default();
                 let opened = context.terminals.create(argv, &folder, create.output_byte_limit, (context.ground)());
                 self.responder.respond_with_result(match opened {
@@ -191,8 +193,8 @@ impl Request {
                     Err(why) => Err(error(&why)),
                 })
             }
-            Wanted::Terminal(..) => self.responder.respond_with_error(error(words)),
-            Wanted::Permission(permission) => {
+            RequestKind::Terminal(..) => self.responder.respond_with_error(error(words)),
+            RequestKind::Permission(permission) => {
                 let outcome = outcome(&permission, is_done);
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
                 let what = permission.tool_call.fields.title.unwrap_or_default();
@@ -203,13 +205,13 @@ impl Request {
         None
     }
 
-    /// Where the agent asks whether it may call one of the room's tools, it may: the call itself is judged when it comes.
-    /// What is not so is given back.
+    /// If the agent asks whether it may call one of the room's tools, it may: the call itself is checked when it comes.
+    /// Other requests are returned.
     pub(super) fn let_call(self: Box<Self>, offered: &OfferedTools) -> Result<(), Box<Self>> {
         match &self.wanted {
-            Wanted::Permission(permission) if is_of_room(permission, offered) => {
+            RequestKind::Permission(permission) if is_of_room(permission, offered) => {
                 let outcome = outcome(permission, true);
-                // Where the connection is gone, nobody waits for it.
+                // If the connection is gone, nobody waits for it.
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
                 Ok(())
             }
@@ -220,7 +222,7 @@ impl Request {
     /// Answers that it cannot be had, and why.
     fn refuse(self, why: &str) {
         let _ = match self.wanted {
-            Wanted::Permission(permission) => {
+            RequestKind::Permission(permission) => {
                 let outcome = outcome(&permission, false);
                 self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)))
             }
@@ -231,11 +233,11 @@ impl Request {
     /// Answers that nobody decides about it any more.
     fn withdraw(self) {
         let _ = match self.wanted {
-            Wanted::Permission(_) => {
+            RequestKind::Permission(_) => {
                 let cancelled = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
                 self.responder.respond_with_result(value(&cancelled))
             }
-            Wanted::Read(_) | Wanted::Write(_) | Wanted::Terminal(..) => {
+            RequestKind::Read(_) | RequestKind::Write(_) | RequestKind::Terminal(..) => {
                 self.responder.respond_with_error(Error::request_cancelled())
             }
         };
@@ -252,7 +254,7 @@ fn folder_of(create: &CreateTerminalRequest, workspace: &Path) -> Option<String>
     Some(relative(folder, workspace))
 }
 
-/// Whether a request is about a terminal that is open: it needs nobody's leave.
+/// Whether a request is about an open terminal: it needs no permission.
 pub(super) fn is_of_terminal(method: &str) -> bool {
     let names = &CLIENT_METHOD_NAMES;
     [names.terminal_output, names.terminal_wait_for_exit, names.terminal_kill, names.terminal_release].contains(&method)
@@ -277,7 +279,7 @@ pub(super) fn serve_terminal(request: UntypedMessage, responder: Responder, term
             Some(ended) => {
                 tokio::spawn(async move {
                     let answer = value(&WaitForTerminalExitResponse::new(ended.await));
-                    // Where the connection is gone, nobody waits for it.
+                    // If the connection is gone, nobody waits for it.
                     let _ = responder.respond_with_result(answer);
                 });
                 return;
@@ -296,14 +298,14 @@ fn error(result: &str) -> Error {
     Error::new(-32000 - 10, words)
 }
 
-/// The text of a file that was read; nothing where that failed.
+/// The text of a file that was read; `None` if that failed.
 fn content_of(result: &str) -> Option<String> {
     let value: Value = serde_json::from_str(result).ok()?;
     value.get("content")?.as_str().map(str::to_owned)
 }
 
-/// The agent's own option for what was decided. What is allowed is allowed once: how far a permission reaches is kept
-/// by the room, which is asked again each time. An agent that only lets itself be allowed everything is not.
+/// The agent's own option for the decision. A permission is always given once: its reach is managed by the room, which
+/// is asked again each time. An agent that offers only permanent permissions gets none.
 fn outcome(permission: &RequestPermissionRequest, is_allowed: bool) -> RequestPermissionOutcome {
     let of = |kind| permission.options.iter().find(|option| option.kind == kind);
     let option = match is_allowed {
@@ -317,7 +319,7 @@ fn outcome(permission: &RequestPermissionRequest, is_allowed: bool) -> RequestPe
     })
 }
 
-/// Whether a permission is asked for a call of one of the room's tools and for nothing else, and can be given once.
+/// Whether a permission is requested for a call of one of the room's tools and for nothing else, and can be given once.
 fn is_of_room(permission: &RequestPermissionRequest, offered: &OfferedTools) -> bool {
     let fields = &permission.tool_call.fields;
     let names_nothing_else = fields.kind.is_none_or(|kind| kind == ToolKind::Other)
@@ -384,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_is_allowed_once_and_never_for_good() {
+    fn what_is_allowed_is_allowed_once_and_never_permanently() {
         use PermissionOptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
         let chosen = |kinds: &[PermissionOptionKind], is_allowed| match outcome(&permission(kinds), is_allowed) {
             RequestPermissionOutcome::Selected(selected) => selected.option_id.to_string(),

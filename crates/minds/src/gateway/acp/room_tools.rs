@@ -101,7 +101,7 @@ impl RoomToolCall {
 
     /// Answers that it cannot be had, and why.
     pub(super) fn refuse(self, why: &str) {
-        // Whoever asked may have stopped waiting.
+        // The caller may have stopped waiting.
         let _ = self.answer.send(Err(format!("Error: {why}")));
     }
 
@@ -111,7 +111,7 @@ impl RoomToolCall {
     }
 }
 
-/// What a call came to, with its images where the agent takes some, else with word of where they are kept.
+/// The result of a call, with its images if the agent accepts some, otherwise with a note on where they are stored.
 fn with_images(result: &PromptMessage, context: &AnswerContext<'_>) -> (String, Vec<AgentImage>) {
     let all = result.answers.as_ref().and_then(|call| context.images.of_calls.get(call)).map_or(&[][..], Vec::as_slice);
     if all.is_empty() || context.takes_images {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_any_more_is_told_with_the_next_words() {
+    fn what_nobody_waits_for_any_more_is_reported_with_the_next_words() {
         let (call, comes) = RoomToolCall::new("blackboard_write".to_owned(), json!({ "key": "a" }));
         let made = call.call("c-1".to_owned());
         assert_eq!((made.name.as_str(), &made.arguments), ("blackboard_write", &json!({ "key": "a" })));
@@ -198,7 +198,7 @@ mod tests {
             let made = call.call("c-1".to_owned());
             let result = PromptMessage::result(&made, "[an image (image/png)]").ended(Some(CallEnd::Done));
             assert_eq!(call.answer(&result, &context(&images, &Terminals::default(), takes_images)), None);
-            assert_eq!(comes.try_recv().expect("it is there"), Ok(wanted));
+            assert_eq!(comes.try_recv().expect("it should exist"), Ok(wanted));
         }
     }
 }

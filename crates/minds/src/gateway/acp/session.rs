@@ -31,7 +31,7 @@ pub(super) struct Session {
     door: Option<ToolServer>,
 }
 
-/// What a session begins with: its turn, and the door to the room's tools.
+/// What a session begins with: its turn, and the access to the room's tools.
 struct Beginning {
     turn: Arc<Turn>,
     door: Option<ToolServer>,
@@ -49,7 +49,7 @@ impl Beginning {
         Self { turn, door }
     }
 
-    /// The servers that the agent is told of.
+    /// The servers that the agent is told about.
     fn servers(&self) -> Vec<McpServer> {
         self.door.iter().filter_map(ToolServer::server).collect()
     }
@@ -81,8 +81,8 @@ impl Connection {
         Ok(self.begun(opened.session_id, Offer::of(opened.modes, opened.config_options), beginning))
     }
 
-    /// Goes on in a session that the agent has kept. The error says, in words for a person, why that cannot be. What the
-    /// agent tells again of it meanwhile is about no session that is open, and is not heard.
+    /// Continues a session that the agent has stored. The error says, in words for a person, why that is impossible.
+    /// Updates that the agent repeats meanwhile belong to no open session and are ignored.
     pub(super) async fn resume(
         self: &Arc<Self>,
         id: &str,
@@ -128,7 +128,7 @@ impl Connection {
 }
 
 impl Session {
-    /// Sends a prompt; its answer comes to the turn.
+    /// Sends a prompt; its answer arrives in the turn.
     pub(super) fn prompt(&self, blocks: Vec<String>, apart: bool) {
         self.connection.touch();
         self.turn.begin(apart);
@@ -203,7 +203,7 @@ impl Session {
             return;
         }
         let number = self.turn.stop();
-        // Where it cannot be told, it is gone.
+        // If it cannot be told, it is gone.
         let _ = self.connection.to.send_notification(CancelNotification::new(self.id.clone()));
         let (connection, turn) = (self.connection.clone(), self.turn.clone());
         tokio::spawn(async move {
@@ -225,7 +225,7 @@ impl Session {
     pub(super) async fn close(self) {
         if self.connection.offers_close && !self.connection.is_gone() {
             let request = CloseSessionRequest::new(self.id.clone());
-            // One that does not answer keeps what it has until it ends.
+            // An agent that does not answer keeps it until it ends.
             let _ = timeout(CLOSE, self.connection.ask(request)).await;
         }
     }

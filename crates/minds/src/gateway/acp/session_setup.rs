@@ -9,13 +9,13 @@ use super::connection::Connection;
 use super::conversation::{Conversation, First};
 use super::options::{MODE, Offer};
 use super::prompt::{MODE_CALL, results, resumed, whole};
-use super::provider::Asking;
+use super::provider::AgentRequest;
 use super::requests::OWN_TOOL;
 use super::session::Session;
 use super::turn::Broken;
 use crate::mind::{AgentReport, AgentSession, CallEnd, Completion, Finish, OwnValue, ToolCall, Usage};
 
-impl Asking {
+impl AgentRequest {
     /// A session for a piece of work: the one that the agent has kept of it, else a new one.
     pub(super) async fn begin(&self, previous: Option<AgentSession>) -> Result<Conversation, ProviderError> {
         let begun = async {
@@ -23,7 +23,7 @@ impl Asking {
             let previous = previous.filter(|session| session.agent == self.program.key());
             let (session, first, lost) = self.session_of(&connection, previous.as_ref()).await?;
             self.choose_options(&session).await?;
-            // Where it goes on, it goes on counting, too.
+            // A continued session also continues its counts.
             let paid = previous.filter(|_| first == First::Resumed).map_or(0, |session| session.paid_micro_usd);
             Ok(Conversation::new(session, (&self.program, &self.request), first, lost, paid as f64 / 1e6))
         };
@@ -84,7 +84,7 @@ impl Asking {
         Ok(())
     }
 
-    /// The mode in which the agent is to work: the one of the settings, else the one in which it is by itself.
+    /// The mode in which the agent is to work: the one of the settings, otherwise its own default.
     fn mode(&self, offer: &Offer) -> Result<Option<OwnValue>, ProviderError> {
         match self.chosen().find(|(option, _)| *option == MODE) {
             None => Ok(offer.mode()),
@@ -108,7 +108,8 @@ impl Asking {
         Ok(())
     }
 
-    /// Puts an agent that is asked beside its work into a mode in which it asks as much as it can: nobody is asked there.
+    /// Puts an agent that is called apart from its work into a mode in which it asks as much as it can, because nobody
+    /// is asked there.
     pub(super) async fn keep_careful(&self, session: &Session) -> Result<(), ProviderError> {
         self.choose_options(session).await?;
         let offer = session.turn.offer();
@@ -129,7 +130,7 @@ impl Asking {
         ProviderError::of_agent(AgentFault::Refused, what, remedy.to_owned())
     }
 
-    /// An agent went by itself into a mode in which it asks less.
+    /// An agent switched on its own to a mode in which it asks less.
     pub(super) fn went_beyond(&self, mode: &OwnValue) -> ProviderError {
         let what = format!(
             "{} switched by itself to its mode “{}”, which asks less often, and was stopped",
@@ -142,9 +143,9 @@ impl Asking {
 }
 
 impl Conversation {
-    /// Puts the agent into its mode before its first prompt. Where it asks less in it, this is the call by which a person
-    /// is asked first; what they say comes with the next question.
-    pub(super) async fn enter_mode(&mut self, asking: &Asking) -> Result<Option<Completion>, ProviderError> {
+    /// Puts the agent into its mode before its first prompt. If it asks less in it, this is the call about which a
+    /// person is asked first; their answer comes with the next request.
+    pub(super) async fn enter_mode(&mut self, asking: &AgentRequest) -> Result<Option<Completion>, ProviderError> {
         if let Some((id, mode)) = self.asks_mode.take() {
             let (results, _) = results(&asking.request.prompt);
             let is_its =
@@ -183,7 +184,7 @@ impl Conversation {
     }
 
     /// The first prompt of this session.
-    pub(super) fn first_prompt(&self, first: First, asking: &Asking) -> Vec<String> {
+    pub(super) fn first_prompt(&self, first: First, asking: &AgentRequest) -> Vec<String> {
         match first {
             First::Whole => whole(&asking.request.prompt, self.session.offers_tools()),
             First::Resumed => resumed(&asking.request.prompt),

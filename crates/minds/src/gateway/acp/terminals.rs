@@ -18,7 +18,7 @@ use crate::mind::RanInTerminal;
 
 /// Terminals that an agent may have at once and has not released.
 const TERMINALS_AT_MOST: usize = 16;
-/// Characters of what a program said that stand in the log.
+/// How many characters of a program's output are logged.
 const LOGGED_CHARS: usize = 2_000;
 
 /// The terminals of one session with an agent.
@@ -40,7 +40,7 @@ struct State {
 struct Terminal {
     line: String,
     begun: Instant,
-    said: Arc<Mutex<Said>>,
+    said: Arc<Mutex<OutputTail>>,
     ended: watch::Receiver<Option<Ended>>,
     stop: CancellationToken,
     keys: Arc<Keys>,
@@ -60,8 +60,8 @@ pub(super) struct Ground {
     pub(super) keys: Arc<Keys>,
 }
 
-/// The words that an agent wants run. A whole line in place of a program is read as a shell would read it; variables are
-/// set by the program that does so, for all to see. The error says what cannot be run.
+/// The words that an agent wants run. A whole line in place of a program is read as a shell would read it; variables
+/// are set by the program that does so, for all to see. The error says what cannot be run.
 pub(super) fn words_of(create: &CreateTerminalRequest) -> Result<Vec<String>, &'static str> {
     if create.command.trim().is_empty() {
         return Err("the command is empty");
@@ -110,7 +110,7 @@ impl Terminals {
         let (mut program, stdout, stderr) = start(words, (None, folder), &ground.settings, &ground.place)?;
         let most = ground.settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
         let most = bytes_at_most.and_then(|bytes| usize::try_from(bytes).ok()).map_or(most, |bytes| bytes.min(most));
-        let said = Arc::new(Mutex::new(Said::new(most)));
+        let said = Arc::new(Mutex::new(OutputTail::new(most)));
         let (stop, too_much) = (CancellationToken::new(), CancellationToken::new());
         let (tell, ended) = watch::channel(None);
         let out = tokio::spawn(listen(stdout, said.clone(), too_much.clone()));
@@ -153,7 +153,7 @@ impl Terminals {
         Some(answer.exit_status(how.as_ref().map(|(how, _)| status(how))))
     }
 
-    /// Waits until a program has ended; nothing where there is none of this name.
+    /// Waits until a program has ended; `None` if there is none with this name.
     pub(super) fn wait(&self, id: &str) -> Option<impl Future<Output = TerminalExitStatus> + use<>> {
         let mut ended = self.state().open.get(id)?.ended.clone();
         Some(async move {
@@ -162,7 +162,7 @@ impl Terminals {
         })
     }
 
-    /// Ends a program; what it said can still be asked for. Whether there is one of this name.
+    /// Ends a program; its output can still be requested. Returns whether it exists.
     pub(super) fn kill(&self, id: &str) -> bool {
         let state = self.state();
         let terminal = state.open.get(id);
@@ -189,7 +189,7 @@ impl Terminals {
         self.state().open.values().any(|terminal| terminal.ended.borrow().is_none())
     }
 
-    /// Those that have ended and were not told yet; with all that are left where this is the end.
+    /// Those that have ended and were not reported yet; together with all remaining ones if this is the end.
     pub(super) fn take_ended(&self, is_end: bool) -> Vec<RanInTerminal> {
         let mut state = self.state();
         let mut told: Vec<RanInTerminal> = state.ended.drain(..).map(|terminal| terminal.report()).collect();
@@ -254,7 +254,7 @@ fn status(how: &HowEnded) -> TerminalExitStatus {
     }
 }
 
-async fn listen(mut from: impl AsyncRead + Unpin, said: Arc<Mutex<Said>>, too_much: CancellationToken) {
+async fn listen(mut from: impl AsyncRead + Unpin, said: Arc<Mutex<OutputTail>>, too_much: CancellationToken) {
     let mut block = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut block).await {
         let mut said = lock(&said);
@@ -265,18 +265,18 @@ async fn listen(mut from: impl AsyncRead + Unpin, said: Arc<Mutex<Said>>, too_mu
     }
 }
 
-fn lock(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
+fn lock(said: &Mutex<OutputTail>) -> MutexGuard<'_, OutputTail> {
     said.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The end of what a program says.
-struct Said {
+struct OutputTail {
     bytes: VecDeque<u8>,
     most: usize,
     total: u64,
 }
 
-impl Said {
+impl OutputTail {
     fn new(most: usize) -> Self {
         Self { bytes: VecDeque::new(), most, total: 0 }
     }
@@ -288,8 +288,8 @@ impl Said {
         self.bytes.drain(..more);
     }
 
-    /// As text, and whether its beginning is left out. A character of which a part was cut off is left out as a whole, at
-    /// the end as long as the rest of it may come.
+    /// As text, and whether its beginning is left out. A character of which a part was cut off is left out as a whole,
+    /// at the end as long as the rest of it may come.
     fn text(&self, is_all: bool) -> (String, bool) {
         let is_cut = self.total > self.bytes.len() as u64;
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();
@@ -322,18 +322,18 @@ mod tests {
 
     #[test]
     fn what_is_too_long_loses_its_beginning_and_no_half_character_is_shown() {
-        let mut said = Said::new(10);
+        let mut said = OutputTail::new(10);
         said.put("ünïcödé".as_bytes());
         assert_eq!(said.text(true), ("nïcödé".to_owned(), true), "the second half of ü is left out");
-        let mut half = Said::new(100);
+        let mut half = OutputTail::new(100);
         half.put(&"a€".as_bytes()[..3]);
         assert_eq!((half.text(false).0.as_str(), half.text(true).0.as_str()), ("a", "a\u{fffd}"));
         half.put(&"€".as_bytes()[2..]);
         assert_eq!(half.text(false), ("a€".to_owned(), false));
-        let mut none = Said::new(0);
+        let mut none = OutputTail::new(0);
         none.put(b"anything");
         assert_eq!(none.text(false), (String::new(), true));
-        let mut large = Said::new(10);
+        let mut large = OutputTail::new(10);
         (0..1_000).for_each(|_| large.put(&[b'x'; 5_000]));
         assert!(large.bytes.len() == 10 && large.total == 5_000_000);
     }

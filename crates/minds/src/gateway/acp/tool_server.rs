@@ -29,7 +29,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::super::local_proxy::unforeseeable_word;
 use super::super::mcp_forwarder::{RELAY_WORD, WORD_VARIABLE};
 use super::super::sandbox::own_program;
-use super::requests::{Asked, is_of_protocol};
+use super::requests::{OpenRequest, is_of_protocol};
 use super::room_tools::{OfferedTools, RoomToolCall, SERVER};
 use super::transport::{Gauge, incoming, outgoing};
 use super::turn::Turn;
@@ -39,7 +39,7 @@ use crate::mind::ToolDeclaration;
 const CONNECTIONS_AT_MOST: usize = 8;
 /// How long one may take to say the word, and then hello.
 const KNOCK: Duration = Duration::from_secs(10);
-/// How often it is told that a call is still under way: a person may be asked about it.
+/// How often the caller is told that a call is still running: a person may be asked about it.
 const PROGRESS: Duration = Duration::from_secs(5);
 
 /// An open tool server. Dropping it closes it and its connections.
@@ -76,7 +76,7 @@ impl ToolServer {
     }
 }
 
-/// Whoever comes in.
+/// A client of the tool server.
 #[derive(Clone)]
 struct ToolServerClient {
     word: String,
@@ -120,7 +120,7 @@ impl ToolServerClient {
             return;
         }
         let (from, to) = stream.into_split();
-        let gauge = Gauge::hearing(|_| true);
+        let gauge = Gauge::listening_for(|_| true);
         let heard = gauge.clone();
         let lines = incoming(BufReader::new(from), gauge.clone());
         let messages =
@@ -135,7 +135,7 @@ impl ToolServerClient {
         let peer = served.peer().clone();
         let tell = async move {
             while changes.changed().await.is_ok() {
-                // Who is gone needs not be told.
+                // A client that is gone need not be told.
                 let _ = peer.notify_tool_list_changed().await;
             }
         };
@@ -196,18 +196,18 @@ impl ServerHandler for RoomTools {
             return Ok(CallToolResult::error(vec![ContentBlock::text(words)]).into());
         }
         let (call, mut comes) = RoomToolCall::new(name, Value::Object(request.arguments.unwrap_or_default()));
-        self.turn.ask(Asked::Tool(call));
+        self.turn.ask(OpenRequest::Tool(call));
         let mut beat = interval(PROGRESS);
         let mut beats = 0.0;
         let said = loop {
             tokio::select! {
                 said = &mut comes => break said,
-                // Where it does not wait any longer, it hears of it with the next words.
+                // If it does not wait any longer, it is told with the next prompt.
                 () = context.ct.cancelled() => break Ok(Err("Error: you stopped waiting for this.".to_owned())),
                 _ = beat.tick() => {
                     if let Some(token) = context.meta.get_progress_token() {
                         beats += 1.0;
-                        // Who is gone needs not be told.
+                        // A client that is gone need not be told.
                         let _ = context.peer.notify_progress(ProgressNotificationParam::new(token, beats)).await;
                     }
                 }
@@ -291,7 +291,7 @@ mod tests {
             assert_eq!(listed.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>(), ["a", "b"]);
             open.turn.begin(false);
             let request = CallToolRequestParams::new("a")
-                .with_arguments(json!({ "key": "k" }).as_object().cloned().expect("it is one"));
+                .with_arguments(json!({ "key": "k" }).as_object().cloned().expect("it should be valid"));
             let (turn, peer) = (open.turn.clone(), client.peer().clone());
             let answer = tokio::spawn(async move { peer.call_tool(request).await });
             let asked = loop {
@@ -318,7 +318,7 @@ mod tests {
             assert_eq!(asked.answer(&result, &context), None);
             let result = answer.await.expect("it does not break").expect("it is answered");
             assert_eq!(said(&result), (false, "Done.".to_owned()));
-            let image = result.content[1].as_image().expect("it is one");
+            let image = result.content[1].as_image().expect("it should be valid");
             assert_eq!((image.mime_type.as_str(), image.data.as_str()), ("image/png", "aGk="));
         });
     }

@@ -19,7 +19,7 @@ const MESSAGE_BYTES_AT_MOST: usize = 16 * 1024 * 1024;
 const UPDATES_AT_ONCE: usize = 256;
 /// Requests of an agent that may wait for an answer, or for their answer to be written.
 const REQUESTS_AT_ONCE: usize = 256;
-/// Lines that are no message of the protocol, until nobody believes any more that it is spoken: some programs greet.
+/// How many lines that are not protocol messages are tolerated: some programs print a greeting.
 const GARBAGE_LINES_AT_MOST: usize = 200;
 /// The one notification of an agent that is listened to.
 pub(super) const UPDATE: &str = "session/update";
@@ -33,7 +33,7 @@ pub(super) fn is_update(method: &str) -> bool {
 pub(super) struct Gauge {
     updates: Semaphore,
     requests: Semaphore,
-    /// Which notifications are listened to.
+    /// The notifications that are accepted.
     hears: fn(&str) -> bool,
     garbage: AtomicUsize,
     /// Whether it speaks something else than the protocol.
@@ -43,8 +43,8 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    /// Nothing is under way; these notifications are listened to.
-    pub(super) fn hearing(hears: fn(&str) -> bool) -> Arc<Self> {
+    /// A new gauge for a connection that accepts these notifications.
+    pub(super) fn listening_for(hears: fn(&str) -> bool) -> Arc<Self> {
         Arc::new(Self {
             updates: Semaphore::new(UPDATES_AT_ONCE),
             requests: Semaphore::new(REQUESTS_AT_ONCE),
@@ -60,7 +60,7 @@ impl Gauge {
         self.updates.add_permits(1);
     }
 
-    /// Whether a line goes on to the connection, once there is room for it.
+    /// Whether a line is passed to the connection, once there is room for it.
     async fn lets_in(&self, line: &str) -> Result<bool> {
         let Ok(head) = serde_json::from_str::<Head>(line) else {
             if self.garbage.fetch_add(1, Ordering::Relaxed) >= GARBAGE_LINES_AT_MOST {
@@ -94,7 +94,7 @@ impl Gauge {
     }
 }
 
-/// What tells messages apart.
+/// The fields that identify a message.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -151,9 +151,9 @@ mod tests {
 
     use super::*;
 
-    fn heard(text: &str) -> (Vec<String>, bool) {
+    fn read_all(text: &str) -> (Vec<String>, bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
-        let gauge = Gauge::hearing(is_update);
+        let gauge = Gauge::listening_for(is_update);
         let reader = std::io::Cursor::new(text.as_bytes().to_vec());
         let lines: Vec<Result<String>> = runtime.block_on(incoming(reader, gauge.clone()).collect());
         (lines.into_iter().flatten().collect(), gauge.is_garbage.load(Ordering::Relaxed))
@@ -167,12 +167,12 @@ mod tests {
         let text = format!(
             "Welcome!\n\n[{request}]\n{request}\n  {answer}  \n{{\"method\":\"other/news\"}}\n{update}\n{{\"id\":"
         );
-        assert_eq!(heard(&text), (vec![request.to_owned(), answer.to_owned(), update.to_owned()], false));
+        assert_eq!(read_all(&text), (vec![request.to_owned(), answer.to_owned(), update.to_owned()], false));
     }
 
     #[test]
     fn who_says_nothing_but_other_things_is_not_heard_any_more() {
-        let (lines, is_garbage) = heard(&"hello there\n".repeat(GARBAGE_LINES_AT_MOST + 10));
+        let (lines, is_garbage) = read_all(&"hello there\n".repeat(GARBAGE_LINES_AT_MOST + 10));
         assert!(lines.is_empty() && is_garbage);
     }
 }

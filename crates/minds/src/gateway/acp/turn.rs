@@ -13,7 +13,7 @@ use super::super::mcp::is_kept;
 use super::super::peers::plain;
 use super::agent_tool_calls::apply;
 use super::options::Offer;
-use super::requests::{Asked, Request};
+use super::requests::{OpenRequest, Request};
 use super::room_tools::OfferedTools;
 use super::terminals::Terminals;
 use crate::mind::{AgentImage, AgentReport, OwnCall, OwnCommand, OwnOption, OwnValue, PlanStep};
@@ -22,7 +22,7 @@ use crate::mind::{AgentImage, AgentReport, OwnCall, OwnCommand, OwnOption, OwnVa
 const ANSWER_CHARS_AT_MOST: usize = 1_000_000;
 /// Characters of thoughts that are kept of one answer.
 const THOUGHT_CHARS_AT_MOST: usize = 20_000;
-/// Uses of tools of its own that are told of one turn.
+/// The maximum number of the agent's own tool uses that are reported per turn.
 const CALLS_AT_MOST: usize = 500;
 /// Characters of what a use is called.
 const TITLE_CHARS: usize = 200;
@@ -52,12 +52,12 @@ pub(super) struct Turn {
     pub(super) terminals: Terminals,
     /// The room's tools that it is offered.
     offered: Option<Arc<OfferedTools>>,
-    chosen: Mutex<Chosen>,
+    chosen: Mutex<SessionChoices>,
 }
 
 /// What of an agent can be chosen in a session, and is.
 #[derive(Default)]
-struct Chosen {
+struct SessionChoices {
     offer: Offer,
     /// The mode that a person allowed though the agent asks less in it, by its id.
     allowed: Option<String>,
@@ -78,19 +78,19 @@ struct State {
     words: String,
     said_chars: usize,
     thought: String,
-    /// All thoughts since the log was told last, as far as they are kept, and how many characters are not.
+    /// All thoughts since the last log record, as far as they are kept, and how many characters are not.
     thoughts: (String, usize),
     /// Images of the answer since then.
     images: Vec<AgentImage>,
-    calls: Vec<Known>,
+    calls: Vec<ShownCall>,
     plan: Option<Vec<PlanStep>>,
     cost_usd: Option<f64>,
     /// What it wants and nobody has taken yet.
-    asked: VecDeque<Asked>,
+    asked: VecDeque<OpenRequest>,
     end: Option<Result<PromptResponse, Broken>>,
     heard: Option<Instant>,
     is_too_much: bool,
-    /// Whether the answer to the prompt is there: what comes behind it belongs to nothing.
+    /// Whether the answer to the prompt has arrived: later updates belong to nothing.
     is_sealed: bool,
 }
 
@@ -101,14 +101,14 @@ enum Phase {
     Idle,
     /// It answers.
     Running,
-    /// It answers to nothing but a prompt that cannot be given to the room's work: what it wants is refused.
+    /// A prompt that is not part of the room's work: the agent's requests are refused.
     Apart,
     /// It was asked to stop.
     Stopping,
 }
 
 /// A use of a tool of its own.
-struct Known {
+struct ShownCall {
     call: OwnCall,
     /// Whether the screen has it as it is.
     is_shown: bool,
@@ -118,20 +118,20 @@ struct Known {
 
 /// What is new since it was last taken.
 #[derive(Default)]
-pub(super) struct News {
+pub(super) struct TurnNews {
     /// Words.
     pub(super) words: String,
     /// Thoughts.
     pub(super) thought: String,
-    /// Uses of tools of its own that are other than before, each with its place in the turn.
+    /// The agent's own tool uses that have changed, each with its position in the turn.
     pub(super) calls: Vec<(usize, OwnCall)>,
     /// What it wants of the room.
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<OpenRequest>,
     /// How the turn ended.
     pub(super) end: Option<Result<PromptResponse, Broken>>,
     /// Whether it said more than an answer may hold.
     pub(super) is_too_much: bool,
-    /// A mode in which it asks less, and into which it went by itself.
+    /// A mode in which it asks less, and to which it switched on its own.
     pub(super) beyond: Option<OwnValue>,
 }
 
@@ -141,7 +141,7 @@ impl Turn {
         Self { offered, ..Self::default() }
     }
 
-    /// A prompt goes out. `apart` where nothing that the agent wants can be given to it.
+    /// A prompt is sent. `apart` if the agent's requests cannot be passed on.
     pub(super) fn begin(&self, apart: bool) {
         let mut state = self.state();
         let (cost_usd, number) = (state.cost_usd, state.number + 1);
@@ -157,9 +157,9 @@ impl Turn {
         if matches!(state.phase, Phase::Running | Phase::Apart) {
             state.phase = Phase::Stopping;
         }
-        let asked: Vec<Asked> = state.asked.drain(..).collect();
+        let asked: Vec<OpenRequest> = state.asked.drain(..).collect();
         drop(state);
-        asked.into_iter().for_each(Asked::withdraw);
+        asked.into_iter().for_each(OpenRequest::withdraw);
         self.terminals.end_all();
         number
     }
@@ -198,7 +198,7 @@ impl Turn {
     }
 
     /// When it said something last.
-    pub(super) fn heard(&self) -> Option<Instant> {
+    pub(super) fn last_heard(&self) -> Option<Instant> {
         self.state().heard
     }
 
@@ -214,12 +214,12 @@ impl Turn {
             _ => Err(request),
         };
         if let Err(request) = left {
-            self.ask(Asked::Request(request));
+            self.ask(OpenRequest::Request(request));
         }
     }
 
     /// The agent wants something of the room.
-    pub(super) fn ask(&self, asked: Asked) {
+    pub(super) fn ask(&self, asked: OpenRequest) {
         let mut state = self.state();
         state.heard = Some(Instant::now());
         let takes = state.phase == Phase::Running && state.end.is_none() && !state.is_sealed;
@@ -240,7 +240,7 @@ impl Turn {
         }
     }
 
-    /// The agent tells of something. What comes when nothing is asked of it is not heard.
+    /// Receives an update of the agent. Updates outside of a turn are ignored.
     pub(super) fn update(&self, update: SessionUpdate, workspace: &Path) {
         if matches!(
             update,
@@ -248,7 +248,7 @@ impl Turn {
                 | SessionUpdate::ConfigOptionUpdate(_)
                 | SessionUpdate::AvailableCommandsUpdate(_)
         ) {
-            // Counts whenever it comes: it holds for what comes next.
+            // Counts at any time, because it applies to what follows.
             self.choose(update);
             return;
         }
@@ -298,14 +298,14 @@ impl Turn {
     }
 
     /// What is new.
-    pub(super) fn take(&self) -> News {
+    pub(super) fn take(&self) -> TurnNews {
         let mut state = self.state();
         let mut calls = Vec::new();
         for (at, known) in state.calls.iter_mut().enumerate().filter(|(_, known)| !known.is_shown) {
             known.is_shown = true;
             calls.push((at, known.call.clone()));
         }
-        News {
+        TurnNews {
             words: std::mem::take(&mut state.words),
             thought: std::mem::take(&mut state.thought),
             calls,
@@ -326,7 +326,7 @@ impl Turn {
         self.chosen().offer.clone()
     }
 
-    /// The agent is in this mode now, because the room put it there; a person allowed it where it asks less in it.
+    /// The agent is in this mode now, because the room put it there; a person allowed it if it asks less in it.
     pub(super) fn put_in_mode(&self, mode: &OwnValue) {
         let mut chosen = self.chosen();
         chosen.offer.set_mode(&mode.id);
@@ -334,13 +334,13 @@ impl Turn {
         chosen.is_beyond = false;
     }
 
-    /// The mode in which it is and which nobody allowed, if it went into one by itself.
+    /// The present mode if the agent switched to it on its own and nobody allowed it.
     fn beyond(&self) -> Option<OwnValue> {
         let chosen = self.chosen();
         chosen.offer.mode().filter(|_| chosen.is_beyond)
     }
 
-    /// The agent tells in which mode it is, or what can be chosen.
+    /// The agent reports its mode, or its options.
     fn choose(&self, update: SessionUpdate) {
         let mut chosen = self.chosen();
         match update {
@@ -365,12 +365,12 @@ impl Turn {
         self.changed.notify_one();
     }
 
-    fn chosen(&self) -> MutexGuard<'_, Chosen> {
+    fn chosen(&self) -> MutexGuard<'_, SessionChoices> {
         self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the log is to have of it now: uses that are over, and at the end of the turn those that never were. What it
-    /// says that it paid is that of the whole session.
+    /// What the log is to contain now: finished tool uses, and at the end of the turn those that never finished. The
+    /// reported cost is that of the whole session.
     pub(super) fn take_report(&self, is_end: bool) -> (AgentReport, Option<f64>) {
         let mut state = self.state();
         let (mut thought, cut) = std::mem::take(&mut state.thoughts);
@@ -432,7 +432,7 @@ impl State {
         kept.push_str(&words[..words.len() - more.len()]);
     }
 
-    /// What a piece of an answer says; of what is no text, that it is there. An image is kept as far as any tool's is.
+    /// The text of a piece of an answer; for other content, a note. An image is kept like that of any tool.
     fn words_of(&mut self, content: ContentBlock) -> String {
         match content {
             ContentBlock::Text(text) => text.text,
@@ -457,7 +457,7 @@ impl State {
             Some(at) => at,
             None if self.calls.len() < CALLS_AT_MOST => {
                 let call = OwnCall { id, kind: "other".to_owned(), status: "pending".to_owned(), ..OwnCall::default() };
-                self.calls.push(Known { call, is_shown: false, is_told: false });
+                self.calls.push(ShownCall { call, is_shown: false, is_told: false });
                 self.calls.len() - 1
             }
             None => return,
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn a_use_of_a_tool_is_told_once_it_is_over_and_at_the_end_in_any_case() {
+    fn a_use_of_a_tool_is_reported_once_it_is_over_and_at_the_end_in_any_case() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         for id in ["a", "b"] {
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_are_told_apart_from_the_answer_and_once() {
+    fn thoughts_are_distinguished_from_the_answer_and_once() {
         let (turn, here) = (Turn::default(), Path::new("/w"));
         turn.begin(false);
         let thinks = |words: &str| {

@@ -13,7 +13,7 @@ use crate::knowledge::ModelId;
 
 /// The setting that names the model, for problems.
 const PLACE: &str = "settings.yaml: knowledge.embedder";
-/// A request is over after so long: whoever waits for a memory does without.
+/// The time limit of a request: afterwards the recall continues without it.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(20);
 
 /// Everything that is needed to call an embedding model.

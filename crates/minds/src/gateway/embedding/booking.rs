@@ -18,7 +18,7 @@ use crate::log::EventLog;
 use crate::mind::{CallKind, Usage};
 use crate::schedule::Input;
 
-/// A request that is asked whether it may be sent is taken to have so many tokens: that of a few sentences.
+/// The assumed size of a request when its budget is checked, in tokens: that of a few sentences.
 const USUAL_TOKENS: u32 = 200;
 
 /// The usage of an embedding model. An input: the vectors themselves stay outside.

@@ -35,7 +35,7 @@ impl EmbeddingMeter {
         reading.failure = failure.or(reading.failure.take());
     }
 
-    /// What was used since this was last asked; nothing where nothing was.
+    /// The usage since the last call; `None` if there was none.
     pub(super) fn take(&self) -> Option<Reading> {
         let mut reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let refusal = reading.refusal.clone();

@@ -20,9 +20,9 @@ use crate::mind::Usage;
 const TEXTS_AT_ONCE: usize = 64;
 /// Of a longer text only the beginning counts, in bytes: no model of embeddings reads more.
 const BYTES_AT_MOST: usize = 8 * 1024;
-/// Texts whose meaning is kept at hand: a text is looked for first, and then remembered.
+/// How many embeddings are cached: a text is often looked up first and then remembered.
 const KEPT: usize = 256;
-/// What a model is asked in order to learn how many numbers its vectors have.
+/// The text with which the dimension of a model's vectors is determined.
 const PROBE: &str = "workshop";
 
 /// A provider's embedding model. Every call blocks until the answer, at most for the request timeout.
@@ -39,7 +39,7 @@ pub struct ProviderEmbedder {
 struct State {
     client: Option<GuardedProvider>,
     kept: VecDeque<(String, Embedding)>,
-    /// Since the last failure: until when nobody is asked, the how-manyeth in a row it was, and why.
+    /// After a failure: the end of the pause, the number of consecutive failures, and the reason.
     rest: Option<(Instant, u32, String)>,
 }
 
@@ -146,7 +146,7 @@ impl ProviderEmbedder {
     }
 }
 
-/// Whether what was sent may be paid for, although nothing came of it.
+/// Whether a request may have to be paid for although it had no result.
 fn was_answered(error: &ProviderError) -> bool {
     matches!(error.cause, ErrorCause::Garbage | ErrorCause::Cut | ErrorCause::TooMuch | ErrorCause::TooLong(_))
 }

@@ -11,7 +11,7 @@ const IMAGES_AT_MOST: usize = 8;
 /// No image is larger, in characters of base64.
 const IMAGE_CHARS_AT_MOST: usize = 6 * 1024 * 1024;
 
-/// Whether an image is kept beside so many others: one that says what it is, and is not too large.
+/// Whether an image is kept in addition to this many others: it must name its type, and must not be too large.
 pub(in crate::gateway) fn is_kept(media_type: &str, base64: &str, others: usize) -> bool {
     let is_image = media_type.starts_with("image/") && media_type.len() <= 64 && media_type.is_ascii();
     is_image && base64.len() <= IMAGE_CHARS_AT_MOST && others < IMAGES_AT_MOST

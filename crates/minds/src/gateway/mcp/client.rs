@@ -16,7 +16,7 @@ use super::pool::Pool;
 use super::settings::McpTerms;
 use crate::agent::McpServer;
 
-/// What may wait to be heard.
+/// The maximum number of waiting events.
 const EVENTS: usize = 1024;
 
 /// A server used from here. Dropping it ends the server.

@@ -27,7 +27,7 @@ use super::super::sandbox::Level;
 use super::answer::{Collector, McpAnswer};
 use super::elicitation::McpReply;
 use super::failure::{McpFailure, McpFault};
-use super::handler::{Asked, Handler, Progress, Tokens};
+use super::handler::{Handler, Progress, ServerQuestion, Tokens};
 use super::messages::McpRequest;
 use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer};
 use super::redacted_transport::redacted;
@@ -62,7 +62,7 @@ pub(super) struct Connection {
     /// How far calls are.
     pub(super) progress: mpsc::Receiver<Progress>,
     /// What it asks a person or a model.
-    pub(super) asked: mpsc::Receiver<Asked>,
+    pub(super) asked: mpsc::Receiver<ServerQuestion>,
     /// Woken when its lists change.
     pub(super) changed: Arc<Notify>,
     /// Woken by a call after which it is not sure that the server still knows of this connection.
@@ -123,7 +123,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             }
         }
         McpTransport::Sse { url, headers } => {
-            let Reached { client, url, headers, redactor } = reach(url, headers, terms, place)?;
+            let HttpAccess { client, url, headers, redactor } = reach(url, headers, terms, place)?;
             let opening = SseTransport::open(client, &url, headers, MESSAGE_BYTES_AT_MOST, is_over.clone());
             let transport = match timeout(terms.connect, opening).await {
                 Ok(Ok(transport)) => redacted(transport, redactor.clone()),
@@ -140,7 +140,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
 }
 
 /// What a server at an address is reached with.
-struct Reached {
+struct HttpAccess {
     client: reqwest::Client,
     url: String,
     headers: HeaderMap,
@@ -152,7 +152,7 @@ fn reach(
     headers: &std::collections::BTreeMap<String, String>,
     terms: &McpTerms,
     place: &Place<'_>,
-) -> Result<Reached, McpFailure> {
+) -> Result<HttpAccess, McpFailure> {
     let mut secrets = Vec::new();
     let mut put_in = |text: &str| expanded(text, &|name| (place.variable)(name), &mut secrets);
     let url = put_in(url)?;
@@ -174,7 +174,7 @@ fn reach(
         .pool_max_idle_per_host(0)
         .build()
         .map_err(|error| McpFailure::new(McpFault::Setup, format!("the network is not available: {error}"), ""))?;
-    Ok(Reached { client, url, headers: sent, redactor: Redactor::of(secrets.iter().map(String::as_str)) })
+    Ok(HttpAccess { client, url, headers: sent, redactor: Redactor::of(secrets.iter().map(String::as_str)) })
 }
 
 /// A connection over streamable HTTP, in which nothing is longer than is allowed.
@@ -270,9 +270,9 @@ fn silent(redactor: &Redactor, patience: Duration, words: &str) -> McpFailure {
 }
 
 impl Connection {
-    /// What a call needs, so that many can be under way at once.
-    pub(super) fn line(&self) -> Line {
-        Line {
+    /// Everything that a call needs, so that many can run at once.
+    pub(super) fn line(&self) -> ServerChannel {
+        ServerChannel {
             peer: self.service.peer().clone(),
             tokens: self.tokens.clone(),
             is_over: self.is_over.clone(),
@@ -296,7 +296,7 @@ impl Connection {
         self.process.as_ref().map(Process::last_words).unwrap_or_default()
     }
 
-    /// Ends the connection, and the server where it was started here, which has so long to end by itself.
+    /// Ends the connection, and the server if it was started here, which has this long to end by itself.
     pub(super) async fn close(mut self, patience: Duration) {
         // What does not close in time is dropped.
         let _ = self.service.close_with_timeout(CLOSE).await;
@@ -307,7 +307,7 @@ impl Connection {
     }
 }
 
-/// A list that comes in pages, and what came of it.
+/// A paged list, and what was read of it.
 struct Pages<T> {
     all: Vec<T>,
     count: usize,
@@ -329,7 +329,7 @@ impl<T> Pages<T> {
         goes_on.then(|| PaginatedRequestParams::default().with_cursor(self.cursor.clone()))
     }
 
-    /// A page came, and where the list goes on.
+    /// Takes a page, and returns where the list continues.
     fn take(&mut self, listed: Vec<T>, next: Option<String>) {
         self.all.extend(listed);
         self.all.truncate(LISTED_AT_MOST);
@@ -369,31 +369,31 @@ fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> M
 
 /// What is known about a running call.
 #[derive(Default)]
-pub(super) struct UnderWay {
+pub(super) struct CallState {
     /// Woken when the server says something of it, or a person or a model does.
     pub(super) heard: Notify,
     /// The question to a person for which it waits.
-    question: Mutex<Option<Question>>,
+    question: Mutex<Option<OpenQuestion>>,
     /// The question to a model for which it waits.
-    sample: Mutex<Option<Question>>,
+    sample: Mutex<Option<OpenQuestion>>,
     /// How often a model was asked.
     samples: AtomicU32,
-    /// Whether it was told that one was not asked.
+    /// Whether the refusal was reported.
     is_refusal_told: AtomicBool,
 }
 
 /// A question that the server waits for: its number, and where the answer goes.
-type Question = (u64, oneshot::Sender<McpReply>);
+type OpenQuestion = (u64, oneshot::Sender<McpReply>);
 
 /// Whether somebody still waits for an answer to this.
-fn is_open(question: &Mutex<Option<Question>>) -> bool {
+fn is_open(question: &Mutex<Option<OpenQuestion>>) -> bool {
     let question = question.lock().unwrap_or_else(PoisonError::into_inner);
     question.as_ref().is_some_and(|(_, sender)| !sender.is_closed())
 }
 
-impl UnderWay {
-    /// Counts a question to a model: one after the other may be asked, and so many in all. The error says why this one
-    /// is not.
+impl CallState {
+    /// Counts a request to a model: one at a time, and a limited number in total. The error says why this one is
+    /// refused.
     pub(super) fn count_sample(&self, at_most: u32) -> Result<(), String> {
         if is_open(&self.sample) {
             return Err("the answer to another question is still to come".to_owned());
@@ -405,8 +405,8 @@ impl UnderWay {
         Ok(())
     }
 
-    /// Whether a person is to be told that no model was asked: once in a call.
-    pub(super) fn tells_refusal(&self) -> bool {
+    /// Whether a person is to be told that no model was called: once per tool call.
+    pub(super) fn is_first_refusal(&self) -> bool {
         !self.is_refusal_told.swap(true, Ordering::Relaxed)
     }
 
@@ -416,7 +416,7 @@ impl UnderWay {
         self.heard.notify_one();
     }
 
-    /// Notes that a person is asked something; what was asked before is of no use any more.
+    /// Records that a person is asked something; an earlier question is obsolete.
     pub(super) fn ask(&self, number: u64, reply: oneshot::Sender<McpReply>) {
         *self.question.lock().unwrap_or_else(PoisonError::into_inner) = Some((number, reply));
         self.heard.notify_one();
@@ -430,7 +430,7 @@ impl UnderWay {
             if let Some((_, sender)) = question.take_if(|(asked, _)| *asked == number)
                 && let Some(reply) = reply.take()
             {
-                // Whoever asked may be gone.
+                // The requester may be gone.
                 let _ = sender.send(reply);
                 self.heard.notify_one();
             }
@@ -445,7 +445,7 @@ impl UnderWay {
 
 /// The channel to a server, for calls and for its lists; many requests can run at once.
 #[derive(Clone)]
-pub(super) struct Line {
+pub(super) struct ServerChannel {
     peer: Peer<RoleClient>,
     tokens: Tokens,
     is_over: Arc<AtomicBool>,
@@ -455,7 +455,7 @@ pub(super) struct Line {
     doubted: Arc<Notify>,
 }
 
-impl Line {
+impl ServerChannel {
     /// Asks for all that it offers.
     pub(super) async fn offer(&self, terms: &McpTerms) -> Result<McpOffer, McpFailure> {
         match timeout(terms.connect, self.lists(terms)).await {
@@ -590,7 +590,7 @@ impl Line {
         id: &Id,
         request: McpRequest,
         terms: &McpTerms,
-        under_way: &UnderWay,
+        under_way: &CallState,
         cancel: &CancellationToken,
     ) -> Result<McpAnswer, McpFailure> {
         let last = Instant::now() + terms.call_total;
@@ -608,7 +608,7 @@ impl Line {
                 },
                 () = under_way.heard.notified() => silent_at = Instant::now() + terms.call,
                 () = cancel.cancelled() => {
-                    // A server that does not hear of it answers later, to nobody.
+                    // A server that does not receive it answers later, to nobody.
                     let _ = timeout(CLOSE, handle.cancel(Some("stopped".to_owned()))).await;
                     break Err(McpFailure::new(McpFault::Stopped, "the call was stopped", ""));
                 }

@@ -1,9 +1,9 @@
 //! A question of a server to a person during a call: a sentence and the fields of a form, and the person's values.
 //! Pure: its texts are data, and only values that match the form are sent back.
 //!
-//! MCP allows only flat objects of texts, numbers, flags and choices here, and the fields with their bounds must be known
-//! before the form is filled in. So the schema is read into fields, which also convert the texts that a person types;
-//! that leaves nothing for a JSON schema validator to check.
+//! MCP allows only flat objects of texts, numbers, flags and choices here, and the fields with their bounds must be
+//! known before the form is filled in. So the schema is read into fields, which also convert the texts that a person
+//! types; that leaves nothing for a JSON schema validator to check.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
@@ -15,7 +15,7 @@ use super::sampling::McpSampled;
 const FIELDS_AT_MOST: usize = 20;
 /// Choices of one field.
 const CHOICES_AT_MOST: usize = 50;
-/// What a server says of a question or a field is cut to so many characters.
+/// The maximum length of a server's text about a question or a field, in characters.
 const WORDS_AT_MOST: usize = 400;
 /// What a person fills into one field, in characters.
 const TEXT_AT_MOST: usize = 4_000;
@@ -95,7 +95,7 @@ pub enum McpReply {
         /// What, and which.
         sampled: McpSampled,
     },
-    /// No model is asked what the server wanted to ask one.
+    /// The server's request to a model was refused.
     Refused {
         /// Why, for the server.
         why: String,

@@ -3,7 +3,7 @@
 /// A server-sent event.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Event {
-    /// What kind of event it is; `message` where it says nothing.
+    /// The kind of event; `message` if it does not say.
     pub(super) kind: String,
     /// What it says.
     pub(super) data: String,
@@ -17,17 +17,17 @@ pub(super) struct TooLong;
 #[derive(Debug)]
 pub(super) struct EventParser {
     bytes_at_most: usize,
-    /// The bytes of the event so far, as far as they are kept.
+    /// The number of bytes of the event so far.
     size: usize,
     line: Vec<u8>,
-    /// Whether the last line ended with a carriage return, behind which a line feed is no line of its own.
+    /// Whether the last line ended with a carriage return: a line feed after it is not a line of its own.
     after_return: bool,
     kind: String,
     data: Option<String>,
 }
 
 impl EventParser {
-    /// One for events of at most so many bytes.
+    /// A stream of events of at most this many bytes.
     pub(super) fn new(bytes_at_most: usize) -> Self {
         let (line, kind) = (Vec::new(), String::new());
         Self { bytes_at_most, size: 0, line, after_return: false, kind, data: None }

@@ -25,7 +25,7 @@ pub enum McpFault {
     Gone,
     /// It took too long.
     Timeout,
-    /// It did what it was asked to, and says that it did not work.
+    /// The tool ran, and reports that it failed.
     Refused,
     /// It was stopped here.
     Stopped,

@@ -20,7 +20,7 @@ use super::super::peers::plain;
 use super::elicitation::McpReply;
 use crate::base::Id;
 
-/// What is said of progress is no longer, in characters.
+/// The maximum length of a progress message, in characters.
 const PROGRESS_CHARS_AT_MOST: usize = 200;
 /// The protocol's number for what a person, or what stands for one, does not want.
 const REJECTED: ErrorCode = ErrorCode(-1);
@@ -57,18 +57,18 @@ impl Tokens {
 pub(super) struct Handler {
     /// Calls by token.
     pub(super) tokens: Tokens,
-    /// Where progress goes; what finds no room is not told.
+    /// Receives progress; if there is no room, it is dropped.
     pub(super) progress: mpsc::Sender<Progress>,
     /// Woken when the server says that a list of its changed.
     pub(super) changed: Arc<Notify>,
     /// Where questions to a person and to a model go; what finds no room is declined.
-    pub(super) asked: mpsc::Sender<Asked>,
-    /// Whether it may ask a model: only then it is told that it can.
+    pub(super) asked: mpsc::Sender<ServerQuestion>,
+    /// Whether it may call a model: only then it is told that it can.
     pub(super) may_sample: bool,
 }
 
 /// A question of a server, as it arrived.
-pub(super) struct Asked {
+pub(super) struct ServerQuestion {
     /// The call for which it asks, where it says so.
     pub(super) call: Option<Id>,
     /// What it wants.
@@ -119,7 +119,7 @@ impl ClientHandler for Handler {
         let (reply, answer) = oneshot::channel();
         let call = token.and_then(|token| self.tokens.of(&token.0));
         let wants = Wants::Person { message, schema };
-        let is_asked = self.asked.try_send(Asked { call, wants, reply }).is_ok();
+        let is_asked = self.asked.try_send(ServerQuestion { call, wants, reply }).is_ok();
         async move {
             let action = match answer.await {
                 Ok(McpReply::Given { content }) => {
@@ -147,7 +147,7 @@ impl ClientHandler for Handler {
         let call = token.and_then(|token| self.tokens.of(&token.0));
         let (reply, answer) = oneshot::channel();
         let wants = Wants::Model(serde_json::to_value(&params).unwrap_or_default());
-        let is_asked = self.asked.try_send(Asked { call, wants, reply }).is_ok();
+        let is_asked = self.asked.try_send(ServerQuestion { call, wants, reply }).is_ok();
         let may_sample = self.may_sample;
         async move {
             let answer = tokio::select! {

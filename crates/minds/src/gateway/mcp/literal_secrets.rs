@@ -5,7 +5,7 @@ use crate::agent::mcp_server::line_of_server;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::Problem;
 
-/// The last words of names behind which secrets stand.
+/// The last words of names whose values are secrets.
 const SECRET_WORDS: [&str; 12] = [
     "APIKEY",
     "AUTH",
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_told_with_its_line_and_what_to_write_and_never_itself() {
+    fn a_secret_is_reported_with_its_line_and_what_to_write_and_never_itself() {
         let file = "mcp_servers:\n  other:\n    command: x\n  git:\n    url: https://git.example/mcp\n    headers:\n      Authorization: Bearer abcdef123456\n";
         let defined = json!({ "git": {
             "url": "https://git.example/mcp", "headers": { "Authorization": "Bearer abcdef123456" },

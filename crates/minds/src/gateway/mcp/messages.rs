@@ -15,7 +15,8 @@ use crate::base::Id;
 /// A command from the world to the pool.
 #[derive(Clone, PartialEq, Debug)]
 pub enum McpCommand {
-    /// A server is needed: it is connected, and connected again when it is lost. One that failed for good is tried anew.
+    /// A server is needed: it is connected, and reconnected when it is lost. One that failed permanently is tried
+    /// again.
     Connect {
         /// Which.
         server: Box<McpServer>,
@@ -89,21 +90,21 @@ pub enum McpEvent {
         /// What is so.
         news: McpNews,
     },
-    /// A call goes on.
+    /// Progress of a call.
     Progress {
         /// Which.
         id: Id,
         /// How far it is.
         text: String,
     },
-    /// A server asks a person something before it goes on with a call.
+    /// A server asks a person something before it continues a call.
     Asks {
         /// With which.
         id: Id,
         /// What.
         question: Box<McpElicitation>,
     },
-    /// A server asks a model something before it goes on with a call.
+    /// A server calls a model before it continues a call.
     Samples {
         /// With which.
         id: Id,
@@ -114,7 +115,7 @@ pub enum McpEvent {
     Done {
         /// Which.
         id: Id,
-        /// What it came to.
+        /// Its result.
         outcome: Result<McpAnswer, McpFailure>,
     },
 }

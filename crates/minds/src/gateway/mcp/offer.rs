@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_tools_are_cut_and_that_is_told() {
+    fn ten_thousand_tools_are_cut_and_that_is_reported() {
         let many = (0..10_000).map(|number| listed(&format!("tool{number}"), "x")).collect();
         let (tools, left_out) = tools(many, 10_000, 100);
         assert_eq!((tools.len(), left_out.len()), (100, 1));

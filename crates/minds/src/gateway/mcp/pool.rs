@@ -20,10 +20,10 @@ use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
 use super::super::peers::process::Place;
 use super::super::sandbox::Confinement;
-use super::connection::{Connection, Line, UnderWay, connect};
+use super::connection::{CallState, Connection, ServerChannel, connect};
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
-use super::handler::{Asked, Wants};
+use super::handler::{ServerQuestion, Wants};
 use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
 use super::offer::McpOffer;
 use super::pace::{Pace, SETTLE};
@@ -35,7 +35,7 @@ use crate::base::backoff::Backoff;
 
 /// Calls that may wait for one server.
 const ORDERS: usize = 256;
-/// How long a server has to end by itself that nobody needs any more.
+/// How long a server that is no longer needed has to end by itself.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 /// How long when everything ends.
 const PATIENCE_AT_EXIT: Duration = Duration::from_millis(250);
@@ -51,7 +51,7 @@ pub type Says = Arc<dyn Fn(McpEvent) + Send + Sync>;
 
 /// Where servers run, and what a person allowed.
 #[derive(Clone, Debug, Default)]
-struct Where {
+struct ServerPlace {
     workspace: Option<PathBuf>,
     config: Option<PathBuf>,
 }
@@ -60,31 +60,31 @@ struct Where {
 pub struct Pool {
     handle: Handle,
     says: Says,
-    place: Where,
-    servers: BTreeMap<Id, Kept>,
+    place: ServerPlace,
+    servers: BTreeMap<Id, PooledServer>,
     ending: Vec<JoinHandle<()>>,
     calls: Calls,
     exit: CancellationToken,
 }
 
-/// The calls under way, each with what stops it.
+/// The running calls, each with what stops it.
 type Calls = Arc<Mutex<HashMap<Id, CancellationToken>>>;
 
-/// The calls of a connection that are under way.
-type CallsUnderWay = Arc<Mutex<BTreeMap<Id, Arc<UnderWay>>>>;
+/// The running calls of a connection.
+type CallsUnderWay = Arc<Mutex<BTreeMap<Id, Arc<CallState>>>>;
 
-fn call_of(under_way: &CallsUnderWay, id: &Id) -> Option<Arc<UnderWay>> {
+fn call_of(under_way: &CallsUnderWay, id: &Id) -> Option<Arc<CallState>> {
     under_way.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
 }
 
 /// A server that is needed.
-struct Kept {
+struct PooledServer {
     orders: mpsc::Sender<Order>,
     end: CancellationToken,
     task: JoinHandle<()>,
 }
 
-/// What a server is told.
+/// A message to a server's task.
 enum Order {
     Call(Call),
     /// What a person or a model answers.
@@ -107,7 +107,7 @@ struct Call {
 impl Pool {
     /// One without servers. What it says goes to `says`.
     pub fn new(handle: Handle, environment: &Environment, says: Says) -> Self {
-        let place = Where {
+        let place = ServerPlace {
             workspace: environment.workspace().map(Path::to_owned),
             config: environment.config_folder().map(Path::to_owned),
         };
@@ -152,7 +152,7 @@ impl Pool {
         }
         let (orders, received) = mpsc::channel(ORDERS);
         let end = self.exit.child_token();
-        let keeper = Keeper {
+        let keeper = ServerTask {
             key: key.clone(),
             server,
             terms: Arc::from(terms),
@@ -165,7 +165,7 @@ impl Pool {
             told: None,
         };
         let task = self.handle.spawn(keeper.keep());
-        self.servers.insert(key, Kept { orders, end, task });
+        self.servers.insert(key, PooledServer { orders, end, task });
     }
 
     fn call(&mut self, id: Id, key: &Id, request: McpRequest) {
@@ -210,8 +210,8 @@ async fn offer_soon(line: Line, terms: Arc<McpTerms>, wait: Duration) -> Result<
     line.offer(&terms).await
 }
 
-/// The call that a question is about: the one that is named, else the first of those under way; and how many it may be.
-fn meant(named: Option<&Id>, under_way: &CallsUnderWay) -> (Option<(Id, Arc<UnderWay>)>, usize) {
+/// The call that a question is about: the one that it names, otherwise the first running one; and how many it may be.
+fn meant(named: Option<&Id>, under_way: &CallsUnderWay) -> (Option<(Id, Arc<CallState>)>, usize) {
     let calls = under_way.lock().unwrap_or_else(PoisonError::into_inner);
     let of_name = named.and_then(|id| calls.get_key_value(id));
     let is_named = of_name.is_some();
@@ -219,7 +219,7 @@ fn meant(named: Option<&Id>, under_way: &CallsUnderWay) -> (Option<(Id, Arc<Unde
     (first, if is_named { 1 } else { calls.len() })
 }
 
-/// What comes of this; nothing ever where there is none.
+/// The next value of this; never returns if there is none.
 async fn next_of<T>(of: &mut Option<BoxFuture<'_, T>>) -> T {
     match of {
         Some(of) => of.await,
@@ -234,21 +234,21 @@ fn done(calls: &Calls, says: &Says, id: Id, outcome: Result<super::answer::McpAn
 }
 
 /// Keeps one server connected.
-struct Keeper {
+struct ServerTask {
     key: Id,
     server: McpServer,
     terms: Arc<McpTerms>,
-    place: Where,
+    place: ServerPlace,
     says: Says,
     calls: Calls,
     orders: mpsc::Receiver<Order>,
     end: CancellationToken,
     exit: CancellationToken,
-    /// What was said of it last.
+    /// The last report about it.
     told: Option<McpNews>,
 }
 
-impl Keeper {
+impl ServerTask {
     async fn keep(mut self) {
         let end = self.end.clone();
         let backoff = Backoff::new(1.0, 60.0);
@@ -278,7 +278,7 @@ impl Keeper {
                 break;
             }
         }
-        // Whoever still waits is told.
+        // Everybody who still waits is told.
         self.orders.close();
         while let Some(order) = self.orders.recv().await {
             if let Order::Call(call) = order {
@@ -338,7 +338,7 @@ impl Keeper {
         done(&self.calls, &self.says, call.id, Err(failure));
     }
 
-    /// Does what is asked of the server, until it is gone; nothing where it was ended here.
+    /// Serves requests to the server until it is gone; `None` if it was ended here.
     async fn serve(&mut self, mut connection: Connection) -> Option<McpFailure> {
         let end = self.end.clone();
         let under_way = CallsUnderWay::default();
@@ -356,7 +356,7 @@ impl Keeper {
                     None => break None,
                     Some(Order::Again(terms)) => {
                         self.terms = Arc::from(terms);
-                        // Whoever asked waits for an answer, whether or not it is the same as before.
+                        // The requester waits for an answer, whether or not it is the same as before.
                         self.told = None;
                         offering = Some(offer_soon(connection.line(), self.terms.clone(), SETTLE).boxed());
                     }
@@ -383,7 +383,7 @@ impl Keeper {
                 }
                 Some(asked) = connection.asked.recv() => {
                     questions += 1;
-                    let Asked { call, wants, reply } = asked;
+                    let ServerQuestion { call, wants, reply } = asked;
                     match wants {
                         Wants::Person { message, schema } => {
                             self.ask(call, (message, schema), (questions, reply), &under_way);
@@ -392,7 +392,7 @@ impl Keeper {
                     }
                 }
                 () = changed.notified() => {
-                    // One look at a time, beside everything else that the server is asked and says.
+                    // One listing at a time, in parallel to everything else.
                     match &offering {
                         None => {
                             let wait = pace.wait(begun.elapsed());
@@ -438,7 +438,7 @@ impl Keeper {
 
     /// Begins a call, beside the others.
     fn begin(&self, connection: &Connection, call: Call, under_way: &CallsUnderWay) {
-        let this = Arc::new(UnderWay::default());
+        let this = Arc::new(CallState::default());
         under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), this.clone());
         let (line, terms, under_way) = (connection.line(), self.terms.clone(), under_way.clone());
         let (calls, says) = (self.calls.clone(), self.says.clone());
@@ -450,9 +450,9 @@ impl Keeper {
         });
     }
 
-    /// Passes a question on to a person, as one about the call that the server names, else about the only one that is under
-    /// way. Of several, it is asked with the first, and says that the server did not tell for which.
-    /// What nobody could answer is declined, and that is told.
+    /// Passes a question on to a person, about the call that the server names, or otherwise about the only running one.
+    /// If several are running, it is asked with the first, and says that the server did not name one. A question that
+    /// nobody could answer is declined, and that is reported.
     fn ask(
         &self,
         named: Option<Id>,
@@ -485,8 +485,8 @@ impl Keeper {
         }
     }
 
-    /// Passes a question on to the model of the agent whose call it is about: the one that the server names, else the
-    /// only one that is under way. Of several, nobody could say whose money it would be.
+    /// Passes a request on to the model of the agent that made the call: the one that the server names, otherwise the
+    /// only running one. With several, it would be unclear who pays.
     fn sample(
         &self,
         named: Option<Id>,
@@ -513,7 +513,7 @@ impl Keeper {
                 (self.says)(McpEvent::Samples { id, question: Box::new(question) });
             }
             Err(why) => {
-                if call.tells_refusal() {
+                if call.is_first_refusal() {
                     let text = format!("the server's question to a model was refused, because {why}");
                     (self.says)(McpEvent::Progress { id, text });
                 }
@@ -522,7 +522,7 @@ impl Keeper {
         }
     }
 
-    /// Waits until the server is tried again: for so long, or until a person has done something; `false` where it was
+    /// Waits until the server is tried again: for this long, or until a person has done something; `false` if it was
     /// ended.
     async fn rest(&mut self, failure: &McpFailure, wait: Option<Duration>) -> bool {
         let end = self.end.clone();
@@ -540,7 +540,7 @@ impl Keeper {
                         return true;
                     }
                     Some(Order::Call(call)) => self.refuse(call, failure.clone()),
-                    // Whoever asked is gone.
+                    // The requester is gone.
                     Some(Order::Answer { .. }) => {}
                 },
                 _ = look.tick() => {

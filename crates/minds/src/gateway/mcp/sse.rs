@@ -14,9 +14,9 @@ use tokio::task::JoinHandle;
 
 use super::event_stream::{Event, EventParser, TooLong};
 
-/// Messages of a server that may wait to be heard; what comes then waits in the connection.
+/// How many messages of a server may wait to be processed; further ones wait in the connection.
 const MESSAGES_WAITING: usize = 64;
-/// How long a server may take to take in what it is told.
+/// How long a server may take to accept a message.
 const POST: Duration = Duration::from_secs(30);
 
 /// Why this transport cannot be used with a server.
@@ -56,7 +56,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// The next event; nothing where there is no more.
+    /// The next event; `None` at the end.
     async fn next(&mut self) -> Result<Option<Event>, SseError> {
         loop {
             if let Some(event) = self.waiting.pop_front() {
@@ -69,8 +69,8 @@ impl Stream {
 }
 
 impl SseTransport {
-    /// Opens the stream and waits until the server has said where messages go. `is_over` tells later whether it said
-    /// more at once than is allowed.
+    /// Opens the stream and waits until the server has said where messages are sent. `is_over` says later whether it
+    /// sent more at once than allowed.
     pub(super) async fn open(
         client: Client,
         url: &str,
@@ -107,7 +107,7 @@ impl SseTransport {
     }
 }
 
-/// Hands on what the server says until it says no more.
+/// Passes on the server's messages until the stream ends.
 async fn listen(mut stream: Stream, sender: mpsc::Sender<RxJsonRpcMessage<RoleClient>>, is_over: Arc<AtomicBool>) {
     loop {
         match stream.next().await {
@@ -140,7 +140,7 @@ impl Transport<RoleClient> for SseTransport {
         async move {
             let body = serde_json::to_vec(&message)?;
             let response = request.header(CONTENT_TYPE, "application/json").body(body).send().await?;
-            // What the server has to say comes over the stream; what it says here is not read.
+            // The server's messages come over the stream; the body of this answer is not read.
             if response.status().is_success() { Ok(()) } else { Err(SseError::Status(response.status())) }
         }
     }

@@ -75,7 +75,7 @@ pub fn forbid_label(environment: &Environment, workspace: &Path, label: &str) ->
     Ok(is_found.then_some(file))
 }
 
-/// What the person said of this server in this workspace. A file that cannot be read allows nothing.
+/// The person's decision about this server in this workspace. A file that cannot be read allows nothing.
 pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Path>, server: &McpServer) -> Consent {
     let (Some(config_folder), Some(workspace)) = (config_folder, workspace) else { return Consent::None };
     let Ok(all) = read(&config_folder.join(FILE)) else { return Consent::None };
@@ -88,7 +88,7 @@ pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Pa
     }
 }
 
-/// Allows a workspace to use exactly this server, and says where that is kept.
+/// Allows a workspace to use exactly this server, and returns where that is stored.
 fn allow_in(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
     change(config_folder, workspace, |allowed| {
         let (name, what, hash) = (server.label(), server.shown(), hash(server, workspace));
@@ -134,7 +134,7 @@ fn read(file: &Path) -> Result<BTreeMap<String, Vec<Allowed>>, Problem> {
     })
 }
 
-/// A hash that nobody finds a second server for, nor another text of a file of the workspace that it runs.
+/// A cryptographic hash of the server and of the files of the workspace that it runs.
 fn hash(server: &McpServer, workspace: &Path) -> String {
     let mut all = server.canonical();
     for (path, content) in named_files::contents(server, workspace) {
@@ -181,7 +181,7 @@ mod tests {
         ] {
             assert_eq!(consent(&mine, &server(changed)), Consent::OfAnother);
         }
-        let text = std::fs::read_to_string(config.path().join(FILE)).expect("it is there");
+        let text = std::fs::read_to_string(config.path().join(FILE)).expect("it should exist");
         assert_eq!(text.matches("git-server --here").count(), 1);
         forbid_in(Some(config.path()), &mine, &git).expect("it can be kept");
         assert_eq!(consent(&mine, &git), Consent::None);
@@ -236,6 +236,6 @@ mod tests {
         let git = server(json!({ "command": "git-server" }));
         assert_eq!(of(Some(config.path()), Some(Path::new("w")), &git), Consent::None);
         assert!(allow_in(Some(config.path()), Path::new("w"), &git).is_err());
-        assert_eq!(std::fs::read_to_string(config.path().join(FILE)).expect("it is there"), "[ broken");
+        assert_eq!(std::fs::read_to_string(config.path().join(FILE)).expect("it should exist"), "[ broken");
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn contents(server: &McpServer, workspace: &Path) -> BTreeMap<String,
     let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
     let absolute = std::iter::once(command).chain(args).filter(|word| Path::new(word).is_absolute()).cloned();
     for path in named_paths(server).into_iter().chain(absolute) {
-        // A link leads where it leads: what runs is what lies there.
+        // A link is followed: its target is what runs.
         let Ok(place) = whole.join(&path).canonicalize() else { continue };
         if place.is_file() && (place.starts_with(&whole) || !Path::new(&path).is_absolute()) {
             files.insert(path, hash_of(&place));

@@ -16,20 +16,20 @@ use super::super::sandbox::{Confinement, Rights};
 use super::{SetupFailure, expanded, plain};
 use crate::agent::McpTransport;
 
-/// So much of what one says beside the protocol is kept, in bytes.
+/// How many bytes of a process's output outside the protocol are kept.
 const STDERR_KEPT: usize = 4 * 1024;
-/// How long it may take once it was asked to end.
+/// How long it may take to end once it was asked to.
 const END_ASKED: Duration = Duration::from_millis(500);
 
 /// A started process, before any message was exchanged.
 pub(in crate::gateway) struct Started {
     /// It, to be ended.
     pub(in crate::gateway) process: Process,
-    /// What it hears.
+    /// Its input.
     pub(in crate::gateway) stdin: ChildStdin,
     /// What it says.
     pub(in crate::gateway) stdout: ChildStdout,
-    /// The values of variables that were put in, which nobody is to see.
+    /// The values of substituted variables, which must not be shown.
     pub(in crate::gateway) secrets: Vec<String>,
 }
 
@@ -103,7 +103,7 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
         return Err(SetupFailure::new("it has no input and output", ""));
     };
     let words = Words::default();
-    // Ends with it: what it says is always read, so that it never waits for somebody to read it.
+    // Ends with the process: its output is always read, so that it never blocks.
     tokio::spawn(drain(stderr, words.clone()));
     Ok(Started { process: Process { child, group, words }, stdin, stdout, secrets })
 }
@@ -155,7 +155,7 @@ impl Process {
         self.words.last()
     }
 
-    /// Ends it, whose input nobody holds any more: by itself if it does so in time, else by force.
+    /// Ends a process whose input is closed: by itself if it does so in time, otherwise by force.
     pub(in crate::gateway) async fn end(mut self, patience: Duration) {
         if timeout(patience, self.child.wait()).await.is_err() {
             self.group.ask_to_end();

@@ -30,7 +30,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// Whether Slack certainly did not take the question up, so that it may be asked again without being done twice.
+    /// Whether Slack certainly did not process the request, so that it may be repeated without being done twice.
     pub(super) fn was_not_taken(&self) -> bool {
         match self {
             Self::Refused(_) => true,
@@ -101,7 +101,7 @@ pub(super) struct Api {
     rests: Cooldowns,
 }
 
-/// A key goes where it belongs, encrypted, or stays on this computer.
+/// A key is sent only to its owner, encrypted, or stays on this computer.
 fn may_go(url: &str) -> bool {
     Origin::of(url).is_some_and(|origin| origin.is_encrypted() || origin.is_loopback())
 }
@@ -159,7 +159,7 @@ impl Api {
         }
     }
 
-    /// Asks something that changes nothing, again and again as the rule for retries says.
+    /// Makes a request without side effects, with retries.
     pub(super) async fn ask(&self, method: &str, values: &[(&str, &str)]) -> Result<Map<String, Value>, Fault> {
         let mut tries = Tries::default();
         loop {
@@ -210,7 +210,7 @@ impl Api {
         rests_first(&self.rests, &self.terms).await
     }
 
-    /// Waits as the rule says after a try that failed; `false` where there is to be no other.
+    /// Waits after a failed attempt; `false` if there is to be no other.
     pub(super) async fn waits_after(&self, fault: &Fault, tries: &mut Tries) -> bool {
         waits_after(&self.rests, &self.terms, fault, tries).await
     }
@@ -265,7 +265,7 @@ impl Webhook {
         }
     }
 
-    /// Waits as the rule says after a try that failed; `false` where there is to be no other.
+    /// Waits after a failed attempt; `false` if there is to be no other.
     pub(super) async fn waits_after(&self, fault: &Fault, tries: &mut Tries) -> bool {
         waits_after(&self.rests, &self.terms, fault, tries).await
     }

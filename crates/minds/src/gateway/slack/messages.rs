@@ -96,7 +96,7 @@ pub struct SlackMessage {
 pub enum SlackPost {
     /// Slack has it.
     Sent {
-        /// The time by which Slack names it; a webhook does not tell it.
+        /// The timestamp with which Slack identifies it; a webhook does not report it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ts: Option<String>,
         /// How it went.
@@ -158,7 +158,7 @@ pub struct SlackLook {
 pub struct SlackTerms {
     /// How long one try may take.
     pub(in crate::gateway) patience: Patience,
-    /// How long it may take in all.
+    /// Its time limit in total.
     pub(in crate::gateway) total: Duration,
     /// When to try again.
     pub(in crate::gateway) retry: RetryPolicy,
@@ -183,7 +183,7 @@ impl SlackTerms {
 pub enum SlackCommand {
     /// Send this.
     Send {
-        /// Names it; Slack is told this name, so that a repeat is recognised.
+        /// Its id; Slack gets it, so that a repeat is recognised.
         id: Id,
         /// What is sent.
         message: SlackMessage,
@@ -202,7 +202,7 @@ pub enum SlackCommand {
 /// An event from the worker to the world.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SlackEvent {
-    /// What became of a message.
+    /// The result of a message.
     Posted {
         /// Which.
         id: Id,

@@ -10,15 +10,15 @@ use super::wire::Refusal;
 
 /// Lists in more pages are not read to their end.
 const PAGES_AT_MOST: usize = 20;
-/// So many names are remembered.
+/// How many names are remembered.
 const NAMES_AT_MOST: usize = 10_000;
 
 /// Cached names. Clones share their state.
 #[derive(Clone, Default)]
-pub(in crate::gateway) struct Names(Arc<Mutex<Known>>);
+pub(in crate::gateway) struct Names(Arc<Mutex<KnownNames>>);
 
 #[derive(Default)]
-struct Known {
+struct KnownNames {
     /// Ids of channels by their bare names.
     channels: BTreeMap<String, String>,
     /// Names of people by their ids.
@@ -45,10 +45,10 @@ fn text(value: &Value, key: &str) -> Option<String> {
 impl Names {
     /// Forgets all of it: the key is another.
     pub(in crate::gateway) fn forget(&self) {
-        *self.known() = Known::default();
+        *self.known() = KnownNames::default();
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn known(&self) -> std::sync::MutexGuard<'_, KnownNames> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -139,7 +139,7 @@ impl Names {
         self.known().people.get(id).cloned()
     }
 
-    /// The ids of the bot itself, whose messages are no news.
+    /// The ids of the bot itself, whose messages are not news.
     pub(super) async fn own(&self, api: &Api) -> Result<(String, String), Fault> {
         if let Some(own) = &self.known().own {
             return Ok(own.clone());
@@ -151,7 +151,7 @@ impl Names {
     }
 }
 
-/// Where a list goes on, if it does.
+/// Where a list continues, if it does.
 pub(super) fn next_page(answer: &serde_json::Map<String, Value>) -> Option<String> {
     text(answer.get("response_metadata")?, "next_cursor").filter(|next| next.len() <= 1_000)
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::api_client::{Api, Fault, trouble_of};
 use super::messages::{SlackArrival, SlackLook, SlackTrouble};
 use super::names::{Names, next_page};
-use super::wire::{Said, moment, plain};
+use super::wire::{PolledMessage, moment, plain};
 
 /// Messages that are asked for at once.
 const MESSAGES_IN_A_PAGE: &str = "200";
@@ -30,7 +30,7 @@ pub(super) async fn look(api: &Api, names: &Names, place: &str, channels: &BTree
             Ok(()) => {}
             Err(fault) => {
                 look.troubles.push(trouble_of(&fault, place, channel));
-                // What keeps one from being asked keeps the others, too.
+                // What prevents one channel from being read prevents the others, too.
                 if matches!(fault, Fault::Http(_)) {
                     break;
                 }
@@ -51,7 +51,7 @@ async fn look_into(
     let id = names.channel(api, channel).await?;
     let oldest = if known.is_empty() { begin(api.terms.settings.first_look_back()) } else { known.to_owned() };
     let after = moment(&oldest).unwrap_or_default();
-    let mut found: BTreeMap<(u64, u64), Said> = BTreeMap::new();
+    let mut found: BTreeMap<(u64, u64), PolledMessage> = BTreeMap::new();
     let mut newest = moment(known).map(|at| (at, known.to_owned()));
     let (mut page, mut goes_back, mut is_whole) = (String::new(), false, false);
     for _ in 0..PAGES_AT_MOST {
@@ -70,7 +70,7 @@ async fn look_into(
             if newest.as_ref().is_none_or(|(newest, _)| at > *newest) {
                 newest = Some((at, ts.to_owned()));
             }
-            found.extend(Said::read(message).map(|said| (at, said)));
+            found.extend(PolledMessage::read(message).map(|said| (at, said)));
         }
         match next_page(&answer) {
             Some(next) if next != page => page = next,
@@ -81,7 +81,7 @@ async fn look_into(
         }
     }
     if !is_whole && goes_back {
-        // Pages that go on forward in time are read on with the next look; of those that go back, the end is left out.
+        // Pages that go forward in time continue with the next poll; of those that go back, the end is left out.
         look.troubles.push(SlackTrouble {
             what: format!("{channel} has more messages than are read at once; the oldest were skipped"),
             remedy: "check the channel for the skipped messages".to_owned(),

@@ -9,7 +9,7 @@ use super::super::retry::Tries;
 use super::api_client::{Api, Fault, Webhook};
 use super::messages::{SlackMessage, SlackPost, SlackSends, SlackTerms};
 use super::names::Names;
-use super::wire::{EVENT_TYPE, Said, client_message_id, escaped};
+use super::wire::{EVENT_TYPE, PolledMessage, client_message_id, escaped};
 
 /// What sending needs.
 pub(super) struct Sending<'a> {
@@ -133,7 +133,7 @@ async fn found(
     };
     let answer = api.ask(method, &values).await?;
     let messages = answer.get("messages").and_then(Value::as_array).into_iter().flatten();
-    Ok(messages.filter_map(Said::read).find(|said| said.own.as_deref() == Some(id)).map(|said| said.ts))
+    Ok(messages.filter_map(PolledMessage::read).find(|said| said.own.as_deref() == Some(id)).map(|said| said.ts))
 }
 
 fn not_sent(fault: &Fault, place: &str, channel: &str) -> SlackPost {

@@ -53,7 +53,8 @@ impl SlackTraffic {
         std::mem::take(&mut self.heard)
     }
 
-    /// Whether something is to come that a room without a window waits for: what became of messages, and the first look.
+    /// Whether something is outstanding that a room without a window waits for: results of messages, and the first
+    /// poll.
     pub(in crate::gateway) fn owes(&self) -> bool {
         !self.sending.is_empty() || (self.is_looking && !self.has_looked)
     }

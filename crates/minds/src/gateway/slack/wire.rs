@@ -6,7 +6,7 @@ use super::super::keys::{SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL};
 
 /// The event type in the metadata of messages sent from here.
 pub(super) const EVENT_TYPE: &str = "agent_workshop_message";
-/// A message that came in is no longer, in characters.
+/// The maximum length of an incoming message, in characters.
 const TEXT_CHARS_AT_MOST: usize = 16_000;
 
 /// Why a request failed, as text.
@@ -14,7 +14,7 @@ const TEXT_CHARS_AT_MOST: usize = 16_000;
 pub(super) struct Refusal {
     /// Slack's word for it, such as `channel_not_found`.
     pub(super) code: String,
-    /// The permission that is missing, where it says so.
+    /// The missing permission, if Slack names it.
     pub(super) needed: Option<String>,
 }
 
@@ -101,7 +101,7 @@ pub fn is_newer(ts: &str, than: &str) -> bool {
 
 /// A relevant message of a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Said {
+pub(super) struct PolledMessage {
     pub(super) ts: String,
     /// The id of who wrote it, where a person did.
     pub(super) user: Option<String>,
@@ -113,11 +113,11 @@ pub(super) struct Said {
     pub(super) own: Option<String>,
 }
 
-/// Kinds of messages that somebody wrote; others tell of joins, topics and the like.
+/// The kinds of messages that somebody wrote; others are about joins, topics and the like.
 const WRITTEN: [&str; 4] = ["bot_message", "file_share", "thread_broadcast", "me_message"];
 
-impl Said {
-    /// A message of an answer; none where nobody wrote it, or where it is no message at all.
+impl PolledMessage {
+    /// A message of an answer; `None` if nobody wrote it, or if it is not a message.
     pub(super) fn read(message: &Value) -> Option<Self> {
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let ts = text(message, "ts").filter(|ts| moment(ts).is_some())?;
@@ -144,7 +144,7 @@ pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A text of Slack's in plain words; `name` tells who is behind an id.
+/// A text of Slack's as plain words; `name` resolves ids.
 pub(super) fn plain(text: &str, name: impl Fn(&str) -> Option<String>) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -229,8 +229,9 @@ mod tests {
 
     #[test]
     fn only_what_somebody_wrote_is_a_message() {
-        let read = |message: Value| Said::read(&message);
-        let said = read(json!({ "ts": "1.5", "user": "U1", "text": "hi", "thread_ts": "1.2" })).expect("it is one");
+        let read = |message: Value| PolledMessage::read(&message);
+        let said =
+            read(json!({ "ts": "1.5", "user": "U1", "text": "hi", "thread_ts": "1.2" })).expect("it should be valid");
         assert_eq!((said.user.as_deref(), said.thread.as_deref(), said.own), (Some("U1"), Some("1.2"), None));
         assert_eq!(read(json!({ "ts": "1.5", "thread_ts": "1.5", "text": "head" })).and_then(|said| said.thread), None);
         for odd in [
@@ -256,7 +257,7 @@ mod tests {
             usual.iter().map(|code| Refusal::of_webhook(code).words("#ops").1).collect();
         assert_eq!(words.len(), usual.len());
         let answer = json!({ "ok": false, "error": "missing_scope", "needed": "users:read" });
-        assert!(Refusal::of(answer.as_object().expect("it is")).words("#ops").1.contains("users:read"));
+        assert!(Refusal::of(answer.as_object().expect("it should be")).words("#ops").1.contains("users:read"));
         assert!(Refusal::of_webhook("strange\nthing").words("#ops").0.contains("strange thing"));
         assert_eq!(Refusal::of(&Map::new()).code, "no reason given");
     }

@@ -6,7 +6,7 @@ use crate::mind::headings;
 use crate::mind::prompts::{TEXTS, filled};
 use crate::mind::untrusted_text::name;
 
-/// How to read the prompt; for a summary and for what is worth remembering, what is wanted of one.
+/// How to read the prompt; for summaries and memories, what is wanted.
 pub(super) fn part() -> PartProvider {
     let names = ("guide", "What counts as an instruction", headings::GUIDE);
     PartProvider::new(names, Slot::System, |context, out| {

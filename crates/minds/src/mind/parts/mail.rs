@@ -13,9 +13,9 @@ use crate::mind::prompts::{TEXTS, push as push_text};
 use crate::mind::untrusted_text::{ITEM_CHARS, LEAST_CHARS, LINE_CHARS};
 use crate::mind::untrusted_text::{name, push_fenced};
 
-/// Mail that was seen before and stands in a prompt all the same, where the moment is another.
+/// How many pieces of mail that were seen before are repeated in a prompt about something else.
 const SEEN_MAIL_AT_MOST: usize = 3;
-/// With less room than this nothing is told of mail.
+/// With less room than this, mail is left out.
 const LEAST_ROOM: usize = (headings::MAIL.len() + LEAST_CHARS * 4) / 4;
 
 /// Unread mail, and a little of the rest. It gets its space before boards do, because someone is waiting for an answer.
@@ -43,7 +43,7 @@ fn item(mail: &MailItem) -> PartItem {
     PartItem { id: mail.id.to_string(), name: mail.subject.clone(), by: mail.from.to_string(), text: mail.text.clone() }
 }
 
-/// Appends mail, each piece fenced as data, as far as the room goes, and tells which pieces were shown. Says how many
+/// Appends mail, each piece fenced as data, as far as there is room, and reports which pieces were shown. Says how many
 /// of `count` pieces were not.
 pub(in super::super) fn push_mail(
     out: &mut String,

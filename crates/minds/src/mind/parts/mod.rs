@@ -124,8 +124,9 @@ impl fmt::Debug for PartProvider {
 }
 
 impl PartProvider {
-    /// A part of all prompts but those that look back (for a summary, for what is worth remembering), for agents that share the workspace, a 24th of the prompt long at
-    /// most and last in its slot, unless it is said otherwise. `write` says what there is to tell at a moment.
+    /// A part of all prompts but those that look back (for a summary, for what is worth remembering), for agents that
+    /// share the workspace, a 24th of the prompt long at most and last in its slot, unless it is said otherwise.
+    /// `write` says what there is to tell at a moment.
     pub fn new(
         (id, label, heading): (&str, &str, &str),
         slot: Slot,
@@ -163,7 +164,7 @@ impl PartProvider {
     }
 
     /// The same part, with `tell` as the formatter of the content that was looked up.
-    pub(super) fn told(self, tell: fn(&str, &mut PartWriter)) -> Self {
+    pub(super) fn formatted_by(self, tell: fn(&str, &mut PartWriter)) -> Self {
         let id = self.id.clone();
         let write = move |context: &MindContext, out: &mut PartWriter| {
             if let Some(text) = context.gathered.get(&id) {
@@ -210,7 +211,7 @@ impl PartProvider {
         self.look_up.as_ref().filter(|_| self.belongs(context)).and_then(|look_up| look_up(context))
     }
 
-    /// Writes what there is to tell.
+    /// Writes the content of the part.
     pub(super) fn write(&self, context: &MindContext, out: &mut PartWriter) {
         (self.write)(context, out);
     }

@@ -12,16 +12,16 @@ use crate::mind::prompt::PartItem;
 
 /// The word of the part.
 pub const REMEMBERED: &str = "remembered";
-/// Memories are looked for by so much of what is asked.
+/// How many characters of the request are used to look for memories.
 const ABOUT_CHARS: usize = 2_000;
-/// The last so many lines of a conversation say what it is about.
+/// How many of the last lines of a conversation define its topic.
 const LINES_TOLD: usize = 3;
 
-/// What it remembers: its own memories and those that everybody shares.
+/// Its memories: its own and the shared ones.
 pub(super) fn part() -> PartProvider {
     let names = (REMEMBERED, "What it remembers about this", headings::REMEMBERED);
     PartProvider::looked_up(names, Slot::Changing, question)
-        .told(|text, out| {
+        .formatted_by(|text, out| {
             let recalled = Reminder::parse(text).memories;
             let items = recalled.iter().map(item).collect();
             out.data(&bullets(recalled.iter().map(RecalledMemory::line)), items);
@@ -39,7 +39,7 @@ fn item(recalled: &RecalledMemory) -> PartItem {
     }
 }
 
-/// What is looked for; nothing where there is nothing to be reminded of, or nothing is asked.
+/// The query for memories; `None` if there are none, or nothing is asked.
 fn question(context: &MindContext) -> Option<Value> {
     let about = about(context).filter(|_| context.memory.recallable > 0)?;
     Some(json!({ "about": about }))
@@ -125,7 +125,7 @@ mod tests {
         let mut context = working("Which port?");
         context.gathered.insert(REMEMBERED.into(), found.to_json());
         let prompt = render(&PromptParts::default(), &context);
-        let part = prompt.parts_from(REMEMBERED).next().expect("it is told");
+        let part = prompt.parts_from(REMEMBERED).next().expect("it should be reported");
         assert!(part.text.starts_with(headings::REMEMBERED), "{}", part.text);
         assert!(part.text.contains("- Port 8080 is taken. (fact, 2026-11-24, shared by bram)"), "{}", part.text);
         let lines = part.text.lines().filter(|line| line.starts_with("##")).count();

@@ -17,7 +17,7 @@ const FILES: [&str; 8] = [
     include_str!("work.md"),
 ];
 
-/// How the line above a block begins and ends; its name stands between.
+/// The beginning and the end of the line above a block; its name is between them.
 const NAME: (&str, &str) = ("<!-- ", " -->");
 
 macro_rules! blocks {
@@ -97,7 +97,7 @@ blocks! {
 /// The blocks of all files.
 pub(super) static TEXTS: LazyLock<Blocks> = LazyLock::new(|| Blocks::of(&found()));
 
-/// Every block of every file, by name. What stands above the first is for whoever reads the file.
+/// Every block of every file, by name. The text above the first one is for readers of the file.
 fn found() -> Vec<(&'static str, &'static str)> {
     let mut found = Vec::new();
     for file in FILES {
@@ -111,7 +111,7 @@ fn found() -> Vec<(&'static str, &'static str)> {
 }
 
 fn block(found: &[(&str, &'static str)], name: &str) -> &'static str {
-    // A block that is missing is found by the test below, not by whoever runs the program.
+    // A missing block is found by the test below, not by users.
     found.iter().find(|(of, _)| *of == name).map_or("", |(_, text)| text)
 }
 

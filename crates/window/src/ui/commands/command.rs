@@ -30,7 +30,7 @@ use crate::workspace::{Relationship, SettingsEdit};
 pub enum RoomAct {
     /// About an agent.
     Agent(AgentCommand),
-    /// About where elements stand and what they are called.
+    /// The positions and names of elements.
     Element(ElementCommand),
     /// About what an element holds.
     Edit(ElementEdit),
@@ -42,7 +42,7 @@ pub enum RoomAct {
     Relate(RelationshipCommand),
     /// About furniture.
     Furnish(FurnishCommand),
-    /// About work that goes on.
+    /// About running work.
     Work(KernelCommand),
     /// About channels and blackboards.
     Together(CollaborationCommand),
@@ -70,7 +70,7 @@ pub enum WindowCommand {
     SelectRope(Relationship),
     /// Makes a file the one that is looked at.
     ChooseFile(Option<String>),
-    /// Brings what is selected into view, or everything where nothing is.
+    /// Brings the selection into view, or everything if nothing is selected.
     Frame,
     /// Brings everybody into view who works, talks or needs the person.
     ShowBusy,
@@ -90,16 +90,16 @@ pub enum WindowCommand {
     GoTo(Thing),
     /// Opens the menu of what is selected.
     OpenMenu,
-    /// Puts the next question of an agent in front, or the one before, and brings whoever asks it into view.
+    /// Moves the next or the previous question of an agent to the front, and brings its agent into view.
     StepQuestion {
         /// The next one.
         forward: bool,
     },
-    /// Puts this question in front, and brings whoever asks it into view.
+    /// Moves this question to the front, and brings its agent into view.
     ChooseQuestion(ApprovalId),
-    /// Brings whoever asks the question in front into view, selected.
+    /// Brings the agent of the question in front into view, and selects it.
     ShowQuestion,
-    /// Lights up everyone in the room who knows something; nobody where it is nothing.
+    /// Highlights the agents that know something; nobody if it is `None`.
     LightUp(Option<Arc<WhoKnows>>),
     /// Shows a conversation, by its session.
     ShowConversation(Id),
@@ -129,7 +129,7 @@ pub enum WindowCommand {
     ToggleNotices,
     /// Shows the notices.
     ShowNotices,
-    /// Puts something aside that the person was told.
+    /// Dismisses a notice.
     Notice(NoticeCommand),
     /// Closes a panel in front of the panes.
     Close(FrontPanel),
@@ -161,7 +161,7 @@ pub enum WindowCommand {
     Browse(Purpose),
     /// Keeps a task that was given, so that it can be given again.
     RememberTask(String),
-    /// Begins a task in the bar below the room, for the person to go on with.
+    /// Begins a task in the bar below the room, for the person to continue.
     BeginTask {
         /// Who is to do it.
         agent: Id,
@@ -170,9 +170,10 @@ pub enum WindowCommand {
     },
     /// Tells the person something, and whether it is good.
     Tell(String, bool),
-    /// Gives up what is in the hand, else closes what is open, else deselects.
+    /// Cancels a drag, otherwise closes what is open, otherwise deselects.
     Escape,
-    /// Shows a workflow in the graph, or the one that was shown last, and lets it run: asks what it is to be about first.
+    /// Shows a workflow in the graph, or the one that was shown last, and lets it run: asks what it is to be about
+    /// first.
     ShowWorkflow {
         /// Its file.
         path: Option<String>,
@@ -198,7 +199,7 @@ pub enum NoticeCommand {
     PutCapAside(String),
     /// A run of failures of a provider, by its mark.
     PutFaultAside(String),
-    /// The first steps, for good.
+    /// The first steps, permanently.
     CloseHint,
 }
 
@@ -271,7 +272,7 @@ pub enum Command {
     OpenScene(String),
     /// Makes a scene of this name and opens it.
     NewScene(String),
-    /// Saves the open scene under another name and goes on in that one.
+    /// Saves the open scene under another name and continues in that one.
     SaveSceneAs(String),
     /// Begins the open scene as its file says: memories and places are forgotten.
     ResetScene,
@@ -300,7 +301,7 @@ pub enum Command {
         name: String,
         /// Who answers: `acp:claude`.
         model: String,
-        /// Where in the room it comes to stand.
+        /// Where in the room it is placed.
         place: DropPlace,
     },
     /// Connects an MCP server now, whether or not it is needed: by its key.
@@ -336,7 +337,7 @@ pub enum Command {
     ImportSeen(ImportQuestion),
     /// Writes the log of this run as JSON into this file, or into the workspace's exports where none is named.
     ExportLog(Option<PathBuf>),
-    /// Writes the workspace as a zip into this file, or beside the workspace where none is named.
+    /// Writes the workspace as a zip into this file, or beside the workspace if none is given.
     ExportZip(Option<PathBuf>),
     /// Opens another workspace.
     OpenWorkspace(PathBuf),
@@ -346,11 +347,11 @@ pub enum Command {
     Screenshot(Option<PathBuf>),
     /// Does something slow beside the frames, for a pane.
     Run(Job),
-    /// Closes the window; asks first where work goes on or something is not saved.
+    /// Closes the window; asks first if work is running or something is not saved.
     Quit,
-    /// Closes it whatever goes on.
+    /// Closes it even if work is running.
     QuitNow,
-    /// Closes it as soon as no work goes on, or not any more.
+    /// Closes it as soon as no work is running, or cancels that.
     QuitWhenDone(bool),
 }
 

@@ -21,8 +21,8 @@ pub const LIFTED: &str = texts::LIFTED;
 /// The kind of element that shows channels.
 pub const CHANNEL_BOARD: &str = "messageboard";
 
-/// Where an agent that is dropped here comes to stand: above all elements, unless it is put there exactly. The ghost that
-/// is dragged shows it; [`add_agent`] does it.
+/// Where an agent that is dropped here comes to stand: above all elements, unless it is put there exactly. The ghost
+/// that is dragged shows it; [`add_agent`] does it.
 pub fn spawn_place(room: &RoomModel, place: Vec2, exactly: bool) -> Vec2 {
     let topmost = room.elements.iter().map(|element| element.position.y).reduce(f32::max);
     tenths(spawn_position::spawn_place(place, topmost, room.spawn_above.filter(|_| !exactly)))
@@ -33,8 +33,8 @@ pub fn is_exact(modifiers: Modifiers) -> bool {
     modifiers.alt || modifiers.ctrl || modifiers.command
 }
 
-/// Puts an agent of a profile here, under an id of its own so that it can be taken away again. One order; where it comes to
-/// stand elsewhere than it was put, the person is told why.
+/// Puts an agent of a profile here, under an id of its own so that it can be taken away again. One order; where it
+/// comes to stand elsewhere than it was put, the person is told why.
 pub fn add_agent(room: &RoomModel, profile: &Id, place: Vec2, exactly: bool) -> Vec<Command> {
     let position = spawn_place(room, place, exactly);
     let ids = unique_names::numbered(profile, "", 1);
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_drop_is_one_order_and_says_why_where_it_is_lifted() {
         let room = sample_room();
-        // The topmost element stands at 200, and agents come in 120 above it.
+        // The topmost element is at 200, and agents are added 120 above it.
         for (y, exactly, stands, is_told) in
             [(0.0, false, 320.0, true), (0.04, true, 0.0, false), (900.0, false, 900.0, false)]
         {

@@ -1,5 +1,5 @@
-//! What commands about files are about: a row of the list of files, the files that go with it, and what these are to the
-//! room.
+//! What commands about files are about: a row of the list of files, the files that go with it, and what these are to
+//! the room.
 
 use crate::base::Id;
 
@@ -13,7 +13,7 @@ pub enum FilesRow {
     File,
     /// A folder.
     Folder,
-    /// A file that is gone and can be had back.
+    /// A deleted file that can be restored.
     Gone,
     /// The heading over what is gone.
     Bin,

@@ -6,7 +6,7 @@ use super::table::{CommandInfo, CommandTable, KeyContext};
 use crate::ui::state::SpaceBar;
 use crate::ui::state::dock::{Dock, Tab};
 
-/// Pauses when the space bar is let go, unless it was held to move the view.
+/// Pauses when the space bar is released, unless it was held to move the view.
 const PAUSE: &str = "time.pause";
 /// Shows and hides the keys.
 const KEYS: &str = "window.keys";
@@ -20,7 +20,7 @@ const WALKING: [&str; 2] = ["room.next", "room.previous"];
 /// How far keys reach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyReach {
-    /// Something is asked in front of everything: nothing behind it hears them.
+    /// A dialog is open: nothing behind it gets them.
     Question,
     /// A panel lies in front: what works everywhere does, and what closes the panel.
     Panel,
@@ -53,7 +53,7 @@ pub fn pressed<'t>(
 ) -> Vec<&'t CommandInfo> {
     let writes = ctx.text_edit_focused();
     let focused = ctx.memory(|memory| memory.focused());
-    // An open menu hears the keys alone; it is closed before anything else.
+    // An open menu gets the keys alone; it is closed before anything else.
     let menu_open = egui::Popup::is_any_open(ctx);
     // What is not seen is not deleted, framed or moved.
     let in_room = reach == KeyReach::WithRoom && !menu_open && focused.is_none_or(|widget| widget == room_widget());
@@ -63,12 +63,12 @@ pub fn pressed<'t>(
     let counts = |command: &&CommandInfo| {
         let here = match command.context {
             _ if menu_open => false,
-            // Who is asked something answers, or puts the question away.
+            // An open question is answered or closed first.
             _ if reach == KeyReach::Question => command.id == ESCAPE,
             KeyContext::Everywhere => true,
             KeyContext::NotWriting => !writes && (reach != KeyReach::Panel || command.id == KEYS),
             KeyContext::Room => in_room,
-            // Whoever draws these looks for its keys itself.
+            // The code that draws these handles its keys itself.
             KeyContext::Files | KeyContext::Editor | KeyContext::Finding | KeyContext::Graph => false,
         };
         here && command.id != PAUSE && (walks || !WALKING.contains(&command.id)) && !is_taken(focused, command.id)
@@ -76,7 +76,7 @@ pub fn pressed<'t>(
     let is_behind = menu_open || matches!(reach, KeyReach::Question | KeyReach::Panel);
     let of_id = |id: &str| table.find(id).filter(|_| !writes && !is_behind);
     let asked_by = |event: &Event| match event {
-        // egui turns these two into events of their own before anybody sees the keys.
+        // egui turns these two into events of its own before keys are seen.
         Event::Copy => of_id("room.copy"),
         Event::Paste(_) => of_id("room.paste"),
         Event::Key { key, pressed: true, modifiers, .. } => {
@@ -101,13 +101,13 @@ pub fn pressed<'t>(
 }
 
 /// Whether what is drawn here hears keys: no menu is open over it and no dialog lies before it.
-pub fn are_heard(ui: &Ui) -> bool {
+pub fn are_active(ui: &Ui) -> bool {
     !egui::Popup::is_any_open(ui.ctx()) && ui.memory(|memory| memory.is_above_modal_layer(ui.layer_id()))
 }
 
 /// Whether the keys of this command of the house are pressed; they are used up. For panes that have the keyboard.
 pub fn take(ui: &Ui, id: &str) -> bool {
-    if !are_heard(ui) {
+    if !are_active(ui) {
         return false;
     }
     let keys = CommandTable::standard().find(id).map_or(&[][..], |command| command.keys);
@@ -116,7 +116,7 @@ pub fn take(ui: &Ui, id: &str) -> bool {
     keys.iter().filter(pressed).count() > 0
 }
 
-/// Follows the space bar. Whether it was let go without having moved the view: it pauses then, and not before.
+/// Follows the space bar. Returns whether it was released without having moved the view: it pauses only then.
 fn space_bar(input: &mut egui::InputState, in_room: bool, space: &mut SpaceBar) -> bool {
     let mut pauses = false;
     input.events.retain(|event| {
@@ -128,7 +128,7 @@ fn space_bar(input: &mut egui::InputState, in_room: bool, space: &mut SpaceBar) 
             if *space == SpaceBar::Up {
                 *space = SpaceBar::Down;
             }
-            // A widget with the focus takes it for a click.
+            // A focused widget takes it for a click.
             return false;
         }
         true

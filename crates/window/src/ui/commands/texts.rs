@@ -1,6 +1,6 @@
 //! Every text of the commands, beside the table of commands.
 
-/// Said where an agent does not come to stand where it was put.
+/// Shown if an agent cannot stay where it was put.
 pub(super) const LIFTED: &str =
     "Agents appear above the elements. Hold Alt or Ctrl while dropping to place one exactly.";
 

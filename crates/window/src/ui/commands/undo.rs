@@ -3,7 +3,7 @@
 use crate::ui::commands::RoomAct;
 use crate::workspace::vfs::NewFile;
 
-/// So many changes can be taken back.
+/// The maximum number of changes that can be undone.
 const KEPT: usize = 200;
 
 /// What was done at once, and what takes it back: each in the order in which it is to be done.
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_taken_back_last_first_and_done_again() {
+    fn changes_are_undone_last_first_and_redone() {
         let mut history = History::default();
         history.note(step(&[1.0, 2.0], &[1.0, 0.0]));
         history.note(step(&[3.0], &[2.0]));

@@ -18,18 +18,18 @@ use crate::view::paint;
 use crate::view::recent_events::Recent;
 use crate::view::theme::{LINE, RADIUS, SPACE, Theme};
 
-/// So many of the last things said are drawn; the log has the rest.
+/// How many of the last messages are drawn; the log has the rest.
 const SAID_SHOWN: usize = 60;
-/// The figure of who speaks stands beside what it says, so wide.
+/// The width of the speaker's figure beside a message.
 const FACE_POINTS: f32 = 30.0;
-/// Of those who talk so many have their faces in the list, from so far at the left and so far apart.
+/// How many participants' faces are shown in the list, their left margin and their distance.
 const FACES_SHOWN: usize = 3;
 const FACES_LEFT: f32 = 10.0;
 const FACES_STEP: f32 = 17.0;
 /// The draft that holds what a new conversation is to be about.
 const TOPIC: &str = "topic";
 
-/// A conversation in the list, whether it goes on or is over.
+/// A conversation in the list, running or ended.
 struct Entry<'a> {
     session: Id,
     participants: Vec<Id>,
@@ -39,12 +39,12 @@ struct Entry<'a> {
     ended: Option<&'a str>,
 }
 
-/// The name in the log of a conversation that goes on.
+/// The name of a running conversation in the log.
 fn session_of(key: ConversationKey) -> Id {
     format!("conversation-{key}").into()
 }
 
-/// Those that go on first, then those that are over, each newest first.
+/// Running ones first, then those that have ended, each newest first.
 fn entries<'a>(room: &'a RoomModel, recent: &'a Recent) -> Vec<Entry<'a>> {
     let running = room.talks.iter().rev().map(|talk| Entry {
         session: session_of(talk.key),
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_comes_first_and_stands_once() {
+    fn what_is_running_comes_first_and_is_listed_once() {
         let (room, recent) = (crate::ui::testing::sample_room(), crate::ui::testing::sample_recent());
         let sessions: Vec<Id> = entries(&room, &recent).into_iter().map(|entry| entry.session).collect();
         assert_eq!(sessions, ["conversation-4".into(), "conversation-3".into()]);

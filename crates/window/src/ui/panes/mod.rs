@@ -1,5 +1,5 @@
-//! What can be seen in the window, each by itself: the room, files, texts, the graph with workflows, the log, what agents
-//! have in common, and what is selected.
+//! What can be seen in the window, each by itself: the room, files, texts, the graph with workflows, the log, what
+//! agents have in common, and what is selected.
 
 pub mod blackboard;
 pub mod canvas;

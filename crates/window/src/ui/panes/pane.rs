@@ -18,7 +18,8 @@ pub trait Pane: Send {
     /// What its tab is called.
     fn title(&self) -> &'static str;
 
-    /// Its commands: they stand in the menus, the palette, the list of keys and `workshop --help-keys` like all others.
+    /// Its commands: they are listed in the menus, the palette, the list of keys and `workshop --help-keys` like all
+    /// others.
     fn commands(&self) -> Vec<CommandInfo> {
         Vec::new()
     }
@@ -33,7 +34,7 @@ pub trait Pane: Send {
         Vec::new()
     }
 
-    /// Takes what came of a job that it asked for, by the job's name.
+    /// Receives the result of a job that it requested, by the job's name.
     fn finish(&mut self, job: &str, result: JobResult) {
         let _ = (job, result);
     }

@@ -14,10 +14,10 @@ use crate::ui::widgets::{self, dialog, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
-/// What was chosen and written so far.
+/// The present choices and inputs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CodingAgentChoice {
-    /// What stands behind `acp:`, once one was chosen from the list.
+    /// The text after `acp:`, once one was chosen from the list.
     chosen: Option<String>,
     /// A command line instead.
     line: String,
@@ -38,7 +38,7 @@ impl CodingAgentChoice {
     }
 }
 
-/// Draws the question; what it came to, once it is answered, and what is to be done meanwhile.
+/// Draws the dialog. Returns its result, once it is answered, and what is to be done meanwhile.
 pub(super) fn add_coding_agent(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -115,7 +115,7 @@ fn choose(ui: &mut Ui, agents: &CodingAgents, own: &mut CodingAgentChoice, theme
     }
 }
 
-/// How the chosen one stands, and what can be done about it.
+/// The status of the chosen one, and the actions for it.
 fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { theme, ui: state, .. } = *cx;
     ui.add(Label::new(RichText::new(agent.agent.details()).monospace().size(TYPE[0])).wrap());
@@ -149,7 +149,7 @@ fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, comman
         }
         ui.label(widgets::small(text_format::capitalised(server_status_text::consent(agent.consent)), theme));
     });
-    // As it is called where it was asked, and where it could not be.
+    // The name under which it was requested, if it could not be.
     let names = [format!("{PROVIDER} · {}", agent.name), format!("{PROVIDER}:{}", agent.name)];
     if let Some(trial) = state.providers.trial.as_ref().filter(|trial| names.contains(&trial.of)) {
         trial_ui(ui, trial, state.time.now_secs, theme, commands);

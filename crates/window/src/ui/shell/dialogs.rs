@@ -18,7 +18,7 @@ use crate::view::theme::{DIALOG, SPACE, Theme};
 pub const LONGEST_STEM_BYTES: usize = 120;
 /// What would be imported is scrolled where it is higher.
 const SUMMARY_POINTS: f32 = 320.0;
-/// So many files that are not saved are named.
+/// How many unsaved files are named.
 const UNSAVED_SHOWN: usize = 6;
 
 /// What was written into the question that is open.
@@ -35,7 +35,7 @@ impl Dialogs {
     }
 }
 
-/// What a question came to: it stays open, it is put away, or this is done.
+/// The result of a dialog: it stays open, it is closed, or this is done.
 type Answer = Option<Vec<Command>>;
 
 /// Draws the question that is open, if one is.
@@ -87,7 +87,7 @@ fn about(ui: &mut Ui, text: impl Into<String>, theme: &Theme) {
     ui.add(egui::Label::new(widgets::soft(text, theme)).wrap());
 }
 
-/// The line of buttons: each with what it comes to. Which was pressed.
+/// The row of buttons, each with its result. Returns the result of the clicked one.
 fn buttons(ui: &mut Ui, add: impl FnOnce(&mut Ui, &mut dyn FnMut(Response, Vec<Command>))) -> Answer {
     ui.add_space(SPACE[2]);
     let mut answer = None;
@@ -193,7 +193,7 @@ fn close_file(ui: &mut Ui, path: &str, theme: &Theme) -> Answer {
     })
 }
 
-/// The window is to be closed while work goes on, or while something is not saved.
+/// The window is to be closed while work is running, or while something is not saved.
 fn close(ui: &mut Ui, cx: &ViewerContext<'_>) -> Answer {
     let ViewerContext { room, unsaved, theme, .. } = *cx;
     let at_work = room.work.pieces.len();

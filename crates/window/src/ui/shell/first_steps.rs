@@ -1,5 +1,5 @@
-//! The first minute: three steps on a small card in the room, each ticked off when the person has taken it, with an arrow
-//! to the place for the next.
+//! The first minute: three steps on a small card in the room, each ticked off when the person has taken it, with an
+//! arrow to the place for the next.
 
 use egui::{
     Area, CornerRadius, Id as WidgetId, LayerId, Order, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, vec2,
@@ -16,7 +16,7 @@ use crate::ui::{Command, UiState, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 
-/// The card is so wide.
+/// The width of the card.
 const CARD_POINTS: f32 = 270.0;
 /// Rooms that are shown smaller than this have no place for it.
 const FITS_POINTS: egui::Vec2 = egui::vec2(340.0, 260.0);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_card_is_put_away_for_good_whatever_was_taken() {
+    fn the_card_is_put_away_permanently_whatever_was_taken() {
         for button in ["Got it", "Close the hint"] {
             let mut window = card_of(UiState::default());
             window.get_by_label(button).click();

@@ -135,7 +135,7 @@ impl Shell {
         commands
     }
 
-    /// Brings whoever has begun to ask into view, once the person's hands are free.
+    /// Brings an agent that has a new question into view, once the person's mouse and keyboard are idle.
     fn meet_question(&self, root: &Ui, room: &RoomModel, state: &mut UiState) {
         let is_busy = self.panes.canvas.is_busy() || root.input(|input| input.pointer.any_down());
         if is_busy || !state.view.is_framed {
@@ -190,7 +190,7 @@ impl Shell {
     }
 }
 
-/// What everything is drawn from beside the room, which shows meanwhile what is carried.
+/// What everything is drawn from in addition to the room, which shows dragged things meanwhile.
 #[derive(Clone, Copy)]
 struct Look<'a> {
     recent: &'a Recent,

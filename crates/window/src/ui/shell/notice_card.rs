@@ -12,7 +12,7 @@ use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::theme::{MARK_RADIUS, SPACE, TYPE, Theme};
 
-/// A notice with a coloured edge. Whether it is to be put aside.
+/// A notice with a coloured edge. Returns whether it is to be dismissed.
 pub(super) fn card(
     ui: &mut Ui,
     (title, text): (&str, &str),
@@ -27,6 +27,7 @@ pub(super) fn card(
         ui.spacing_mut().item_spacing.y = SPACE[0];
         widgets::line(
             ui,
+            close,
             |ui| {
                 ui.add(egui::Label::new(RichText::new(title).size(TYPE[1]).color(colour)).truncate());
             },

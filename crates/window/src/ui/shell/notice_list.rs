@@ -6,7 +6,7 @@ use crate::base::Severity;
 use crate::ui::commands::WindowCommand;
 use crate::ui::shell::notice_card::place_button;
 use crate::ui::shell::texts::notices as texts;
-use crate::ui::state::notice_board::{place_of, told_place};
+use crate::ui::state::notice_board::{place_of, place_text};
 use crate::ui::state::{FrontPanel, Place};
 use crate::ui::widgets;
 use crate::ui::widgets::dialog::DialogFrame;
@@ -50,7 +50,7 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec
     wrong.show_rows(ui, LINE_POINTS, all.len(), |ui, range| {
         for problem in &all[range] {
             let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
-            let text = (told_place(problem), sentence(&problem.what), sentence(&problem.remedy));
+            let text = (place_text(problem), sentence(&problem.what), sentence(&problem.remedy));
             line(ui, text, colour, place_of(problem).as_ref(), cx, commands);
         }
     });
@@ -119,7 +119,7 @@ mod tests {
     use egui_kittest::kittest::Queryable;
 
     #[test]
-    fn what_was_put_aside_is_found_again_and_leads_to_its_place() {
+    fn what_was_dismissed_is_found_again_and_leads_to_its_place() {
         let problems = vec![Problem::error("agents/ada.md", "unknown key", "mend it").at_line(Some(4))];
         let room = RoomModel { problems: problems.into(), ..sample_room() };
         let mut state = UiState::default();

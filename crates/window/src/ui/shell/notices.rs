@@ -12,16 +12,16 @@ use crate::ui::commands::{NoticeCommand, WindowCommand};
 use crate::ui::shell::notice_card::{card, place_button};
 use crate::ui::shell::provider_notices;
 use crate::ui::shell::texts::notices as texts;
-use crate::ui::state::notice_board::{Group, file_or_place, place_of, told_place};
+use crate::ui::state::notice_board::{Group, file_or_place, place_of, place_text};
 use crate::ui::state::notices::OUTCOME_SECS;
 use crate::ui::widgets;
 use crate::ui::widgets::text_format::sentence;
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::SPACE;
 
-/// So many places with problems are shown at once.
+/// How many places with problems are shown at once.
 const SHOWN: usize = 3;
-/// So many outcomes are shown at once, the newest.
+/// How many outcomes are shown at once, newest last.
 const OUTCOMES_SHOWN: usize = 4;
 
 fn notice(command: NoticeCommand) -> Command {
@@ -73,13 +73,14 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
             let text = texts::more_problems(more);
             widgets::line(
                 ui,
+                "more problems",
                 |ui| drop(ui.label(widgets::small(text, cx.theme))),
                 |ui| {
-                    if ui.small_button(texts::DISMISS_ALL).clicked() {
-                        commands.push(notice(NoticeCommand::PutAllAside));
-                    }
                     if ui.small_button(texts::SHOW_ALL).clicked() {
                         commands.push(WindowCommand::ShowNotices.into());
+                    }
+                    if ui.small_button(texts::DISMISS_ALL).clicked() {
+                        commands.push(notice(NoticeCommand::PutAllAside));
                     }
                 },
             );
@@ -87,12 +88,12 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     }
 }
 
-/// One place and what is wrong there. Whether it is to be put aside.
+/// One place and its problems. Returns whether it is to be dismissed.
 fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) -> bool {
     let theme = cx.theme;
     let Some(problem) = group.problems.first().map(|index| &cx.ui.notices.board().all()[*index]) else { return false };
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
-    let place = told_place(problem);
+    let place = place_text(problem);
     let what = sentence(&problem.what);
     card(ui, (&place, &what), colour, theme, &texts::dismiss(&place), |ui| {
         ui.add(egui::Label::new(widgets::soft(sentence(&problem.remedy), theme)).wrap());
@@ -127,13 +128,13 @@ fn cap_card(ui: &mut Ui, cap: &str, cx: &ViewerContext<'_>, commands: &mut Vec<C
     }
 }
 
-/// Slow work that is under way: how far it is, and a way to give it up.
+/// Running jobs: their progress, and a button for cancelling each.
 fn jobs(ui: &mut Ui, cx: &ViewerContext<'_>) {
     for job in &cx.ui.jobs {
         widgets::window(cx.theme).inner_margin(SPACE[2]).show(ui, |ui| {
             ui.set_min_width(ui.available_width());
             let says = |ui: &mut Ui| drop(ui.add(egui::Label::new(job.says()).truncate()));
-            widgets::line(ui, says, |ui| {
+            widgets::line(ui, &job.name, says, |ui| {
                 let Some(control) = &job.control else { return };
                 let cancel = ui.small_button(texts::CANCEL);
                 widgets::name(&cancel, texts::cancel_job(&job.name));
@@ -177,6 +178,7 @@ mod tests {
     use crate::ui::state::Place;
     use crate::ui::state::notice_board::NoticeBoard;
     use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
     use crate::view::model::RoomModel;
     use crate::view::pick::Thing;
     use egui_kittest::Harness;
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_aside_comes_back_only_after_it_was_mended() {
+    fn what_is_dismissed_comes_back_only_after_it_was_fixed() {
         let mut window = notices(vec![broken()]);
         click(&mut window, "Dismiss agents/ada.md, line 4");
         assert!(window.query_by_label("agents/ada.md, line 4").is_none());
@@ -265,6 +267,15 @@ mod tests {
         click(&mut window, "Dismiss agents/ada.md, line 1");
         assert_eq!(window.state().state.notices.board().open(), 0);
         assert_eq!(window.state().state.notices.board().all().len(), 40, "nothing is lost");
+    }
+
+    #[test]
+    fn tab_goes_through_the_notices_from_left_to_right_and_dismissing_everything_comes_last() {
+        let of = |number: usize| Problem::error(format!("agents/{number}.md"), "unknown key", "remove it");
+        let mut window = notices((0..5).map(of).collect());
+        let stops = tab_stops(&mut window);
+        are_as_read(&stops, &["Dismiss agents/0.md", "Open file agents/0.md", "Show all", "Dismiss all"]);
+        controls_have_names(&window);
     }
 
     #[test]

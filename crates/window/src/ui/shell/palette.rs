@@ -20,9 +20,9 @@ use crate::view::pick::Thing;
 use crate::view::theme::{DIALOG, SPACE, TYPE};
 use crate::workspace::vfs::FileInfo;
 
-/// So many lines are shown; more letters show others.
+/// How many entries are shown; more letters show others.
 const SHOWN: usize = 12;
-/// It opens so far below the top of the window, and its list is scrolled where it is higher than this.
+/// The distance from the top of the window, and the height from which its list is scrolled.
 const TOP_POINTS: f32 = 96.0;
 const LIST_POINTS: f32 = 480.0;
 
@@ -50,7 +50,7 @@ impl Palette {
 
 /// What a line of the palette does.
 #[derive(Clone, PartialEq, Debug)]
-enum Does {
+enum EntryAction {
     /// A command of the table, by its id.
     Command(&'static str),
     /// These, whatever else is so.
@@ -63,10 +63,10 @@ enum Does {
 
 /// One line of the palette.
 #[derive(Clone, PartialEq, Debug)]
-struct Line {
+struct PaletteEntry {
     words: String,
     about: String,
-    does: Does,
+    does: EntryAction,
 }
 
 /// What the palette found last, so that thousands of lines are looked through only when something changed.
@@ -74,7 +74,7 @@ struct Line {
 struct Found {
     /// What the lines were made from.
     made_from: Option<MadeFrom>,
-    lines: Vec<Line>,
+    lines: Vec<PaletteEntry>,
     /// The letters that were looked for, and the lines that fit, best first.
     fitting: Option<(String, Vec<usize>)>,
 }
@@ -84,7 +84,7 @@ type MadeFrom = (String, u64);
 
 impl Found {
     /// The lines that fit what was typed, best first, and few enough to be shown.
-    fn look(&mut self, ui: &Ui, cx: &ViewerContext<'_>, typed: &str) -> Vec<Line> {
+    fn look(&mut self, ui: &Ui, cx: &ViewerContext<'_>, typed: &str) -> Vec<PaletteEntry> {
         let files = cx.ui.texts.files();
         let made_from = made_from(cx, &files);
         if self.made_from.as_ref() != Some(&made_from) {
@@ -118,10 +118,11 @@ fn made_from(cx: &ViewerContext<'_>, files: &[FileInfo]) -> MadeFrom {
     (room.scene.clone(), names.digest())
 }
 
-fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
+fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEntry> {
     let ViewerContext { room, table, .. } = *cx;
-    let line = |words: String, about: &str, does| Line { words, about: about.to_owned(), does };
-    let window = |commands: Vec<WindowCommand>| Does::Commands(commands.into_iter().map(Command::Window).collect());
+    let line = |words: String, about: &str, does| PaletteEntry { words, about: about.to_owned(), does };
+    let window =
+        |commands: Vec<WindowCommand>| EntryAction::Commands(commands.into_iter().map(Command::Window).collect());
     // What is to be pressed, or what the command is about.
     let aside = |command: &CommandInfo| {
         let keys = keys::first_shown(ui.ctx(), command);
@@ -129,16 +130,17 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
         if keys.is_empty() { text_format::capitalised(group) } else { keys }
     };
     let listed = table.all().iter().filter(|command| command.is_in_palette);
-    let mut lines: Vec<Line> =
-        listed.map(|command| line(command.name.to_owned(), &aside(command), Does::Command(command.id))).collect();
+    let mut lines: Vec<PaletteEntry> = listed
+        .map(|command| line(command.name.to_owned(), &aside(command), EntryAction::Command(command.id)))
+        .collect();
     for kind in kinds() {
-        lines.push(line(texts::new_element(kind.name), texts::ELEMENT, Does::NewElement(kind.word)));
+        lines.push(line(texts::new_element(kind.name), texts::ELEMENT, EntryAction::NewElement(kind.word)));
     }
     for scene in room.scenes.iter().filter(|scene| **scene != room.scene) {
         lines.push(line(
             texts::open_scene(scene),
             texts::SCENE,
-            Does::Commands(vec![Command::OpenScene(scene.clone())]),
+            EntryAction::Commands(vec![Command::OpenScene(scene.clone())]),
         ));
     }
     for workflow in room.workflows.files.iter().filter(|workflow| workflow.problems.is_empty()) {
@@ -175,7 +177,7 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
         lines.push(line(element.label.to_string(), &text_format::capitalised(&element.kind), does));
     }
     for profile in room.profiles.iter() {
-        lines.push(line(texts::new_agent(&profile.name), texts::AGENT, Does::NewAgent(profile.id.clone())));
+        lines.push(line(texts::new_agent(&profile.name), texts::AGENT, EntryAction::NewAgent(profile.id.clone())));
     }
     // What the room knows is there before the list of all files is read.
     let read = files.iter().filter(|file| file.is_there).map(|file| &file.path);
@@ -184,14 +186,14 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
         lines.push(line(
             texts::open_file(file),
             texts::FILE,
-            Does::Commands(vec![Command::OpenFile(file.clone(), None)]),
+            EntryAction::Commands(vec![Command::OpenFile(file.clone(), None)]),
         ));
     }
     lines
 }
 
 /// The lines that fit, best first, and few enough to be shown.
-fn fitting(lines: &[Line], typed: &str) -> Vec<usize> {
+fn fitting(lines: &[PaletteEntry], typed: &str) -> Vec<usize> {
     if typed.trim().is_empty() {
         return (0..lines.len().min(SHOWN)).collect();
     }
@@ -264,17 +266,17 @@ pub fn palette_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Palette) -> Vec
     commands
 }
 
-fn commands_of(does: &Does, cx: &CommandContext<'_>, table: &CommandTable) -> Vec<Command> {
+fn commands_of(does: &EntryAction, cx: &CommandContext<'_>, table: &CommandTable) -> Vec<Command> {
     let place = cx.ui.view.camera.middle;
     match does {
-        Does::Command(id) => match table.find(id).map(|command| (command, (command.applies)(cx))) {
+        EntryAction::Command(id) => match table.find(id).map(|command| (command, (command.applies)(cx))) {
             Some((command, Ok(()))) => (command.make)(cx),
             Some((command, Err(why))) => vec![WindowCommand::Tell(texts::why_not(command.name, why), false).into()],
             None => Vec::new(),
         },
-        Does::Commands(commands) => commands.clone(),
-        Does::NewElement(kind) => vec![create::element_at(cx.room, kind, place)],
-        Does::NewAgent(profile) => create::add_agent(cx.room, profile, place, false),
+        EntryAction::Commands(commands) => commands.clone(),
+        EntryAction::NewElement(kind) => vec![create::element_at(cx.room, kind, place)],
+        EntryAction::NewAgent(profile) => create::add_agent(cx.room, profile, place, false),
     }
 }
 
@@ -380,12 +382,12 @@ mod tests {
 
     #[test]
     fn ten_thousand_lines_are_looked_through_within_a_frame() {
-        let line = |number: usize| Line {
+        let line = |number: usize| PaletteEntry {
             words: format!("Open file agents/of/some/folder/agent-{number}.md"),
             about: String::new(),
-            does: Does::Command("view.theme"),
+            does: EntryAction::Command("view.theme"),
         };
-        let many: Vec<Line> = (0..10_000).map(line).collect();
+        let many: Vec<PaletteEntry> = (0..10_000).map(line).collect();
         let began = std::time::Instant::now();
         for typed in ["o", "agent", "agnt 9999", "folder 77"] {
             assert!(fitting(&many, typed).len() <= SHOWN);

@@ -19,17 +19,17 @@ use crate::view::theme::{LINE, SPACE, TYPE};
 /// Narrower windows show one pane at a time.
 const NARROW_POINTS: f32 = 700.0;
 
-/// What came of drawing the panes.
+/// The result of drawing the panes.
 pub(super) struct Drawn {
     /// What the person did in them.
     pub(super) commands: Vec<Command>,
-    /// How they stand now.
+    /// Their present state.
     pub(super) dock: Dock,
     /// From where the room is seen now.
     pub(super) view: RoomView,
 }
 
-/// Everything that panes are drawn from, and what came of it so far.
+/// Everything that panes are drawn from, and the results so far.
 pub(super) struct Panes<'a> {
     panes: &'a mut PaneStates,
     room: &'a mut RoomModel,
@@ -125,8 +125,7 @@ impl<'a> Panes<'a> {
 }
 
 impl Panes<'_> {
-    /// The room: what the person does with hands in it first, then what they hold is where they hold it, then the
-    /// picture.
+    /// The room: first input, then dragged things at their new positions, then the picture.
     fn room_pane(&mut self, ui: &mut Ui) {
         let Self { panes, room, look, view, commands } = self;
         egui::CentralPanel::default().frame(Frame::NONE).show(ui, |ui| {

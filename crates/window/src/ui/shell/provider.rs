@@ -26,9 +26,9 @@ pub struct ProviderChoice {
     keys: BTreeMap<&'static str, String>,
 }
 
-/// The button that saves a key is so wide, with the space before it.
+/// The width of the button that saves a key, with the space before it.
 const SAVE_POINTS: f32 = 112.0;
-/// A question that takes longer than this shows that it is under way and can be stopped.
+/// A request that takes longer than this shows that it is running and can be stopped.
 const PROGRESS_AFTER_SECS: f64 = 0.5;
 
 /// The providers that a person can choose, with the model each is asked unless another is named, and the name of
@@ -122,7 +122,7 @@ fn provider_override(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mu
     });
 }
 
-/// What a provider needs and where it is asked, as far as is known.
+/// What a provider needs and its address, as far as known.
 fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerContext<'_>) {
     let ViewerContext { theme, ui: state, .. } = *cx;
     let status = state.providers.statuses.iter().find(|status| status.name == provider);
@@ -155,7 +155,7 @@ fn key_ui(ui: &mut Ui, name: &'static str, draft: &mut String, commands: &mut Ve
     });
 }
 
-/// Draws what is tried out: that it is asked, or what came of it.
+/// Draws a test: that it is running, or its result.
 pub(super) fn trial_ui(ui: &mut Ui, trial: &TrialView, now_secs: f64, theme: &Theme, commands: &mut Vec<Command>) {
     let waited = now_secs - trial.since_secs;
     match &trial.outcome {

@@ -12,7 +12,7 @@ use crate::ui::widgets::{self, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 
-/// Names a run of failures, so that a notice that was dismissed stays away until the provider fails anew.
+/// Identifies a run of failures, so that a dismissed notice stays away until the provider fails again.
 fn mark(fault: &ProviderFault) -> String {
     format!("{} {:?} {}", fault.provider, fault.kind, fault.since_tick)
 }

@@ -26,12 +26,12 @@ pub struct RunBar {
     /// Who is to do it.
     agent: Option<Id>,
     task: String,
-    /// Whether the person is to go on writing at the end of the task.
+    /// Whether the cursor is to be put at the end of the task.
     goes_on: bool,
 }
 
 impl RunBar {
-    /// Begins a task for somebody, for the person to go on with.
+    /// Begins a task for an agent, for the person to continue.
     pub(super) fn begin(&mut self, agent: Id, task: String) {
         *self = Self { agent: Some(agent), task, goes_on: true };
     }
@@ -41,20 +41,20 @@ impl RunBar {
 const ONE_ROW_POINTS: f32 = 960.0;
 /// The task has at least this much where the window is not narrower.
 const TASK_POINTS: f32 = 320.0;
-/// What the other parts of the bar take: who does it, the tasks given before with the button, how work stands.
+/// The width of the other parts of the bar: the agent, the earlier tasks with the button, the status of work.
 const ENTRY_POINTS: f32 = 150.0;
 const RUN_POINTS: f32 = 116.0;
 const STEER_POINTS: f32 = 430.0;
 
-/// No more than so many pieces go on at once by the bar.
+/// The maximum number of parallel pieces that the bar offers.
 const MOST_AT_ONCE: u32 = 16;
 /// Agents start agents no deeper than this by the bar.
 const DEEPEST: u32 = 12;
-/// So many tasks that were given before are offered again.
+/// How many earlier tasks are offered again.
 const TASKS_OFFERED: usize = 12;
 /// What the card of a question takes here: who wants what and what may go wrong, and what would happen.
 pub const CARD: CardSize = CardSize { head: 54.0, preview: 64.0 };
-/// Agents are named in the menu of what goes on up to so many.
+/// How many agents the menu of running work names.
 const PIECES_SHOWN: usize = 40;
 
 /// Draws the bar.
@@ -62,7 +62,7 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
     let ViewerContext { room, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
-    // Above the question, whose answers are to keep their places.
+    // Above the question, whose buttons must keep their places.
     if let Some(hold) = Hold::of(room, !own.task.trim().is_empty()) {
         hold_ui(ui, &hold, theme, &mut commands);
     }
@@ -76,7 +76,7 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
     if slash_commands::are_offered(known, &own.task) {
         ui.horizontal_wrapped(|ui| own.goes_on |= slash_commands::suggestions_ui(ui, known, &mut own.task));
     }
-    // What stands first is reached first by Tab: who, what, run; then how work stands.
+    // In the order of Tab: agent, task, run; then the status of work.
     let is_wide = ui.available_width() >= ONE_ROW_POINTS;
     ui.horizontal(|ui| {
         entry_ui(ui, cx, own);
@@ -163,7 +163,7 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, width: f32, co
     let field = ui.add(
         egui::TextEdit::singleline(&mut own.task)
             .hint_text(texts::TASK_HINT)
-            // What is offered above it comes and goes; the field stays the same one.
+            // Suggestions above it appear and disappear; the field stays the same.
             .id_salt("task to run")
             .margin(egui::Margin::symmetric(8, 5))
             .desired_width(width),
@@ -200,7 +200,7 @@ fn history_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     });
 }
 
-/// How work stands, pausing it and going on, stopping all of it, and its limits.
+/// The status of work, the buttons that pause, resume and stop all of it, and its limits.
 fn steer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     let work = &room.work;
@@ -209,7 +209,7 @@ fn steer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let sentence = RichText::new(work.sentence()).color(colour);
     let shown = menu::menu_button(ui, sentence, "", MENU[2], theme, |ui| pieces_ui(ui, room, theme, commands));
     shown.on_hover_text(texts::STATUS_HINT);
-    // What resumes work stands above, beside why it is held.
+    // The button that resumes work is above, beside the reason for the pause.
     let pause = ui.add_enabled(!is_held, egui::Button::new(texts::PAUSE_WORK));
     let pause = pause.on_disabled_hover_text(texts::IS_PAUSED_HINT);
     if pause.on_hover_text(texts::PAUSE_WORK_HINT).clicked() {
@@ -236,6 +236,7 @@ fn limits_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
             let mut chosen = now;
             let drag = widgets::line(
                 ui,
+                label,
                 |ui| drop(ui.label(label).on_hover_text(about)),
                 |ui| ui.add(egui::DragValue::new(&mut chosen).range(range)).on_hover_text(about),
             );
@@ -264,7 +265,7 @@ struct Hold {
 }
 
 impl Hold {
-    /// What holds work up that somebody waits for or is about to give: work itself, or all time.
+    /// What holds up work that exists or is about to be given: work is paused, or the room is.
     fn of(room: &RoomModel, has_draft: bool) -> Option<Self> {
         let work = &room.work;
         let resume = |why| Self { why, button: texts::RESUME_WORK, command: act(KernelCommand::Resume) };
@@ -286,7 +287,7 @@ impl Hold {
 fn hold_ui(ui: &mut Ui, hold: &Hold, theme: &Theme, commands: &mut Vec<Command>) {
     widgets::in_card(ui, theme, |ui| {
         let (text, button) = (RichText::new(&hold.why).color(theme.warn), hold.button);
-        if widgets::beside_buttons(ui, text, |ui| widgets::primary(ui, true, button, theme).clicked()).1 {
+        if widgets::beside_button(ui, text, |ui| widgets::primary(ui, true, button, theme).clicked()).1 {
             commands.push(hold.command.clone());
         }
     });
@@ -301,6 +302,7 @@ fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Co
         let name = room.called(&piece.agent).to_owned();
         widgets::line(
             ui,
+            piece.activation,
             |ui| {
                 ui.add_space(SPACE[2] * piece.depth.min(8) as f32);
                 ui.label(RichText::new(&name).strong());
@@ -369,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_a_coding_agent_are_offered_and_the_task_goes_on_behind_one() {
+    fn commands_of_a_coding_agent_are_offered_and_the_task_continues_behind_one() {
         let mut window = bar();
         let first = window.state().room.agents[0].id.clone();
         let review = OwnCommand { name: "review".into(), about: "Looks at what changed".into() };

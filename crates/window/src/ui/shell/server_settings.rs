@@ -38,9 +38,9 @@ fn server_ui(
     let (server, name, label) = (&written.server, &written.server.name, written.server.label());
     let left = |ui: &mut Ui| {
         ui.label(RichText::new(name).strong());
-        widgets::badge(ui, server_status_text::standing(standing), colour(standing, theme), theme);
+        widgets::badge(ui, server_status_text::status(standing), colour(standing, theme), theme);
     };
-    widgets::line_as_read(ui, &written.key, left, |ui| {
+    widgets::line(ui, &written.key, left, |ui| {
         if consent == Some(Consent::Given) {
             let forbid = ui.button(texts::FORBID);
             widgets::name(&forbid, texts::forbid_server(&label));
@@ -76,7 +76,7 @@ fn server_ui(
     }
 }
 
-/// What a server offers, by name; what each is stands behind the pointer.
+/// What a server offers, by name; the details are in tooltips.
 fn offer_ui(ui: &mut Ui, key: &str, offer: &McpOffer, theme: &Theme) {
     let title = widgets::small(server_status_text::offer(offer), theme);
     CollapsingHeader::new(title).id_salt(("server", key)).show(ui, |ui| {

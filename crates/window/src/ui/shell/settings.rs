@@ -121,12 +121,12 @@ pub struct SettingsPanel {
     /// The setting that is to be looked at first, by section and key; taken away once it was led to.
     lead_to: Option<String>,
     /// Numbers that were typed, by setting.
-    typed: BTreeMap<String, Typed>,
+    typed: BTreeMap<String, UnsentNumber>,
 }
 
 /// A number that was typed and does not hold yet.
 #[derive(Clone, Debug, Default)]
-struct Typed {
+struct UnsentNumber {
     text: String,
     /// What held when it was sent to the settings, once it was.
     sent_from: Option<String>,
@@ -240,7 +240,7 @@ impl NumberField<'_> {
             field.scroll_to_me(Some(egui::Align::Center));
         }
         if field.changed() {
-            own.typed.insert(setting.clone(), Typed { text, sent_from: None });
+            own.typed.insert(setting.clone(), UnsentNumber { text, sent_from: None });
         }
         let typed = own.typed.get_mut(&setting)?;
         let value = match read(typed.text.trim()) {
@@ -250,7 +250,7 @@ impl NumberField<'_> {
                 return None;
             }
         };
-        // What was sent already is not sent again while it is under way.
+        // A value that is being applied is not sent again.
         if !field.lost_focus() || typed.sent_from.is_some() {
             return None;
         }
@@ -278,7 +278,7 @@ fn whole(text: &str, least: u64, most: u64) -> Result<Option<Value>, String> {
 /// A cap: nothing typed means that there is none.
 fn cap_value(text: &str, unit: Unit, key: &str) -> Result<Option<Value>, String> {
     if text.is_empty() {
-        // Taking a key out would bring its default back, where it has one.
+        // Removing a key would restore its default, if it has one.
         return Ok((!default_of(key).is_null()).then_some(Value::Null));
     }
     match unit {
@@ -359,7 +359,7 @@ fn shown_number(value: &Value, unit: Unit) -> String {
     }
 }
 
-/// What counts for a cap of the run was used so far.
+/// The usage that counts for a budget of the run so far.
 fn used_of(cap: &CapRow, room: &RoomModel) -> Option<String> {
     let SettingsView { outside, .. } = &room.settings;
     match cap.key {

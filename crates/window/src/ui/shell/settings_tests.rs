@@ -31,7 +31,7 @@ fn click(window: &mut Harness<'static, Stage>, label: &str) {
     window.run_steps(3);
 }
 
-/// Replaces what stands in the field that has the focus, and leaves it with Enter.
+/// Replaces the text of the focused field, and leaves it with Enter.
 fn enter(window: &mut Harness<'static, Stage>, text: &str) {
     window.key_press_modifiers(egui::Modifiers::COMMAND, Key::A);
     window.run_steps(1);
@@ -97,7 +97,7 @@ fn a_notice_leads_to_the_field_and_a_new_cap_is_one_command() {
     enter(&mut window, "250000");
     let edit = SettingsEdit::set("budget", "tokens_per_run", json!(250_000));
     assert_eq!(window.state().commands, [Command::SetSettings(edit)]);
-    // What was chosen arrives, and the field shows what holds.
+    // The chosen value arrives, and the field shows the value in effect.
     window.state_mut().room.settings.budget.tokens_per_run = Some(250_000);
     window.run_steps(3);
     assert!(window.state().panes.settings.typed.is_empty());

@@ -17,7 +17,7 @@ use crate::ui::testing::{Stage, asking_piece, pane_of, sample_recent, sample_roo
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 use crate::view::pick::Thing;
 
-/// A window, and what was asked of more than it.
+/// A window, and the commands for more than the window.
 struct Whole {
     shell: Shell,
     room: RoomModel,
@@ -46,7 +46,7 @@ fn click(window: &mut Harness<'static, Whole>, label: &str) {
     window.run_steps(4);
 }
 
-/// Whether a command changes what stands behind whatever is in front.
+/// Whether a command changes what is behind the dialog in front.
 fn is_of_the_room(command: &Command) -> bool {
     use Command::{Acts, Copy, Delete, Duplicate, Nudge, Paste, Redo, SetPaused, SetSpeed, Undo};
     matches!(
@@ -78,7 +78,7 @@ fn keys_do_nothing_to_what_lies_behind_whatever_is_open() {
         ("the menu of the scene", |window| click(window, "Scene menu")),
         ("the menu of the workspace", |window| click(window, "Workspace menu")),
     ];
-    // These are for whatever has the keyboard in front.
+    // These are for the focused widget in front.
     let is_for_widgets = |key: Key| [Key::Enter, Key::Tab, Key::Escape, Key::Questionmark, Key::F1].contains(&key);
     let commands = CommandTable::standard().all().iter();
     let behind = commands.filter(|command| matches!(command.context, KeyContext::Room | KeyContext::NotWriting));
@@ -125,7 +125,7 @@ fn tab_leads_through_the_run_bar_as_it_is_read() {
         stage.room.work.is_paused = true;
         let mut window = pane_of(stage, |ui, cx, panes| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar));
         window.set_size(egui::vec2(width, 800.0));
-        // The card of a question takes no press for a moment.
+        // The card of a question does not accept clicks for a moment.
         window.run_steps(40);
         controls_have_names(&window);
         let among = ["Resume work", "Refuse Ada", "Message Ada", "Allow Ada", "Assign to", "Task to run", "Stop all"];

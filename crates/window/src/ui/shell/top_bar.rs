@@ -49,7 +49,7 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
             }
         };
         if width >= TWO_ROWS_POINTS {
-            widgets::parts_as_read(ui, "top bar", told, |ui| {
+            widgets::line_parts(ui, "top bar", told, |ui| {
                 if width >= ONE_ROW_POINTS {
                     provider_menu(ui, cx, choice, &mut commands);
                     ui.add_space(SPACE[1]);
@@ -62,7 +62,7 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
     if width < TWO_ROWS_POINTS {
         ui.horizontal(|ui| {
             workspace_menu(ui, cx, &mut commands);
-            widgets::parts_as_read(ui, "toggles", |_| {}, |ui| toggles(ui, cx, &mut commands));
+            widgets::line_parts(ui, "toggles", |_| {}, |ui| toggles(ui, cx, &mut commands));
         });
     }
     if width < ONE_ROW_POINTS {
@@ -107,7 +107,7 @@ fn toggles(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     }
 }
 
-/// The workspace: others to open, what to bring in and take out.
+/// The workspace menu: opening others, importing and exporting.
 fn workspace_menu(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let name = RichText::new(text::truncate(&cx.room.workspace, 24)).color(cx.theme.text_soft);
     menu::menu_button(ui, name, texts::WORKSPACE_MENU, MENU[1], cx.theme, |ui| {
@@ -195,7 +195,7 @@ fn provider_menu(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoic
     if fault.is_some() {
         name = name.color(theme.bad);
     }
-    // Choosing a provider must not close the menu: its model and the buttons stand below.
+    // Choosing a provider must not close the menu: its model and the buttons are below.
     let button = menu::menu_button_that_stays(ui, name, texts::PROVIDER_MENU, MENU[2], theme, |ui| {
         // A form, not a list of commands: its buttons and fields have frames.
         widgets::dress(ui.style_mut(), theme);
@@ -310,7 +310,7 @@ mod tests {
         assert!(window.state().commands.is_empty());
     }
 
-    /// The bar in a window of this width: where each of its parts stands.
+    /// The positions of the bar's parts in a window of this width.
     fn places(width: f32) -> Vec<(String, egui::Rect)> {
         let mut bar = bar();
         bar.set_size(egui::vec2(width, 800.0));

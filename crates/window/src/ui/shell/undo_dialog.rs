@@ -1,5 +1,5 @@
-//! The question which of an agent's work is to be undone: its pieces of work, what going back behind the chosen one changes
-//! in each file, and the button that does it.
+//! The question which of an agent's work is to be undone: its pieces of work, what going back behind the chosen one
+//! changes in each file, and the button that does it.
 
 use egui::{CollapsingHeader, Label, ScrollArea, Ui};
 
@@ -13,10 +13,10 @@ use crate::workspace::undo::{FilePlan, Outcome, RestorePoint, UndoPlan};
 
 /// Points are scrolled where they are higher.
 const POINTS_HEIGHT: f32 = 160.0;
-/// Of a task so many characters are shown.
+/// How many characters of a task are shown.
 const TASK_CHARS: usize = 60;
 
-/// Draws the question; what it came to, once it is answered.
+/// Draws the dialog. Returns its result, once it is answered.
 pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> Option<Vec<Command>> {
     let mut answer = None;
     dialog::scrolled(ui, |ui| {

@@ -16,14 +16,14 @@ pub(super) fn waiting_step_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mu
     let Some((run, asked, more)) = first_asked(cx.room) else { return };
     widgets::in_card(ui, cx.theme, |ui| {
         let text = texts::step_asks_you(&asked.step, &asked.question, more);
-        if widgets::beside_buttons(ui, text, |ui| widgets::primary(ui, true, texts::ANSWER, cx.theme).clicked()).1 {
+        if widgets::beside_button(ui, text, |ui| widgets::primary(ui, true, texts::ANSWER, cx.theme).clicked()).1 {
             commands.push(Command::Show(Tab::Graph));
             commands.push(WindowCommand::ShowWorkflow { path: Some(run.file.clone()), runs: false }.into());
         }
     });
 }
 
-/// The oldest run that asks something, what that is, and how much more is asked.
+/// The oldest run with a question, the question, and the number of further ones.
 fn first_asked(room: &RoomModel) -> Option<(&RunView, &AskedView, usize)> {
     let mut asked = room.workflows.asked();
     let (run, first) = asked.next()?;

@@ -145,7 +145,7 @@ fn close_file(path: Option<String>, ui: &mut UiState, panes: &mut PaneStates) {
     }
 }
 
-/// Gives up what is in the hand; closes the topmost thing that is open; deselects where nothing is.
+/// Cancels a drag; otherwise closes the topmost open window; otherwise deselects.
 fn escape(ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
     if panes.canvas.is_holding() {
         panes.canvas.give_up();

@@ -36,7 +36,7 @@ pub struct Questions {
     freshness: Freshness,
     is_resting: bool,
     known: BTreeSet<ApprovalId>,
-    /// Whose question came up and is to be brought into view, once the person's hands are free.
+    /// The agent whose question is to be brought into view, once mouse and keyboard are idle.
     coming: Option<Id>,
 }
 
@@ -56,7 +56,7 @@ impl Questions {
                 false
             }
         };
-        // Whoever asked before goes before whoever has just begun.
+        // Earlier questions come before new ones.
         let is_new = self.front.as_ref().is_some_and(|front| !self.known.contains(front));
         if is_new {
             self.coming = self.front(room).map(|(piece, ..)| piece.agent.clone());
@@ -116,7 +116,7 @@ mod tests {
             (1, 10.2, true),
             (1, 10.3, false),
             (1, 99.0, false),
-            // Another one stands in its place.
+            // Another one has taken its place.
             (2, 99.1, true),
             (2, 99.5, false),
             (1, 99.6, true),

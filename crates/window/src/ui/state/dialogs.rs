@@ -18,7 +18,7 @@ pub enum FrontPanel {
     Settings,
     /// The keys.
     Keys,
-    /// Everything that was told.
+    /// All notices.
     Notices,
 }
 
@@ -108,7 +108,7 @@ pub enum Dialog {
     ResetScene,
     /// Really close this file, into which something was written that is not saved?
     CloseFile(String),
-    /// Really close the window, while work goes on or something is not saved?
+    /// Really close the window, while work is running or something is not saved?
     Close,
     /// Really open this address in the browser?
     OpenLink(String),

@@ -10,11 +10,11 @@ use serde_json::Value;
 
 /// Files that are open at once; the one that was opened first is closed for another where it has nothing unsaved.
 pub const FILES_AT_MOST: usize = 40;
-/// So many panes that were added stand in a layout that is read.
+/// The maximum number of added panes in a layout that is read.
 const ADDED_AT_MOST: usize = 20;
 /// Narrower windows show what is known of the selection only while something is selected.
 const ROOMY_POINTS: f32 = 1_000.0;
-/// Panes stand in this much of the window at first: at the left, in the middle, at the right; the log below.
+/// The default shares of the window for panes: left, middle, right; the log below.
 const SHARES: [f32; 3] = [0.20, 0.55, 0.25];
 const LOG_SHARE: f32 = 0.38;
 const FILES_SHARE: f32 = 0.42;
@@ -117,7 +117,7 @@ impl Default for Dock {
 /// Panes of earlier versions, by their words: workflows are a layer of the graph.
 const FORMER_PANES: [&str; 1] = ["workflows"];
 
-/// How the panes stand, as it is written down.
+/// The stored layout of the panes.
 #[derive(Serialize, Deserialize)]
 struct Written {
     tree: Tree<Tab>,
@@ -157,7 +157,7 @@ impl Dock {
         self
     }
 
-    /// Walks the tiles below one; nothing where it does not end.
+    /// Walks the tiles below one; `None` if it does not end.
     fn reach(&self, tile: TileId, reached: &mut Vec<TileId>, depth: usize) -> Option<()> {
         if depth > 32 || reached.len() > 500 {
             return None;

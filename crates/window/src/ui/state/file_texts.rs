@@ -15,7 +15,7 @@ use crate::workspace::vfs::FileInfo;
 pub enum Want {
     /// Which files there are. Brought again whenever files changed.
     Files,
-    /// What stands in a file now. Brought again whenever it changed.
+    /// The present content of a file. Loaded again whenever it changes.
     Text(String),
     /// The versions of a file. Brought again whenever it changed.
     Versions(String),
@@ -25,11 +25,12 @@ pub enum Want {
     Runs,
     /// The session of a piece of work, as its file has it: by activation (`act-12`).
     Session(Id),
-    /// Which providers can be asked. Looked at again and again while somebody does.
+    /// The available providers. Checked repeatedly while the dialog is open.
     Providers,
     /// Which MCP servers the person allowed. Looked at again and again while somebody does.
     ServerConsents,
-    /// Which coding agents can be chosen, and how this command line stands. Looked at again and again while somebody does.
+    /// The coding agents that can be chosen, and the status of this command line. Checked repeatedly while the dialog
+    /// is open.
     CodingAgents(String),
     /// The prompt of a call of a model, by the record of the call.
     Prompt(Seq),
@@ -58,8 +59,8 @@ impl TextRead {
 /// What has been read so far. Absent: it is not there yet.
 #[derive(Clone, Debug, Default)]
 pub struct FileTexts {
-    /// What panels want to see in this frame. Said anew in every frame: what nobody wants is forgotten. Behind a cell,
-    /// because whoever only looks says what is missing.
+    /// What panes need in this frame. Requested again in every frame: unused content is forgotten. In a cell, because
+    /// read-only code requests it.
     wants: RefCell<BTreeSet<Want>>,
     /// Every file, in order of paths, and those that are gone and can be had back.
     pub files: Option<Read<Arc<Vec<FileInfo>>>>,

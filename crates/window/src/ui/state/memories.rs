@@ -15,7 +15,7 @@ use crate::learning::MemorySearch;
 /// The files of memories as they were read, and the way to search them.
 #[derive(Clone, Debug, Default)]
 pub struct Memories {
-    /// Behind a cell, because whoever only looks brings it up to what was read.
+    /// In a cell, because read-only code updates it to the files that were read.
     known: RefCell<Arc<KnownMemories>>,
     /// The way to search them as agents are reminded of them; absent where no room has them.
     pub search: Option<MemorySearch>,
@@ -63,7 +63,7 @@ impl Memories {
                     version = next_version(version, &place, text.hash);
                     read.push((owner, text.text.clone()));
                 }
-                // One that cannot be read is told by the editor.
+                // A file that cannot be read is reported by the editor.
                 Some(_) => {}
                 None => is_whole = false,
             }
@@ -100,7 +100,7 @@ impl KnownMemories {
         for (place, text) in in_order_of_paths {
             known.version = next_version(known.version, &place, content_hash(text.as_bytes()));
         }
-        // The newest first; what has no date was written by a person, and stands in the order of its file.
+        // Newest first; a memory without a date was written by a person, and keeps the order of its file.
         known.memories.sort_by_key(|row| std::cmp::Reverse(row.memory.dated()));
         known
     }
@@ -168,13 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_files_is_told_with_what_contradicts_it_and_what_is_wrong() {
+    fn what_is_in_files_is_reported_with_what_contradicts_it_and_what_is_wrong() {
         let known = KnownMemories::of(texts());
         assert_eq!(
             known.memories.iter().map(|row| (&*row.memory.id, row.line)).take(2).collect::<Vec<_>>(),
             [("k-1", 3), ("k-2", 1)]
         );
-        let free = known.find("k-2").expect("it is there");
+        let free = known.find("k-2").expect("it should exist");
         let against: Vec<&str> = known.against(&free.memory).map(|row| &*row.memory.id).collect();
         assert_eq!(against, ["k-1"], "whichever of both says so");
         assert_eq!(known.problems.len(), 1, "{:?}", known.problems);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_anew_only_where_one_is_another_and_all_of_them_are_there() {
+    fn files_are_read_again_only_where_one_is_another_and_all_of_them_are_there() {
         let (ada, shared) = ("memory/knowledge/ada.md", "memory/knowledge/shared.md");
         let memories = Memories::default();
         let half = read(&[("agents/x.md", Some("x")), (ada, Some(ADA)), (shared, None)]);

@@ -78,7 +78,7 @@ pub struct UiState {
     pub memories: Memories,
     /// Who is lit up in the room because they know something.
     pub who_knows: Option<Arc<WhoKnows>>,
-    orders_given: OrdersGiven,
+    orders_given: OrderCounter,
 }
 
 /// The moment of a frame.
@@ -162,9 +162,9 @@ impl Recents {
 
 /// Counts orders. Behind a cell, because whoever only looks at the window gives orders too.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct OrdersGiven(Cell<u64>);
+pub struct OrderCounter(Cell<u64>);
 
-impl OrdersGiven {
+impl OrderCounter {
     fn next(&self) -> u64 {
         let number = self.0.get() + 1;
         self.0.set(number);
@@ -242,11 +242,11 @@ pub struct TrialOutcome {
 impl UiState {
     /// Tells the person how something went.
     pub fn notify(&mut self, text: impl Into<String>, good: bool) {
-        self.tell_of(text, good, None);
+        self.notify_at(text, good, None);
     }
 
     /// The same, with where it leads to.
-    pub fn tell_of(&mut self, text: impl Into<String>, good: bool, place: Option<Place>) {
+    pub fn notify_at(&mut self, text: impl Into<String>, good: bool, place: Option<Place>) {
         self.notices.notify(text, good, place, self.time.now_secs);
     }
 

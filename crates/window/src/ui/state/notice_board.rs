@@ -44,7 +44,7 @@ impl NoticeBoard {
             (rank(one), file_or_place(one), one.line).cmp(&(rank(other), file_or_place(other), other.line))
         });
         self.marks = self.all.iter().map(|problem| content_hash(problem.to_string().as_bytes())).collect();
-        // What was mended may go wrong again, and is told again then.
+        // A fixed problem may return, and is reported again then.
         let marks: BTreeSet<u64> = self.marks.iter().copied().collect();
         self.aside.retain(|mark| marks.contains(mark));
         self.group();
@@ -105,7 +105,7 @@ pub fn place_of(problem: &Problem) -> Option<Place> {
 }
 
 /// Where a problem is, with its line.
-pub fn told_place(problem: &Problem) -> String {
+pub fn place_text(problem: &Problem) -> String {
     match problem.line {
         Some(line) => texts::place_in_file(&problem.place, line),
         None => problem.place.clone(),

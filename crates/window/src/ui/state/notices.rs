@@ -9,9 +9,9 @@ use crate::view::pick::Thing;
 
 /// An outcome that went well goes away after so many seconds; one that did not stays until it is put aside.
 pub const OUTCOME_SECS: f64 = 6.0;
-/// Outcomes that are kept after they were put aside.
+/// How many outcomes are kept after they were dismissed.
 const TOLD_KEPT: usize = 200;
-/// Outcomes that wait to be put aside.
+/// How many outcomes wait to be dismissed.
 const OUTCOMES_KEPT: usize = 20;
 
 /// How something went that the person asked for.
@@ -54,7 +54,7 @@ impl Notices {
     /// Tells how something went, at this moment and with where it leads to.
     pub fn notify(&mut self, text: impl Into<String>, good: bool, place: Option<Place>, now_secs: f64) {
         let outcome = Outcome { text: text.into(), good, place, born_secs: now_secs };
-        // The same once more is the same card, anew.
+        // A repeated message renews its card.
         self.outcomes.retain(|other| (&other.text, &other.place) != (&outcome.text, &outcome.place));
         self.outcomes.push(outcome.clone());
         self.told.push_back(outcome);

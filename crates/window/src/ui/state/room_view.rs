@@ -11,15 +11,15 @@ use crate::view::camera::Camera;
 use crate::view::model::{AgentView, RoomModel};
 use crate::view::pick::Thing;
 
-/// From this zoom on, faces can be told apart and words on boards can be read.
+/// From this zoom on, faces can be distinguished and words on boards can be read.
 const COSY_ZOOM: f32 = 0.55;
 /// An agent that is opened is seen at least this near.
 const NEAR_ZOOM: f32 = 1.6;
 /// What the view glides to is seen at least this near.
 const CLEAR_ZOOM: f32 = 0.8;
-/// So long is it on its way.
+/// The duration of a move of the view.
 const WAY_SECS: f64 = 0.45;
-/// The view rests once its zoom was the same for so long: a wheel is turned in steps.
+/// The zoom must be unchanged for this long before the view counts as still: a wheel turns in steps.
 const SETTLES_SECS: f64 = 0.15;
 /// What is nearer to the edge of the view than this does not count as seen.
 const EDGE_POINTS: f32 = 40.0;
@@ -147,7 +147,7 @@ impl RoomView {
     pub fn glide(&mut self, now_secs: f64) -> bool {
         let Some(way) = &mut self.way else { return false };
         if self.camera.zoom != way.set.1 {
-            // Whoever zooms has somewhere else to look.
+            // A person who zooms wants to look elsewhere.
             self.way = None;
             return false;
         }

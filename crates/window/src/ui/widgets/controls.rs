@@ -1,8 +1,8 @@
 //! The parts that every panel is made of: cards, headings, badges, buttons, fields, switches.
 
 use egui::{
-    Align, Color32, CornerRadius, FontId, Frame, Layout, Margin, Response, RichText, Sense, Shadow, Stroke, StrokeKind,
-    Style, TextEdit, Ui, UiBuilder, vec2,
+    Align, AsIdSalt, Color32, CornerRadius, FontId, Frame, Layout, Margin, Response, RichText, Sense, Shadow, Stroke,
+    StrokeKind, Style, TextEdit, Ui, UiBuilder, vec2,
 };
 
 use crate::ui::widgets::icons::Icon;
@@ -87,7 +87,7 @@ pub fn section(ui: &mut Ui, title: &str, theme: &Theme) {
 /// The same, with something at the right of its title.
 pub fn section_with<R>(ui: &mut Ui, title: &str, theme: &Theme, right: impl FnOnce(&mut Ui) -> R) -> R {
     ui.add_space(SPACE[1]);
-    line(ui, |ui| drop(ui.label(section_title(title, theme))), right)
+    line(ui, title, |ui| drop(ui.label(section_title(title, theme))), right)
 }
 
 fn section_title(title: &str, theme: &Theme) -> RichText {
@@ -276,14 +276,15 @@ pub fn empty(ui: &mut Ui, icon: Icon, title: &str, how: &str, theme: &Theme) {
     });
 }
 
-/// A text that wraps, and buttons at the right edge, which keep their place whatever the text is.
-pub fn beside_buttons<R>(
+/// A text that wraps, and one button at the right edge, which keeps its place whatever the text is. Where there are
+/// several buttons, use [`line()`], which keeps them in reading order.
+pub fn beside_button<R>(
     ui: &mut Ui,
     text: impl Into<egui::WidgetText>,
-    buttons: impl FnOnce(&mut Ui) -> R,
+    button: impl FnOnce(&mut Ui) -> R,
 ) -> (Response, R) {
     let inner = ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
-        let pressed = buttons(ui);
+        let pressed = button(ui);
         let rest = ui.available_width();
         let label = ui.allocate_ui_with_layout(vec2(rest, 0.0), Layout::top_down(Align::Min), |ui| {
             ui.add(egui::Label::new(text).wrap())
@@ -293,27 +294,26 @@ pub fn beside_buttons<R>(
     inner.inner
 }
 
-/// Something on the left and something on the right of one line.
-pub fn line<R>(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
-    ui.horizontal(|ui| {
-        left(ui);
-        ui.with_layout(Layout::right_to_left(Align::Center), right).inner
-    })
-    .inner
+/// One line with a part at its left edge and a part at its right edge. Both are laid out from left to right, so that
+/// they are read, and focused with Tab, in the order in which they are made. `salt` distinguishes the line from the
+/// other lines of the same parent.
+pub fn line<R>(ui: &mut Ui, salt: impl AsIdSalt, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
+    ui.horizontal(|ui| line_parts(ui, salt, left, right)).inner
 }
 
-/// The same, made from the left to the right, so that Tab leads through all of it as it is read. `salt` tells the line
-/// apart from others beside it.
-pub fn line_as_read<R>(ui: &mut Ui, salt: &str, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
-    ui.horizontal(|ui| parts_as_read(ui, salt, left, right)).inner
-}
-
-/// The same in what is left of a line that has begun: how wide the right part is, is known from the frame before.
-pub fn parts_as_read<R>(ui: &mut Ui, salt: &str, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
+/// Like [`line()`], in the rest of a line that has begun. The width of the right part is that of the previous frame;
+/// where it has changed, the frame is laid out again.
+pub fn line_parts<R>(
+    ui: &mut Ui,
+    salt: impl AsIdSalt,
+    left: impl FnOnce(&mut Ui),
+    right: impl FnOnce(&mut Ui) -> R,
+) -> R {
     let id = ui.id().with(("width of the right part", salt));
     let known = ui.data(|data| data.get_temp::<f32>(id));
     let (whole, spacing) = (ui.available_rect_before_wrap(), ui.spacing().item_spacing.x);
-    let split = whole.right() - known.unwrap_or(0.0);
+    // Half of the line at first, so that code that measures the content in that pass does not see it as wider.
+    let split = whole.right() - known.unwrap_or(whole.width() / 2.0);
     let layout = Layout::left_to_right(ui.layout().vertical_align());
     let part = |rect| UiBuilder::new().max_rect(rect).layout(layout);
     ui.scope_builder(part(whole.with_max_x((split - spacing).max(whole.left()))), left);

@@ -46,7 +46,8 @@ impl<'a> DialogFrame<'a> {
     }
 }
 
-/// The top of a dialog: its title, shortened where it would run under the cross, and a rule. Whether it is to be closed.
+/// The top of a dialog: its title, shortened where it would run under the cross, and a rule. Whether it is to be
+/// closed.
 pub fn title_line(ui: &mut Ui, title: &str, closes: &str, theme: &Theme) -> bool {
     let is_closed = ui.horizontal(|ui| {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {

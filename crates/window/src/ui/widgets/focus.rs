@@ -5,7 +5,7 @@ use egui::{Context, CornerRadius, Event, Id, Key, StrokeKind};
 
 use crate::view::theme::{LINE, RADIUS, Theme};
 
-/// The ring stands so far from the widget, so that it is seen round a button of its own colour too.
+/// The distance of the ring from the widget, so that it is visible around a coloured button, too.
 const GAP_POINTS: f32 = 1.5;
 /// Keys that lead from widget to widget.
 const LEADING: [Key; 5] = [Key::Tab, Key::ArrowLeft, Key::ArrowRight, Key::ArrowUp, Key::ArrowDown];
@@ -60,7 +60,7 @@ mod tests {
     use crate::view::theme::DARK;
     use crate::view::theme::{LIGHT, contrast};
 
-    /// The rings that were drawn, by the rectangles that they stand round.
+    /// The rings that were drawn, by the rectangles that they surround.
     fn rings(window: &Harness<'_, FocusRing>) -> Vec<egui::Rect> {
         let ring = LIGHT.focus_ring();
         let shapes = window.output().shapes.iter();

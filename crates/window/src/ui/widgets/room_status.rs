@@ -3,6 +3,7 @@
 use super::{provider_health, text_format, texts};
 use crate::schedule::Speed;
 use crate::simulation::State;
+use crate::view::activity_text::need_you;
 use crate::view::model::{AgentView, RoomModel};
 
 /// Why nobody does anything.
@@ -65,7 +66,7 @@ pub fn status(room: &RoomModel) -> String {
     }
     match in_state(State::Waiting) + room.workflows.asked().count() {
         0 => {}
-        in_need => parts.push(texts::need_you(in_need)),
+        in_need => parts.push(need_you(in_need)),
     }
     match in_state(State::Error) {
         0 => {}
@@ -80,7 +81,7 @@ pub fn status(room: &RoomModel) -> String {
     if queued > 0 {
         parts.push(texts::things_to_do(queued));
     }
-    // Something keeps answers from coming, though somebody works.
+    // Something prevents answers, although somebody works.
     if let Some(why) =
         why.filter(|why| why.is_fault || ((working > 0 || queued > 0) && why.short != texts::NOTHING_NEW))
     {

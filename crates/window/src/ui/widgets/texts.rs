@@ -72,7 +72,7 @@ pub(super) fn no_more_calls(cap: &str) -> String {
     format!("Models are no longer called: {cap}. Raise the limit in Settings.")
 }
 
-// How it stands with the room
+// The status of the room
 
 pub(super) const NO_AGENTS: &str = "No agents yet";
 pub(super) const IS_PAUSED: &str = "Paused";
@@ -85,10 +85,6 @@ pub(super) fn quiet_because(why: &str) -> String {
 
 pub(super) fn active(count: usize) -> String {
     format!("{count} active")
-}
-
-pub(super) fn need_you(count: usize) -> String {
-    if count == 1 { "1 needs you".to_owned() } else { format!("{count} need you") }
 }
 
 pub(super) fn stuck(count: usize) -> String {

@@ -21,7 +21,7 @@ it, and save. To add a comment, write `because: TEXT` below the task. Answered a
 ";
 /// Above this, in bytes, what was decided longest ago leaves the file; its versions keep it.
 const BYTES_AT_MOST: usize = 700 * 1024;
-/// Then so much stays, in bytes.
+/// The number of bytes that are kept then.
 const BYTES_KEPT: usize = 500 * 1024;
 
 /// What a person answered in the file.
@@ -119,8 +119,8 @@ pub fn read(text: &str, pending: &BTreeMap<String, &Asked>, scene: &str) -> Read
     reading
 }
 
-/// The line, from 1, of the first mark of an unfinished merge, wherever in the file: what stands between two of them may
-/// be anybody's.
+/// The line, from 1, of the first unresolved merge marker anywhere in the file: text between two of them may be
+/// anybody's.
 fn merge_mark(text: &str) -> Option<usize> {
     let is_mark = |line: &str| {
         ["<<<<<<<", ">>>>>>>"]
@@ -130,7 +130,7 @@ fn merge_mark(text: &str) -> Option<usize> {
     text.lines().position(is_mark).map(|line| line + 1)
 }
 
-/// The answer in a task that is ticked; nothing where it was decided before, or is another room's.
+/// The answer in a ticked task; `None` if it was decided before, or belongs to another room.
 fn answer(
     file: &TaskFile,
     index: usize,
@@ -183,14 +183,14 @@ fn written_id(task: &Task) -> Option<&String> {
 
 /// A file as it is to be, and what could not be written into it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Renewed {
+pub struct UpdatedFile {
     /// The file.
     pub text: String,
     /// What is missing in it, and why.
     pub problems: Vec<Problem>,
 }
 
-impl Renewed {
+impl UpdatedFile {
     fn take(&mut self, written: Result<String, EditError>) {
         match written {
             Ok(text) => self.text = text,
@@ -209,8 +209,8 @@ pub fn bring_up_to_date<'a>(
     text: &str,
     pending: impl Iterator<Item = &'a Asked>,
     decided: impl Iterator<Item = (&'a Asked, &'a Decided, bool)>,
-) -> Renewed {
-    let mut renewed = Renewed { text: text.to_owned(), problems: Vec::new() };
+) -> UpdatedFile {
+    let mut renewed = UpdatedFile { text: text.to_owned(), problems: Vec::new() };
     for asked in pending {
         let file = task_files::parse(&*renewed.text);
         if !has_task(&file, &asked.id) {
@@ -244,7 +244,7 @@ pub fn withdraw(text: String, scene: &str, is_known: impl Fn(&str) -> bool) -> S
     let withdrawn =
         Decided { outcome: Outcome::Withdrawn, scope: AllowScope::Once, because: None, answered_in: None, time: None };
     forgotten.fold(text.clone(), |text, task| {
-        // One that a person made a mistake in is left as it is.
+        // A task with a person's mistake in it is left as it is.
         decided_text(&task_files::parse(&*text), &task.id, &withdrawn).unwrap_or(text)
     })
 }
@@ -266,7 +266,7 @@ fn with_task(file: &TaskFile, asked: &Asked) -> Result<String, EditError> {
     edit::insert(beginning.as_ref().unwrap_or(file), None, &asked.task()).map(|(text, _)| text)
 }
 
-/// The file in which this question is decided; as it was where it has no task or says so already.
+/// The file with the decision of this question; unchanged if it has no task or has the decision already.
 fn decided_text(file: &TaskFile, id: &str, decided: &Decided) -> Result<String, EditError> {
     let Some(index) = file.tasks.iter().position(|task| task.id == id) else { return Ok(file.text.clone()) };
     if says_decided(file, id) {

@@ -1,4 +1,4 @@
-//! Tests of the file of approvals: what is taken for an answer, and what is written.
+//! The approvals file: what counts as an answer, and what is written.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -140,7 +140,7 @@ fn what_was_not_asked_so_is_not_answered() {
     refused(&merged, "merge");
     assert!(!read_of(&merged, &[&one, &two]).is_usable, "nothing is written between such marks");
     for cut in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
-        // Half of the file, as an editor that is writing it leaves it for a moment: what is whole counts.
+        // Half of the file, as an editor leaves it for a moment while writing: complete entries count.
         let ids: Vec<String> = read_of(&text[..cut], &[&one, &two]).ticked.into_iter().map(|one| one.id).collect();
         assert!(ids.is_empty() || (ids == ["7-1-0-abcd"] && text[..cut].contains("+ one")), "{cut}: {ids:?}");
     }
@@ -170,7 +170,7 @@ fn what_became_of_it_is_written_once_and_nothing_else_changes() {
     {
         assert!(renewed.contains(line), "{line} in {renewed}");
     }
-    let rest = |text: &str| text[text.find("8-1-0-abcd").expect("it is there")..].to_owned();
+    let rest = |text: &str| text[text.find("8-1-0-abcd").expect("it should exist")..].to_owned();
     assert_eq!(rest(&renewed), rest(&text));
     let again = bring_up_to_date(&renewed, [&two].into_iter(), [(&one, &decided(Outcome::Approved), true)].into_iter());
     assert_eq!(again.text, renewed, "the first decision stays");
@@ -194,7 +194,7 @@ fn a_long_file_loses_what_was_decided_longest_ago() {
     assert_eq!(task_files::parse(&*text).issues, []);
 }
 
-/// What somebody does to a text: takes a piece out at a place and puts another there.
+/// An edit of a text: removes a piece at one place and inserts another there.
 fn edits() -> impl Strategy<Value = Vec<(usize, usize, String)>> {
     let piece = prop_oneof![
         Just("[x]".to_owned()),
@@ -214,8 +214,7 @@ fn edits() -> impl Strategy<Value = Vec<(usize, usize, String)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Whatever is done to the file, an answer is taken only for what was asked, word for word, and only where a mark
-    /// stands.
+    /// Whatever is done to the file, an answer counts only for the exact question, and only if it is marked.
     #[test]
     fn any_edit_answers_only_what_was_asked(edits in edits(), ticked in any::<bool>()) {
         let (one, two) = (asked("7-1-0-abcd", "rm -r one\nand more"), asked("8-1-0-abcd", "two"));
@@ -241,7 +240,7 @@ proptest! {
         }
     }
 
-    /// Bringing a file up to date leaves everything of a person's in it, whatever it is, and is settled after one time.
+    /// Updating a file keeps everything that a person wrote in it, and a second update changes nothing.
     #[test]
     fn what_a_person_wrote_stays(before in "[a-zA-Z#\\[\\]x:\\- \n]{0,200}") {
         let one = asked("7-1-0-abcd", "one");

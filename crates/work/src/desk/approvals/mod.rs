@@ -35,7 +35,7 @@ pub fn plugin(app: &mut App) {
         (
             // A mark in the file is a decision in the same tick, so that no kill can come between them.
             sync::read_decisions.in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)).before(TakeDecisions),
-            // The kernel has asked by now; what is written is taken up in the last phase.
+            // The kernel has asked by now; new texts are received in the last phase.
             sync::write_approvals_file.in_set(KeepFile).in_set(InPhase(WorkshopSystems::Decide, Floor::Desk)),
         ),
     );

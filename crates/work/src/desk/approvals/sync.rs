@@ -10,7 +10,7 @@ use super::approval_task::Asked;
 use super::file::{self, Decided, Outcome, Reading, Ticked};
 use crate::agent::{Agent, Roster};
 use crate::base::{AllowScope, AnsweredIn, Problem};
-use crate::gateway::KeepsProgramsIn;
+use crate::gateway::HasSandbox;
 use crate::kernel::{Approval, Kernel, KernelCommand, QuestionKey, preview};
 use crate::orchestration::workflow::{PersonAnswer, StepKey, WorkflowCommand, WorkflowRuns, WorkflowSettings};
 use crate::schedule::{RoomDate, Section, SimClock};
@@ -20,11 +20,11 @@ use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::task_files;
 use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
 
-/// So many decisions are remembered, so that the file gets them even where a person edited it meanwhile.
+/// How many decisions are remembered, so that the file gets them even if a person edited it meanwhile.
 const DECIDED_AT_MOST: usize = 64;
-/// A change of the file is noticed within so many ticks.
+/// How many ticks it may take to notice a change of the file.
 const NOTICED_WITHIN_TICKS: u64 = 90;
-/// Whose problems are told under this name.
+/// The source of the problems that are reported.
 const SOURCE: &str = "approvals file";
 
 /// What the room knows of the file of approvals. Part of the saved world. Written by this module only.
@@ -34,11 +34,11 @@ pub struct ApprovalsFile {
     /// What is asked and not decided, by id.
     pending: BTreeMap<String, Pending>,
     /// What was decided last, the oldest first.
-    decided: VecDeque<Past>,
-    /// The questions whose marks are nobody's: they appeared while somebody else than the person could make them, and
-    /// stand until the task is seen without a mark.
+    decided: VecDeque<ClosedQuestion>,
+    /// The questions whose marks do not count: they appeared while someone other than the person could make them, and
+    /// stay so until the task is seen without a mark.
     distrusted: BTreeSet<String>,
-    /// Until this tick a mark may be that of a program that nothing kept in.
+    /// Until this tick a mark may have been made by a program without a sandbox.
     open_to_programs_until: u64,
     /// The file as the room knows it, with what it wrote itself.
     #[serde(skip)]
@@ -70,10 +70,10 @@ struct Pending {
 
 /// A question that is over.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct Past {
+struct ClosedQuestion {
     asked: Asked,
     decided: Decided,
-    /// Whether the file has said so; it is not written again where a person takes it out.
+    /// Whether the decision was written to the file; it is not written again if a person removes it.
     is_written: bool,
 }
 
@@ -83,8 +83,8 @@ impl ApprovalsFile {
         self.pending.keys().map(String::as_str)
     }
 
-    /// Sorts out marks that are not to be trusted: those that appear now where `is_of_others`, and those that did so
-    /// before and were not taken away since.
+    /// Filters marks that must not be trusted: those that appear now while `is_of_others`, and earlier ones that were
+    /// not removed since.
     fn distrust(&mut self, reading: &mut Reading, is_of_others: bool) -> Vec<Ticked> {
         let marked: BTreeSet<&str> = reading.ticked.iter().map(|one| one.id.as_str()).collect();
         if reading.is_usable {
@@ -131,7 +131,7 @@ impl ApprovalsFile {
         }
     }
 
-    /// Takes up what is asked now: what is not asked any more was decided, or nobody wants it any longer.
+    /// Updates the open questions: a question that is no longer open was decided, or nobody waits for it any longer.
     fn note_open(&mut self, is_open: impl Fn(&str) -> bool, new: Vec<Pending>, time: Option<&str>) {
         let over: Vec<String> = self.pending.keys().filter(|id| !is_open(id)).cloned().collect();
         for one in over.iter().filter_map(|id| self.pending.remove(id)).collect::<Vec<_>>() {
@@ -143,7 +143,7 @@ impl ApprovalsFile {
                 time: time.map(str::to_owned),
             };
             let decided = one.said.unwrap_or_else(withdrawn);
-            self.decided.push_back(Past { asked: one.asked, decided, is_written: false });
+            self.decided.push_back(ClosedQuestion { asked: one.asked, decided, is_written: false });
         }
         let surplus = self.decided.len().saturating_sub(DECIDED_AT_MOST);
         self.decided.drain(..surplus);
@@ -169,7 +169,7 @@ pub(super) fn read_decisions(
     (known, start): (Res<KnownFiles>, Option<Res<RoomStart>>),
     (kernel, runs, settings): (Res<Kernel>, Res<WorkflowRuns>, Res<WorkflowSettings>),
     (clock, date): (Res<SimClock>, Res<RoomDate>),
-    (keeps_in, under_way): (Res<KeepsProgramsIn>, Res<PendingToolOrders>),
+    (keeps_in, under_way): (Res<HasSandbox>, Res<PendingToolOrders>),
     mut changes: MessageReader<FileChanged>,
     (mut decisions, mut answers): (MessageWriter<KernelCommand>, MessageWriter<WorkflowCommand>),
     mut reports: MessageWriter<ProblemReport>,
@@ -287,7 +287,7 @@ fn answer(runs: &WorkflowRuns, ticked: Ticked, chars_at_most: usize) -> Result<W
     Ok(WorkflowCommand::Answer { run: question.run, step: question.step, answer })
 }
 
-/// Takes up what is asked and what was decided, and writes what of it is not in the file.
+/// Updates questions and decisions, and writes those that are not in the file.
 pub(super) fn write_approvals_file(world: &mut World, mut read: Local<MessageCursor<KernelCommand>>) {
     let decisions: Vec<KernelCommand> = read.read(world.resource::<Messages<KernelCommand>>()).cloned().collect();
     let questions: Vec<QuestionKey> = world.resource::<Kernel>().open_questions().collect();

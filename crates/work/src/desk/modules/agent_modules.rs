@@ -15,7 +15,7 @@ use crate::source::SourceSeverity;
 use crate::tools::document_calls::{LINES_TOLD_AT_MOST, answer_for, call_for};
 use crate::tools::{CallAnswer, OrderKey, ToolNews, ToolOutput};
 
-/// What a module is told that asks for something outside of a call, and one that prompts its agent within one.
+/// The answer to a module that requests something outside of a call, or prompts its agent within one.
 const FILES_AND_SERVERS: &str = "a module can only access files and servers during a call of one of its tools";
 const IN_A_CALL: &str =
     "its agent is waiting for this call: prompt it from the background, or return what it should know";
@@ -66,12 +66,12 @@ pub(super) struct OpenModules {
     failed: BTreeMap<String, Problem>,
     /// What is wrong with files that could not be read.
     unreadable: Vec<Problem>,
-    told: Option<ModulesHeard>,
+    told: Option<ModulesReported>,
 }
 
 /// A message to the world.
 pub(super) enum Say {
-    Heard(ModulesHeard),
+    Heard(ModulesReported),
     Outcome(OrderKey, ToolNews),
 }
 
@@ -105,7 +105,7 @@ impl OpenModules {
         }
     }
 
-    /// Whether one of them has not said yet what it is.
+    /// Whether one of them has not described itself yet.
     pub(super) fn is_loading(&self) -> bool {
         self.set.states().any(|(file, state)| match state {
             ModuleState::Loading => true,
@@ -182,7 +182,7 @@ impl OpenModules {
     }
 
     /// Tells a module what its agent said.
-    pub(super) fn tell_prompt(&mut self, module: &str, number: u64, answer: &Result<String, String>) {
+    pub(super) fn answer_prompt(&mut self, module: &str, number: u64, answer: &Result<String, String>) {
         let Some(asked) = self.prompts.remove(&(module.to_owned(), number)) else { return };
         let answer = match answer {
             Ok(text) => HostAnswer::Text { text: text.clone() },
@@ -285,7 +285,7 @@ impl OpenModules {
             (HostRequest::Prompt { message }, None) => {
                 let (profile, module, number) = (self.profile.clone(), module.to_owned(), asked.id);
                 let message = message.clone();
-                said.push(Say::Heard(ModulesHeard::Prompts { profile, module: module.clone(), number, message }));
+                said.push(Say::Heard(ModulesReported::Prompts { profile, module: module.clone(), number, message }));
                 self.prompts.insert((module, number), asked);
                 return;
             }
@@ -315,8 +315,8 @@ impl OpenModules {
         self.failed.insert(module.to_owned(), problem);
     }
 
-    /// What they are now, where that is news: those that have said so, whatever the others do.
-    fn news(&mut self) -> Option<ModulesHeard> {
+    /// Their present descriptions, if they have changed: of those that have reported, whatever the others do.
+    fn news(&mut self) -> Option<ModulesReported> {
         let gone = |(file, state): (&str, &ModuleState)| match state {
             ModuleState::LeftOut(failure) if !self.failed.contains_key(file) => {
                 Some((file.to_owned(), failure.text.clone()))
@@ -332,10 +332,10 @@ impl OpenModules {
             match state {
                 ModuleState::Ready(described) if !self.failed.contains_key(file) => {
                     let Some(words) = self.words.get(file) else { continue };
-                    modules.push(HeardModule {
+                    modules.push(ReportedModule {
                         file: file.to_owned(),
                         name: described.name.clone(),
-                        tools: described.tools.iter().map(heard_tool).collect(),
+                        tools: described.tools.iter().map(described_tool).collect(),
                         words: words.clone(),
                     });
                 }
@@ -343,8 +343,8 @@ impl OpenModules {
             }
         }
         let problems = self.unreadable.iter().chain(self.failed.values()).cloned().collect();
-        let now = ModulesHeard::Are { profile: self.profile.clone(), modules, problems };
-        let is_nothing = |news: &ModulesHeard| matches!(news, ModulesHeard::Are { modules, problems, .. } if modules.is_empty() && problems.is_empty());
+        let now = ModulesReported::Are { profile: self.profile.clone(), modules, problems };
+        let is_nothing = |news: &ModulesReported| matches!(news, ModulesReported::Are { modules, problems, .. } if modules.is_empty() && problems.is_empty());
         if self.told.as_ref().map_or_else(|| is_nothing(&now), |told| *told == now) {
             return None;
         }
@@ -358,5 +358,5 @@ fn heard_tool(tool: &crate::engine::ModuleTool) -> HeardTool {
         Value::Object(_) => tool.parameters.clone(),
         _ => Value::Object(Map::from_iter([("type".to_owned(), Value::from("object"))])),
     };
-    HeardTool { name: tool.name.clone(), description: tool.description.clone(), parameters }
+    ReportedTool { name: tool.name.clone(), description: tool.description.clone(), parameters }
 }

@@ -60,13 +60,13 @@ fn path_of(folder: &str, file: &str) -> String {
 /// Something that the modules of an agent say. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
-pub enum ModulesHeard {
+pub enum ModulesReported {
     /// What they are now, all of them.
     Are {
         /// The profile in whose folder they lie.
         profile: Id,
         /// Those that are there.
-        modules: Vec<HeardModule>,
+        modules: Vec<ReportedModule>,
         /// Why others are left out.
         problems: Vec<Problem>,
     },
@@ -95,7 +95,7 @@ pub enum ModulesHeard {
     },
 }
 
-impl Input for ModulesHeard {
+impl Input for ModulesReported {
     const KIND: &'static str = "modules";
 }
 
@@ -107,14 +107,14 @@ pub struct HeardModule {
     /// What it is called.
     pub name: String,
     /// Its tools.
-    pub tools: Vec<HeardTool>,
+    pub tools: Vec<ReportedTool>,
     /// What it adds to the prompts of its agent.
     pub words: String,
 }
 
 /// A tool of a module.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct HeardTool {
+pub struct ReportedTool {
     /// What a model calls it by.
     pub name: String,
     /// What it does.
@@ -132,8 +132,8 @@ struct ModuleCall {
     arguments: Map<String, Value>,
 }
 
-/// Prompts of modules whose work is not over, by order. Part of the saved world: the answer to one that was asked before
-/// the room was closed goes to nobody.
+/// Prompts of modules whose work is not over, by order. Part of the saved world: the answer to one that was asked
+/// before the room was closed goes to nobody.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ModulePrompts(Vec<ModulePrompt>);
@@ -151,7 +151,7 @@ struct ModulePrompt {
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ModulesLoading(pub bool);
 
-/// What an agent said to a module that prompted it. Not saved: nobody waits for it in another process.
+/// An agent's answer to a module that prompted it. Not saved: nobody waits for it in another process.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub(super) struct PromptAnswered {
     profile: Id,

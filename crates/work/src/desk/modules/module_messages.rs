@@ -40,7 +40,7 @@ impl KnownModules {
 
 /// Has the tools and the words of modules be as they say, and writes down what they log.
 pub(in crate::desk) fn apply_module_messages(
-    mut news: MessageReader<ModulesHeard>,
+    mut news: MessageReader<ModulesReported>,
     (mut registry, mut words): (ResMut<Tools>, ResMut<PromptAdditions>),
     (profiles, roster, agents): (Res<Profiles>, Res<Roster>, Query<&Agent>),
     mut log: ResMut<EventLog>,
@@ -95,7 +95,7 @@ pub(super) fn draft_of(line: &ModuleLogged, agent: Option<&Id>) -> EventDraft {
 }
 
 /// A tool of a module.
-fn tool_of(profile: &Id, module: &HeardModule, tool: &HeardTool) -> Tool {
+fn tool_of(profile: &Id, module: &ReportedModule, tool: &ReportedTool) -> Tool {
     let call = ModuleCall {
         profile: profile.clone(),
         module: module.file.clone(),
@@ -117,14 +117,14 @@ fn tool_of(profile: &Id, module: &HeardModule, tool: &HeardTool) -> Tool {
 
 /// What modules prompt their agents becomes work.
 pub(in crate::desk) fn follow_prompts(
-    mut news: MessageReader<ModulesHeard>,
+    mut news: MessageReader<ModulesReported>,
     mut prompts: ResMut<ModulePrompts>,
     (roster, agents, log): (Res<Roster>, Query<&Agent>, Res<EventLog>),
     mut orders: MessageWriter<WorkOrder>,
     mut answers: MessageWriter<PromptAnswered>,
 ) {
     for news in news.read() {
-        let ModulesHeard::Prompts { profile, module, number, message } = news else { continue };
+        let ModulesReported::Prompts { profile, module, number, message } = news else { continue };
         let here = roster.iter().filter_map(|(_, entity)| agents.get(entity).ok());
         let Some(agent) = here.into_iter().find(|agent| agent.profile == *profile) else {
             let answer = Err("its agent is not in the room".to_owned());
@@ -147,7 +147,7 @@ pub(in crate::desk) fn follow_prompts(
     }
 }
 
-/// Hears what became of such work, and tells the modules.
+/// Receives the results of such work, and tells the modules.
 pub(in crate::desk) fn apply_work_answers(
     mut news: MessageReader<WorkAnswer>,
     mut prompts: ResMut<ModulePrompts>,

@@ -73,12 +73,12 @@ pub(in crate::desk) struct RoomView<'w, 's> {
     surroundings: Option<Res<'w, GatewayEnvironment>>,
 }
 
-/// Loads and ends modules, brings in what they say, and orders of them what is called.
+/// Loads and ends modules, receives their messages, and passes calls to them.
 pub(in crate::desk) fn run(
     room: RoomView,
     mut changes: MessageReader<FileChanged>,
     (mut answered, mut prompted): (MessageReader<CallAnswered>, MessageReader<PromptAnswered>),
-    (mut heard, mut outcomes): (ResMut<InputQueue<ModulesHeard>>, ResMut<InputQueue<ToolOutcome>>),
+    (mut heard, mut outcomes): (ResMut<InputQueue<ModulesReported>>, ResMut<InputQueue<ToolOutcome>>),
     mut loading: ResMut<ModulesLoading>,
     mut running: ResMut<RunningModules>,
 ) {
@@ -97,7 +97,7 @@ pub(in crate::desk) fn run(
     }
     for PromptAnswered { profile, module, number, answer } in prompted.read() {
         if let Some((_, Loaded::Open(modules))) = running.all.get_mut(profile) {
-            modules.tell_prompt(module, *number, answer);
+            modules.answer_prompt(module, *number, answer);
         }
     }
     running.take_up();
@@ -119,7 +119,7 @@ pub(in crate::desk) fn run(
     running.all.retain(|profile, (_, loaded)| {
         let is_gone = matches!(loaded, Loaded::Gone);
         if is_gone {
-            heard.push(ModulesHeard::Are { profile: profile.clone(), modules: Vec::new(), problems: Vec::new() });
+            heard.push(ModulesReported::Are { profile: profile.clone(), modules: Vec::new(), problems: Vec::new() });
         }
         !is_gone
     });
@@ -143,7 +143,7 @@ impl RunningModules {
         })
     }
 
-    /// Takes up those whose files were read, and lets those go that have ended.
+    /// Adds those whose files were read, and drops those that have ended.
     fn take_up(&mut self) {
         for (profile, (_, loaded)) in &mut self.all {
             let Loaded::Reading(read) = loaded else { continue };
@@ -181,7 +181,7 @@ impl RunningModules {
         }
     }
 
-    /// Orders of modules what is called, and says of calls that nobody carries out any more why.
+    /// Passes calls to modules, and reports why calls fail that nobody can execute any more.
     fn order(&mut self, under_way: &PendingToolOrders, outcomes: &mut InputQueue<ToolOutcome>) {
         let is_first_look = !std::mem::replace(&mut self.has_looked, true);
         self.begun.retain(|key| under_way.get(*key).is_some());
@@ -204,7 +204,7 @@ impl RunningModules {
             };
             let news = match read {
                 None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
-                // What it keeps in mind is gone, and what it did is not known.
+                // Its memory is lost, and what it did is unknown.
                 Some(_) if is_first_look => {
                     ToolNews::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }
                 }

@@ -24,11 +24,11 @@ use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
 /// What the names of its orders of work begin with.
 const ORDERS: &str = "stream/";
-/// Of a message so many characters stand in the task that it becomes.
+/// How many characters of a message its task contains.
 const TASK_CHARS: usize = 8_000;
-/// Work that was refused is ordered again after so many seconds.
+/// The delay in seconds before refused work is requested again.
 const AGAIN_SECS: u64 = 10;
-/// Whose problems are told under this name.
+/// The source of the problems that are reported.
 const SOURCE: &str = "streams";
 
 /// How far the streams are read. Part of the saved world. Written by this module only.
@@ -37,21 +37,21 @@ const SOURCE: &str = "streams";
 pub struct Streams {
     places: BTreeMap<String, StreamPlace>,
     /// Messages that no agent has yet, by number.
-    ordered: BTreeMap<u64, Ordered>,
+    ordered: BTreeMap<u64, MessageWork>,
     newest: u64,
     /// Streams that are to be looked at.
     #[serde(skip)]
     due: BTreeSet<String>,
     #[serde(skip)]
     is_read: bool,
-    /// What is wrong with lines, by stream; told again as long as the stream is as it is.
+    /// The problems of lines, by stream; reported as long as the stream stays as it is.
     #[serde(skip)]
     problems: BTreeMap<String, Vec<Problem>>,
 }
 
 /// A message that is to become an agent's work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct Ordered {
+struct MessageWork {
     order: Id,
     agent: Id,
     task: String,
@@ -204,7 +204,7 @@ impl Taking<'_, '_> {
         let Streams { places, ordered, newest, due, problems, .. } = streams;
         let place = places.entry(path.to_owned()).or_default();
         let told = problems.entry(path.to_owned()).or_default();
-        // What keeps a stream from being read is told anew where it still does.
+        // Problems that keep a stream from being read are reported again if they persist.
         told.retain(|problem| problem.severity != Severity::Error);
         if place.follow(text) {
             told.clear();
@@ -241,7 +241,7 @@ impl Taking<'_, '_> {
         }
     }
 
-    /// Brings a message into an inbox, or says what is to become work.
+    /// Delivers a message to an inbox, or returns what is to become work.
     fn bring(
         &mut self,
         goal: Goal,
@@ -249,7 +249,7 @@ impl Taking<'_, '_> {
         arrived: &Arrived,
         number: u64,
         cause: Seq,
-    ) -> Option<Ordered> {
+    ) -> Option<MessageWork> {
         match goal {
             Goal::Box { element, owner } => {
                 let subject = match &arrived.channel {
@@ -268,7 +268,7 @@ impl Taking<'_, '_> {
                 self.edits.write(ElementEdit { element, act: act.into(), by: Author::user(), cause: Some(cause) });
                 None
             }
-            Goal::Agent(agent) => Some(Ordered {
+            Goal::Agent(agent) => Some(MessageWork {
                 order: format!("{ORDERS}{}/{number}", RunTag::of(self.log.run())).into(),
                 agent,
                 task: task_of(arrived, path, line.number),
@@ -280,7 +280,7 @@ impl Taking<'_, '_> {
         }
     }
 
-    /// Where a message goes: to whom it names, else to whom the settings name, else to a planner.
+    /// The receiver of a message: whom it names, otherwise whom the settings name, otherwise a planner.
     fn goal(&self, path: &str, arrived: &Arrived) -> Result<Goal, (String, String)> {
         let named = arrived.to.as_ref().or_else(|| self.settings.to.get(name_of(path)));
         let all: Vec<&Agent> = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok()).collect();
@@ -318,14 +318,14 @@ impl Taking<'_, '_> {
         }
     }
 
-    /// What an agent gets goes into its inbox where it has one.
+    /// An agent's mail goes into its inbox if it has one.
     fn of_agent(&self, agent: &Agent) -> Result<Goal, (String, String)> {
         let boxes = self.elements.iter().filter_map(|(_, entity)| self.held.get(entity).ok());
         let own = boxes.into_iter().find_map(|(element, held)| self.of_box(element, held, Some(agent)));
         own.unwrap_or_else(|| Ok(Goal::Agent(agent.id.clone())))
     }
 
-    /// An inbox that takes mail: of this agent, or anybody's; none where it is none.
+    /// An inbox that accepts mail: this agent's, or a shared one; `None` if it is none.
     fn of_box(
         &self,
         element: &Element,
@@ -348,7 +348,7 @@ impl Taking<'_, '_> {
     }
 }
 
-/// A message as an agent's work: what it says is fenced, as it comes from outside.
+/// A message as an agent's work: its text is fenced, because it comes from outside.
 fn task_of(arrived: &Arrived, path: &str, line: usize) -> String {
     let place = arrived.channel.as_ref().map(|channel| format!(" in {channel}")).unwrap_or_default();
     let time = arrived.time.as_ref().map(|time| format!(" at {time}")).unwrap_or_default();

@@ -5,7 +5,7 @@ use crate::tools::SLACK_INBOX;
 use crate::workspace::KnownFiles;
 use crate::workspace::vfs::FileRights;
 
-/// What is read takes at most so many characters.
+/// The maximum length of a result of reading, in characters.
 const RESULT_CHARS_AT_MOST: usize = 16_000;
 
 /// The newest messages that came in, the newest last.
@@ -27,7 +27,7 @@ pub(in crate::desk) fn read(
     let is_meant = |one: &Arrived| is(channel, one.channel.as_deref()) && is(from, Some(&one.from));
     let all: Vec<Arrived> =
         text.lines().filter_map(|line| stream_reader::read(line.trim()).ok()).filter(is_meant).collect();
-    let told: Vec<String> = all.iter().skip(all.len().saturating_sub(count)).map(told).collect();
+    let told: Vec<String> = all.iter().skip(all.len().saturating_sub(count)).map(message_line).collect();
     if told.is_empty() {
         return Ok("No messages match.".to_owned());
     }
@@ -38,7 +38,7 @@ pub(in crate::desk) fn read(
     Ok(if surplus > 0 { format!("… {cut}") } else { cut })
 }
 
-fn told(one: &Arrived) -> String {
+fn message_line(one: &Arrived) -> String {
     let time = one.time.as_ref().map(|time| format!("[{time}] ")).unwrap_or_default();
     let channel = one.channel.as_ref().map(|channel| format!(" in {channel}")).unwrap_or_default();
     format!("{time}{}{channel}: {}", one.from, one.text)

@@ -20,13 +20,13 @@ use crate::workspace::{KnownFiles, ProblemReport};
 
 /// What the names of its orders to files begin with.
 const ORDERS: &str = "slack-in/";
-/// Whose problems are told under this name.
+/// The source of the problems that are reported.
 const SOURCE: &str = "Slack";
-/// Where they are told.
+/// The place of the problems that are reported.
 const PLACE: &str = "settings.yaml";
-/// While so many batches wait for the file, nobody looks for more.
+/// While this many batches wait for the file, no further messages are requested.
 const BATCHES_AT_MOST: usize = 8;
-/// What could not be written is written again after so many seconds.
+/// The delay in seconds before a failed write is retried.
 const AGAIN_SECS: u64 = 10;
 /// A line has no more bytes: streams pass over longer ones.
 const LINE_BYTES_AT_MOST: usize = 60 * 1024;
@@ -35,7 +35,7 @@ const LINE_BYTES_AT_MOST: usize = 60 * 1024;
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlackChannels {
-    /// By channel, the time of the newest message that was taken in.
+    /// By channel, the time of the newest message that was received.
     seen: BTreeMap<String, String>,
     /// Lines that are not in the file yet, oldest first.
     bringing: VecDeque<Batch>,
@@ -64,7 +64,7 @@ impl SlackChannels {
         self.bringing.front().is_some_and(|batch| now >= batch.not_before)
     }
 
-    /// Takes a look's messages up: those that are new, behind what stands in the file.
+    /// Adds the new messages of a poll to the end of the file.
     fn take(&mut self, look: &SlackLook, run: &Id, file: &str) {
         let mut text = String::new();
         for arrival in &look.arrived {
@@ -81,7 +81,7 @@ impl SlackChannels {
         if text.is_empty() {
             return;
         }
-        // What somebody left without an end must not run into what comes.
+        // An unfinished last line of the file must not be joined with new ones.
         if !file.is_empty() && !file.ends_with('\n') && self.bringing.is_empty() {
             text.insert(0, '\n');
         }
@@ -108,7 +108,7 @@ fn line_of(arrival: &SlackArrival) -> String {
     }
 }
 
-/// Takes in what looks brought, and brings it into the file, one batch after the other.
+/// Receives the results of polls, and appends them to the file, one batch after the other.
 pub(in crate::desk) fn bring(
     mut all: ResMut<SlackChannels>,
     (known, log, clock, under_way): (Res<KnownFiles>, Res<EventLog>, Res<SimClock>, Res<PendingFileOrders>),
@@ -157,7 +157,8 @@ pub(in crate::desk) fn bring(
     });
 }
 
-/// Asks the gateway for the next look, as soon as the one before is taken in; it keeps to the interval of the settings.
+/// Requests the next poll from the gateway as soon as the previous one has been processed, at the interval of the
+/// settings.
 pub(in crate::desk) fn look(
     (all, access, journal): (Res<SlackChannels>, Res<SlackAccess>, Res<InputJournal>),
     (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),

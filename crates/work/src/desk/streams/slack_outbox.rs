@@ -29,7 +29,7 @@ const ORDERS: &str = "slack/";
 pub struct SlackSending {
     /// Messages that the gateway has, by the order of their call.
     sending: BTreeMap<OrderKey, Sent>,
-    /// Messages of which it is known what became of them, and that are not in the outbox yet.
+    /// Messages with known results that are not in the outbox yet.
     posted: BTreeMap<OrderKey, (Sent, SlackPost)>,
     /// Whose lines are being written.
     #[serde(skip)]
@@ -52,7 +52,7 @@ impl Sent {
         Some(Self { agent: order.agent.clone(), channel, text, thread, cause: order.cause })
     }
 
-    /// As a line of the outbox. It says nothing that could be otherwise when it is ordered once more.
+    /// Its line in the outbox. It contains nothing that could differ if it is ordered once more.
     fn line(&self, key: OrderKey, post: Option<&SlackPost>) -> String {
         let mut line = json!({
             "id": key.to_string(), "channel": truncate(&self.channel, 200), "text": self.text, "from": self.agent,
@@ -61,7 +61,7 @@ impl Sent {
             line["thread_ts"] = thread.as_str().into();
         }
         match post {
-            // Whoever is joined to Slack sends it.
+            // The process that is connected to Slack sends it.
             None | Some(SlackPost::NotSent { .. }) => {}
             Some(SlackPost::Sent { ts, .. }) => {
                 line["state"] = "sent".into();
@@ -79,8 +79,8 @@ impl SlackSending {
     }
 }
 
-/// Takes up what is to be sent, and writes down and tells what became of it: an order to the files has the name of its
-/// call, and no name is carried out twice.
+/// Receives what is to be sent, and records and reports the results: an operation on files has the name of its call,
+/// and no name is executed twice.
 pub(in crate::desk) fn advance_posts(
     mut all: ResMut<SlackSending>,
     (orders, access, files_under_way): (Res<PendingToolOrders>, Res<SlackAccess>, Res<PendingFileOrders>),
@@ -100,7 +100,7 @@ pub(in crate::desk) fn advance_posts(
         let sent = all.sending.remove(&key).or_else(|| orders.get(key).and_then(Sent::of));
         let Some(sent) = sent.filter(|_| !all.posted.contains_key(&key)) else { continue };
         match post {
-            SlackPost::NotSent { .. } => answer(key, told(post, Ok(()))),
+            SlackPost::NotSent { .. } => answer(key, post_result(post, Ok(()))),
             _ => drop(all.posted.insert(key, (sent, post.clone()))),
         }
     }
@@ -109,7 +109,7 @@ pub(in crate::desk) fn advance_posts(
         all.writing.remove(&key);
         let written = outcome.result.as_ref().map(drop).map_err(|failure| failure.what.as_str());
         let news = match (all.posted.remove(&key), written) {
-            (Some((_, post)), written) => told(&post, written),
+            (Some((_, post)), written) => post_result(&post, written),
             (None, Ok(())) => done(format!("Saved in {SLACK_OUTBOX}, to be sent from there.")),
             (None, Err(why)) => ToolNews::Failed { why: format!("it was not sent: {why}") },
         };
@@ -153,8 +153,8 @@ fn done(text: String) -> ToolNews {
     ToolNews::Done { output: ToolOutput { text, changed, ..ToolOutput::default() } }
 }
 
-/// What the agent is told of a message; `written` says whether it stands in the outbox.
-fn told(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
+/// The message for the agent about a sent message; `written` says whether it is in the outbox.
+fn post_result(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
     match post {
         SlackPost::Sent { ts, .. } => {
             let at = ts.as_ref().map(|ts| format!(", as {ts}")).unwrap_or_default();
@@ -180,8 +180,8 @@ pub(in crate::desk) struct Begun {
     has_looked: bool,
 }
 
-/// Hands to the gateway what it is to send. Of what was under way when an earlier process ended nobody knows whether it
-/// was sent, and it is not sent a second time unasked.
+/// Passes outgoing messages to the gateway. For those that were in progress when an earlier process ended, it is
+/// unknown whether they were sent, and they are not sent a second time unasked.
 pub(in crate::desk) fn send_out(
     (all, access): (Res<SlackSending>, Res<SlackAccess>),
     (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),

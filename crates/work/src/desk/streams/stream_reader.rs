@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::base::hash::content_hash;
 use crate::base::text::{one_line, truncate};
 
-/// So many lines are remembered, so that they are not taken again where a stream begins anew.
+/// How many lines are remembered, so that they are not delivered again if a stream starts over.
 const REMEMBERED_AT_MOST: usize = 20_000;
 /// A line with more bytes is passed over.
 const LINE_BYTES_AT_MOST: usize = 64 * 1024;
@@ -27,13 +27,14 @@ const TEXT_CHARS: usize = 16_000;
 pub struct StreamPlace {
     /// Bytes that were read.
     bytes: usize,
-    /// What stands in them, by hash.
+    /// Their content, by hash.
     hash: u64,
     /// Lines in them.
     lines: usize,
     /// The lines that were taken last, by hash.
     taken: VecDeque<u64>,
-    /// Lines that were taken before the stream began anew and have not come again, by hash, with how often.
+    /// Lines that were delivered before the stream started over and have not occurred again, by hash, with their
+    /// number.
     passed_over: BTreeMap<u64, u32>,
 }
 
@@ -67,7 +68,7 @@ pub struct NewLine {
 }
 
 impl StreamPlace {
-    /// Whether this text goes on from what was read.
+    /// Whether this text continues the text that was read.
     fn goes_on(&self, text: &str) -> bool {
         text.as_bytes().get(..self.bytes).is_some_and(|read| content_hash(read) == self.hash)
     }
@@ -144,7 +145,7 @@ pub fn read(line: &str) -> Result<Arrived, String> {
     })
 }
 
-/// What the first of these keys says that says something: a text or a number, or the name in an object.
+/// The first non-empty value of these keys: a text or a number, or the name in an object.
 fn first(keys: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let said = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! Tests of streams: each whole line once, whatever becomes of the file.
+//! Streams: each complete line is delivered once, whatever happens to the file.
 
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ fn what_is_appended_comes_once_and_the_same_words_twice_are_two_messages() {
     text += &line("two");
     assert_eq!(all(&mut place, &text), [(4, said("two"))]);
     let saved = serde_json::to_string(&place).expect("it is plain data");
-    let mut place: StreamPlace = serde_json::from_str(&saved).expect("it is");
+    let mut place: StreamPlace = serde_json::from_str(&saved).expect("it should be");
     assert_eq!(all(&mut place, &text), []);
 }
 
@@ -50,7 +50,7 @@ fn a_line_that_is_half_written_waits_and_a_whole_one_without_an_end_does_not() {
 }
 
 #[test]
-fn a_line_that_cannot_be_used_is_told_and_the_others_come() {
+fn a_line_that_cannot_be_used_is_reported_and_the_others_come() {
     let mut place = StreamPlace::default();
     let text = format!("{}oops\n[1]\n{{}}\n{{\"text\":\"{}\"}}\n{}", line("one"), "x".repeat(70_000), line("two"));
     let new = all(&mut place, &text);
@@ -102,7 +102,7 @@ fn the_usual_names_are_understood() {
 }
 
 proptest! {
-    /// Appended in any pieces, with looks in between: every line comes once, in order.
+    /// Appended in any pieces, with reads in between: every line is delivered once, in order.
     #[test]
     fn however_it_is_written_each_line_comes_once(words in prop::collection::vec("[a-c{}\\\\\" ]{0,6}", 0..20), cuts in prop::collection::vec(0_usize..400, 0..20)) {
         let lines: Vec<String> = words.iter().map(|word| serde_json::json!({ "text": format!("w{word}") }).to_string()).collect();
@@ -119,7 +119,7 @@ proptest! {
         prop_assert_eq!(came, expected);
     }
 
-    /// Lines of one kind each, in any sequence of files: none comes more often than it ever stood there.
+    /// Lines of one kind each, in any sequence of files: none is delivered more often than it was ever there.
     #[test]
     fn whatever_becomes_of_the_file_nothing_comes_twice(files in prop::collection::vec(prop::collection::vec(0_u8..6, 0..8), 1..8)) {
         let mut place = StreamPlace::default();

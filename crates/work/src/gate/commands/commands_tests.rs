@@ -1,10 +1,10 @@
-//! Tests of the rules for commands: lists of hostile and of harmless ones, and what holds for all.
+//! The rules for commands: lists of hostile and harmless ones, and general invariants.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// The lines of a list: rules and a command each.
+/// The lines of a list, each with rules and a command.
 fn cases(list: &str) -> Vec<(CommandRules, String)> {
     texts(list).into_iter().map(|(rules, command)| (rules_of(&rules), command)).collect()
 }
@@ -19,12 +19,12 @@ fn texts(list: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The list of hostile commands, each with the rules by which it must not run.
+/// The list of hostile commands, each with the rules under which it must not run.
 pub(in crate::gate) fn hostile_cases() -> Vec<(String, String)> {
     texts(include_str!("hostile.txt"))
 }
 
-/// A single rule is one that allows; several stand as in the file.
+/// A single rule is an allow rule; several are written as in the file.
 fn rules_of(text: &str) -> CommandRules {
     let yaml = match text {
         "" => String::new(),
@@ -34,7 +34,7 @@ fn rules_of(text: &str) -> CommandRules {
     CommandRules::parse(&yaml).0
 }
 
-/// The text with its escapes put in.
+/// The text with its escapes resolved.
 fn meant(text: &str) -> String {
     let mut meant = String::new();
     let mut chars = text.chars();
@@ -157,7 +157,7 @@ fn words_are_those_of_a_shell() {
 }
 
 proptest! {
-    /// However the words of a command are quoted and spaced, it is judged alike.
+    /// However the words of a command are quoted and spaced, the decision is the same.
     #[test]
     fn quotes_and_blanks_change_nothing(
         words in prop::collection::vec("[a-z;$|&<>(){}*' \"\\\\-]{1,8}", 1..5),
@@ -177,7 +177,7 @@ proptest! {
         prop_assert_eq!(judge(&line.join(" "), &rules).verdict, judge(&plain, &rules).verdict);
     }
 
-    /// Nothing that a shell would take apart is ever allowed, whatever stands around it.
+    /// Nothing that a shell would split is ever allowed, whatever surrounds it.
     #[test]
     fn what_a_shell_would_read_is_never_allowed(
         before in "[a-z ]{0,10}", sign in "[;&|<>`$\n(]", after in "[a-z ]{0,10}",

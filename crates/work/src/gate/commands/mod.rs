@@ -103,8 +103,8 @@ fn allowed(rule: &[String]) -> Judged {
 /// So deep are commands within commands looked for.
 const DEPTH_AT_MOST: usize = 4;
 
-/// The rule that forbids a part of a command, wherever that part stands: between operators, in a substitution, behind a
-/// program that starts others, or in a text that a shell would read.
+/// The rule that forbids a part of a command, wherever it is: between operators, in a substitution, after a program
+/// that starts others, or in a text that a shell would read.
 fn forbidden_by(line: &str, command: &Command, rules: &CommandRules, depth: usize) -> Option<String> {
     if !rules.forbids_anything() || depth > DEPTH_AT_MOST {
         return None;

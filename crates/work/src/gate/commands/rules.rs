@@ -22,7 +22,7 @@ const WORDS_AT_MOST: usize = 40;
 
 /// What a rule says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Says {
+enum RuleEffect {
     Allow,
     Ask,
     Forbid,
@@ -32,7 +32,7 @@ enum Says {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct CommandRule {
     words: Vec<String>,
-    says: Says,
+    says: RuleEffect,
 }
 
 /// The rules of a workspace for commands.
@@ -63,7 +63,7 @@ impl CommandRules {
             }
         };
         let mut problems = Vec::new();
-        // The reference keeps its patterns below a key of their own in some versions.
+        // The reference has its patterns below a key of their own in some versions.
         let nested = map.get("patterns").and_then(Value::as_mapping).cloned();
         for (pattern, says) in nested.unwrap_or(map) {
             let pattern = match &pattern {
@@ -72,12 +72,12 @@ impl CommandRules {
             };
             let words = pattern_words(&pattern);
             let says = match &says {
-                Value::Bool(true) => Some(Says::Allow),
-                Value::Bool(false) => Some(Says::Forbid),
+                Value::Bool(true) => Some(RuleEffect::Allow),
+                Value::Bool(false) => Some(RuleEffect::Forbid),
                 Value::String(word) => match word.trim().to_lowercase().as_str() {
-                    "true" | "allow" | "yes" => Some(Says::Allow),
-                    "false" | "deny" | "no" | "never" => Some(Says::Forbid),
-                    "ask" => Some(Says::Ask),
+                    "true" | "allow" | "yes" => Some(RuleEffect::Allow),
+                    "false" | "deny" | "no" | "never" => Some(RuleEffect::Forbid),
+                    "ask" => Some(RuleEffect::Ask),
                     _ => None,
                 },
                 _ => None,
@@ -90,14 +90,14 @@ impl CommandRules {
                 (Ok(words), Some(says)) => rules.rules.push(CommandRule { words, says }),
                 (Err(why), says) => {
                     problems.push(problem(format!("the rule {pattern:?} cannot be read: {why}"), "write plain words"));
-                    // What somebody wanted to forbid is forbidden by its first word.
-                    if let (Some(Says::Forbid), Some(first)) = (
+                    // A command that was meant to be forbidden is forbidden by its first word.
+                    if let (Some(RuleEffect::Forbid), Some(first)) = (
                         says,
                         pattern
                             .split(|c: char| !c.is_alphanumeric() && !"-_./".contains(c))
                             .find(|word| !word.is_empty()),
                     ) {
-                        rules.rules.push(CommandRule { words: vec![first.to_owned()], says: Says::Forbid });
+                        rules.rules.push(CommandRule { words: vec![first.to_owned()], says: RuleEffect::Forbid });
                     }
                 }
                 (Ok(words), None) => {
@@ -105,7 +105,7 @@ impl CommandRules {
                         format!("the rule {pattern:?} is neither true nor false"),
                         "write true, false or ask",
                     ));
-                    rules.rules.push(CommandRule { words, says: Says::Ask });
+                    rules.rules.push(CommandRule { words, says: RuleEffect::Ask });
                 }
             }
         }
@@ -114,27 +114,28 @@ impl CommandRules {
 
     /// Whether anything is forbidden.
     pub fn forbids_anything(&self) -> bool {
-        self.rules.iter().any(|rule| rule.says == Says::Forbid)
+        self.rules.iter().any(|rule| rule.says == RuleEffect::Forbid)
     }
 
     /// The words of the rule that allows a command, the longest there is; nothing where one asks as exactly.
     pub fn allowing(&self, words: &[String]) -> Option<&[String]> {
-        let rule = self.longest(Says::Allow, words)?;
-        let asks = self.longest(Says::Ask, words).is_some_and(|asking| asking.len() >= rule.len());
+        let rule = self.longest(RuleEffect::Allow, words)?;
+        let asks = self.longest(RuleEffect::Ask, words).is_some_and(|asking| asking.len() >= rule.len());
         (!asks).then_some(rule)
     }
 
     /// The rule that asks about a command, as it is written.
     pub fn asking(&self, words: &[String]) -> Option<String> {
-        self.longest(Says::Ask, words).map(written)
+        self.longest(RuleEffect::Ask, words).map(written)
     }
 
-    fn longest(&self, says: Says, words: &[String]) -> Option<&[String]> {
+    fn longest(&self, says: RuleEffect, words: &[String]) -> Option<&[String]> {
         let meant = self.rules.iter().filter(|rule| rule.says == says && covers(&rule.words, words));
         meant.max_by_key(|rule| rule.words.len()).map(|rule| rule.words.as_slice())
     }
 
-    /// The rule that forbids a command that begins with these words, as it is written: by whatever path its program goes.
+    /// The rule that forbids a command that begins with these words, as it is written: by whatever path its program
+    /// goes.
     pub fn forbidding(&self, words: &[String]) -> Option<String> {
         let (program, rest) = words.split_first()?;
         let mut named = vec![name_of(program).to_lowercase()];
@@ -142,7 +143,7 @@ impl CommandRules {
         let forbids = |rule: &&CommandRule| {
             let mut folded = rule.words.clone();
             folded[0] = name_of(&folded[0]).to_lowercase();
-            rule.says == Says::Forbid
+            rule.says == RuleEffect::Forbid
                 && (covers(&rule.words, words) || covers(&folded, &named) || covers_in_any_order(&folded, &named))
         };
         self.rules.iter().find(forbids).map(|rule| written(&rule.words))
@@ -154,8 +155,7 @@ impl CommandRules {
     }
 }
 
-/// `rm -rf` is also `rm -r -f /` and `rm -fr`: every word of the rule that is an option counts wherever it stands, letter by
-/// letter.
+/// `rm -rf` is also `rm -r -f /` and `rm -fr`: every option of the rule counts in any position, letter by letter.
 fn covers_in_any_order(rule: &[String], words: &[String]) -> bool {
     let (Some(program), Some(given)) = (rule.first(), words.first()) else { return false };
     if program != given || rule.len() < 2 {
@@ -174,7 +174,7 @@ fn covers_in_any_order(rule: &[String], words: &[String]) -> bool {
     })
 }
 
-/// The words of a pattern, in which `*` may stand.
+/// The words of a pattern, which may contain `*`.
 fn pattern_words(pattern: &str) -> Result<Vec<String>, &'static str> {
     const STAR: char = '\u{e000}';
     let without = pattern.replace('*', &STAR.to_string());

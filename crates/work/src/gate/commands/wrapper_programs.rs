@@ -180,7 +180,7 @@ const INTERPRETERS: &[&str] = &[
     "gsed",
 ];
 
-/// Programs whose rule must name what they are to do, one word more than themselves: `docker ps`, `cargo test`.
+/// Programs whose rule must name a subcommand, one word more than the program: `docker ps`, `cargo test`.
 const WITH_COMMANDS: &[&str] = &[
     "ansible",
     "ansible-playbook",
@@ -257,8 +257,8 @@ const WITH_COMMANDS: &[&str] = &[
     "mocha",
 ];
 
-/// Options by which a program starts another, reads code or writes where it is told. Each begins a word; a long option
-/// is also met by every beginning of it that GNU would take.
+/// Options with which a program starts another one, reads code, or writes to a given place. Each matches as a prefix of
+/// a word; a long option is also matched by every abbreviation that GNU accepts.
 const OPTIONS: &[(&str, &[&str])] = &[
     (
         "git",
@@ -639,7 +639,7 @@ pub fn beyond(words: &[String], rule: &[String]) -> Option<String> {
         return Some(format!("{name} does many things, so the rule must say which"));
     }
     if is_interpreter {
-        // What stands behind its file is that file's.
+        // Arguments after its file belong to that file.
         return None;
     }
     let options = OPTIONS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, options)| options);

@@ -27,11 +27,11 @@ use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 
 /// What the names of orders that read what a step gives begin with.
 pub(super) const READS: &str = "workflow-read/";
-/// What the names of orders that write what a run came to begin with.
+/// The prefix of the names of operations that write the results of a run.
 pub(super) const RESULTS: &str = "workflow-result/";
 /// What the names of orders that write how far a run is begin with.
 const STATES: &str = "workflow-state/";
-/// A state of so many bytes is written half as often as a short one.
+/// A state of this many bytes is written half as often as a short one.
 const BYTES_PER_WRITE: u64 = 64 * 1024;
 
 /// Everything in the room that workflows access.
@@ -72,12 +72,12 @@ impl RunsAccess<'_> {
         here.chain(self.profiles.ids().cloned()).collect()
     }
 
-    /// Whether agents came, went or became others since the last look.
+    /// Whether agents were added, removed or changed since the last check.
     pub(super) fn are_others(&self) -> bool {
         self.profiles.is_changed() || self.roster.is_changed()
     }
 
-    /// What is wrong with workflows in view of everything else, told anew where it is something else.
+    /// The problems of workflows in view of everything else, reported again if they change.
     pub(super) fn check_all(&mut self, workflows: &mut Workflows) {
         let agents = self.agents();
         for path in workflows.files.keys().cloned().collect::<Vec<_>>() {
@@ -86,7 +86,7 @@ impl RunsAccess<'_> {
             if workflows.problems.get(&path) != Some(&found) {
                 workflows.problems.insert(path.clone(), found);
                 let mut problems = workflows.problems(&path);
-                // Nothing is wrong where no step was drawn yet: whoever runs it all the same is told.
+                // A workflow without steps is not a problem yet; running it is an error that is reported.
                 problems.retain(|problem| problem.what != NO_STEPS);
                 self.report(&path, problems);
             }
@@ -98,7 +98,7 @@ impl RunsAccess<'_> {
         self.reports.write(ProblemReport { source: format!("workflow {path}"), problems });
     }
 
-    /// Writes the records of what became of a run's steps.
+    /// Records what happened to a run's steps.
     pub(super) fn record_progress(&mut self, run: &mut Run) {
         for Change { step, to, why, agent, from } in run.take_changes() {
             let step = step.and_then(|step| run.plan.steps.get(step)).map(|step| step.id.as_str());
@@ -165,7 +165,7 @@ impl RunsAccess<'_> {
         }
     }
 
-    /// Writes down how far a run is, if that is due, and what it came to once it is over.
+    /// Stores the progress of a run, if that is due, and its result once it has ended.
     pub(super) fn write(&mut self, run: &mut Run, written: &mut Written) {
         let now = self.clock.tick();
         if run.status != RunStatus::Running && run.result.is_none() {
@@ -197,7 +197,7 @@ impl RunsAccess<'_> {
         }
     }
 
-    /// Saves a text that a person changed, if its file still says what it was made from.
+    /// Saves a person's change, if the file still has the text that it was based on.
     pub(super) fn save(&mut self, path: &str, base: u64, content: String) {
         let (now, hash) = (self.clock.tick(), content_hash(content.as_bytes()));
         self.files.write(FileOrder {
@@ -225,8 +225,8 @@ impl RunsAccess<'_> {
     }
 }
 
-/// The order that writes down how far a run is. Thousands of steps take a while to put into words, which whoever writes
-/// the file does.
+/// The operation that stores the progress of a run. Formatting thousands of steps takes a while, and is done by the
+/// file service's thread.
 fn state_order(run: &Run, scene: &str, now: u64) -> FileOrder {
     let path = run_record::path(run);
     let (as_it_is, scene) = (run.clone(), scene.to_owned());
@@ -252,7 +252,7 @@ pub fn runs_at_rest(world: &World) -> Vec<FileOrder> {
     behind.map(|run| state_order(run, scene, clock.tick())).collect()
 }
 
-/// Whether nothing is wrong that keeps a workflow from running.
+/// Whether there are no problems that keep a workflow from running.
 pub(super) fn can_run(problems: &[Problem]) -> Result<(), &Problem> {
     problems.iter().find(|problem| problem.severity == Severity::Error).map_or(Ok(()), Err)
 }

@@ -10,9 +10,9 @@ use super::template::{Template, Token};
 use crate::base::text::{nearest, slug};
 use crate::base::{Id, Problem};
 
-/// So many steps of a path through a cycle are named.
+/// How many steps of a path through a cycle are named.
 const PATH_NAMED: usize = 20;
-/// So many problems of one file are told.
+/// How many problems of one file are reported.
 const PROBLEMS_AT_MOST: usize = 200;
 
 /// What exists besides the workflow: agents and other workflows.
@@ -50,7 +50,7 @@ pub fn check(workflow: &Workflow, there: There<'_>) -> Vec<Problem> {
     let places = graph::places(&workflow.steps);
     let mut checker = Checker { workflow, there, graph, places, problems: Vec::new() };
     checker.dependencies();
-    // What lies between steps means nothing while they go in a circle.
+    // Anything between steps is meaningless while they form a cycle.
     if checker.cycle() {
         checker.loops();
         checker.uses();

@@ -1,4 +1,4 @@
-//! What is wrong with workflows in view of everything else.
+//! Problems of workflows in view of everything else in the workspace.
 
 use super::super::format::read;
 use super::*;
@@ -25,7 +25,7 @@ fn what_is_in_order_is_not_complained_about() {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_line_and_what_to_do() {
+fn every_mistake_is_reported_with_its_line_and_what_to_do() {
     for (steps, line, part) in [
         ("  - { id: x, agent: c, prompt: go }\n", 3, "there is no agent \"c\""),
         ("  - { id: x, agent: writr, prompt: go }\n", 3, "did you mean \"writer\"?"),
@@ -77,7 +77,7 @@ fn a_circle_is_shown_as_a_path() {
 }
 
 #[test]
-fn a_workflow_within_itself_is_told_as_a_path() {
+fn a_workflow_within_itself_is_reported_as_a_path() {
     let with = |other: &str| format!("---\nsteps:\n  - {{ id: x, workflow: {other} }}\n---\n");
     let (a, b, c) = (with("b"), with("c"), with("a"));
     let files = [("workflows/a.md", a.as_str()), ("workflows/b.md", &b), ("workflows/c.md", &c)];

@@ -22,7 +22,7 @@ pub enum WorkflowCommand {
         #[serde(default)]
         variables: BTreeMap<String, String>,
     },
-    /// A run that failed or was stopped goes on with what is left.
+    /// A run that failed or was stopped continues with the remaining steps.
     Resume {
         /// Which.
         run: RunKey,

@@ -70,7 +70,7 @@ pub enum Trigger {
         /// The glob.
         glob: String,
     },
-    /// So often, in simulated seconds.
+    /// At this interval, in simulated seconds.
     Every {
         /// How often.
         secs: u64,

@@ -77,14 +77,14 @@ pub enum WorkflowEdit {
         /// What each of its variables is; empty takes it out.
         variables: BTreeMap<String, String>,
     },
-    /// What a key of the workflow itself says; empty takes it out.
+    /// A key of the workflow itself; an empty value removes it.
     SetOwn {
         /// Which key: `name`, `description`, `trigger`.
         key: String,
         /// What.
         text: String,
     },
-    /// What a key of a step says; empty takes it out.
+    /// A key of a step; an empty value removes it.
     Set {
         /// Of which step.
         step: String,
@@ -97,10 +97,10 @@ pub enum WorkflowEdit {
     Outputs {
         /// Which step.
         step: String,
-        /// Its outputs, in order; what is known of one that stays is kept.
+        /// Its outputs, in order; known properties of remaining ones are kept.
         names: Vec<String>,
     },
-    /// The whole text is another, if it still is the one that is meant: takes a change back.
+    /// Replaces the whole text, if it still is the expected one: undoes a change.
     Replace {
         /// The hash of the text that is meant.
         of: u64,
@@ -141,7 +141,7 @@ impl StepAssignee {
         }
     }
 
-    /// What a new step of theirs is called, where that is free, and what it has besides.
+    /// The name of a new step, if that is free, and its other content.
     fn first(&self) -> (String, Value) {
         let named = |name: &str| Some(slug(name)).filter(|id| is_word(id)).unwrap_or_else(|| "step".to_owned());
         match self {
@@ -191,8 +191,8 @@ pub fn apply(text: &str, edit: &WorkflowEdit) -> Result<String, String> {
     Ok(if windows { whole.replace('\n', "\r\n") } else { whole })
 }
 
-/// A text and its data with another id in one step, where it can be written there. Steps are known by their ids: one whose
-/// id is another would be written anew as a whole.
+/// The text and its data after changing the id of one step in place, if possible. Steps are identified by their ids:
+/// otherwise the whole step would be written again.
 fn with_id(text: &str, data: &Value, step: &str, to: &str) -> (String, Value) {
     let mut renamed = data.clone();
     let mut write = || {
@@ -309,7 +309,7 @@ fn depend(steps: &mut [Value], step: &str, on: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Gives a step another id; other steps that wait for it or use what it gives name it by that.
+/// Gives a step another id; other steps that wait for it or use its outputs refer to it by that.
 fn rename(steps: &mut [Value], step: &str, to: &str) -> Result<(), String> {
     if !is_word(to) {
         return Err(format!("{to:?} is not a valid step name: use letters, digits, - and _"));
@@ -367,7 +367,7 @@ fn set(keys: &mut Map<String, Value>, key: &str, text: &str) {
     }
 }
 
-/// Outputs of these names, in the shape in which they stand there.
+/// Outputs with these names, in the format that is used in the file.
 fn outputs(old: Option<&Value>, names: &[String]) -> Value {
     match old {
         Some(Value::Object(known)) => {
@@ -416,7 +416,7 @@ fn free(step: &mut Map<String, Value>, of: &str) {
     }
 }
 
-/// The way by which one step comes to wait for another, directly or not: from the one that is waited for.
+/// The path over which one step waits for another, directly or not, starting at the one that is waited for.
 fn way<'a>(steps: &'a [Value], step: &'a str, waited_for: &str) -> Option<Vec<&'a str>> {
     let known = steps.iter().filter_map(|one| Some((id_of(one)?, listed(one.as_object()?, "depends_on"))));
     let before: BTreeMap<&str, Vec<String>> = known.collect();

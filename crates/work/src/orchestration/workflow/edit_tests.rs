@@ -1,4 +1,4 @@
-//! Changes of a workflow where it is drawn: what else stands in its file stays.
+//! Changes of a workflow in the graph: everything else in its file stays.
 
 use super::super::definition::Assignee;
 use super::super::format;
@@ -62,7 +62,7 @@ fn what_is_changed_changes_and_the_rest_stands_as_it_was_written() {
 }
 
 #[test]
-fn a_change_is_taken_back_to_the_letter_unless_somebody_else_changed_the_file() {
+fn a_change_is_undone_to_the_letter_unless_somebody_else_changed_the_file() {
     for edit in [
         WorkflowEdit::RemoveStep { step: "look".into() },
         WorkflowEdit::Outputs { step: "look".into(), names: Vec::new() },
@@ -103,7 +103,7 @@ fn line_ends_of_other_systems_and_braces_without_quotes_are_no_trouble() {
     assert!(changed.contains("repeat_until: \"{a.ok} at most 2\"\r\n"), "{changed}");
 }
 
-/// The file of a new workflow, as the window makes it.
+/// The file of a new workflow, as the window creates it.
 const NEW: &str =
     "---\nname: \"Tea\"\ndescription: Says what it comes to.\ntrigger: manual\nsteps: []\n---\n\nWords.\n";
 
@@ -205,10 +205,11 @@ fn the_workflow_itself_has_a_name_that_is_changed() {
 
 #[test]
 fn what_was_recorded_of_a_new_step_is_read() {
-    let edit: WorkflowEdit = serde_json::from_value(json!({ "edit": "add_step", "agent": "ada" })).expect("it is one");
+    let edit: WorkflowEdit =
+        serde_json::from_value(json!({ "edit": "add_step", "agent": "ada" })).expect("it should be valid");
     assert_eq!(edit, add(StepAssignee::Agent("ada".into()), None));
     for edit in [edit, add(StepAssignee::Person(PersonWants::Form), Some("look"))] {
         let written = serde_json::to_value(&edit).expect("it can be written");
-        assert_eq!(serde_json::from_value::<WorkflowEdit>(written).expect("it is one"), edit);
+        assert_eq!(serde_json::from_value::<WorkflowEdit>(written).expect("it should be valid"), edit);
     }
 }

@@ -33,11 +33,11 @@ pub enum WorkflowAction {
         task: String,
         /// The model in place of its own.
         model: Option<String>,
-        /// So many questions to it.
+        /// The maximum number of requests to it.
         turns_at_most: Option<u32>,
         /// Whether it must give outputs.
         gives: bool,
-        /// Whose result it goes on with, by id: whoever begins goes over there.
+        /// The agent whose result it continues with, by id: the agent that begins walks there.
         from: Option<Id>,
     },
     /// A further message to the agent in the same session.
@@ -51,7 +51,7 @@ pub enum WorkflowAction {
         /// What.
         text: String,
     },
-    /// Nobody goes on with a session.
+    /// Nobody continues a session.
     LetGo {
         /// Which.
         thread: ActivationKey,
@@ -157,7 +157,7 @@ impl Run {
         effects
     }
 
-    /// Asks agents for what is missing, and has files read that hold outputs.
+    /// Asks agents for missing outputs, and requests files that contain outputs.
     fn ask_again(&mut self, effects: &mut Vec<WorkflowAction>) {
         for at in self.active.iter().copied().collect::<Vec<_>>() {
             let names = self.order(at);
@@ -210,7 +210,7 @@ impl Run {
         Some((at, parts.next().unwrap_or_default()))
     }
 
-    /// A step that nothing holds back: it is passed over, or begins.
+    /// A step without unmet conditions is skipped, or begins.
     fn admit(&mut self, at: usize, now: u64, limits: &Limits) {
         let plan = self.plan.clone();
         let step = &plan.steps[at];
@@ -437,7 +437,7 @@ impl Run {
         }
     }
 
-    /// Whether steps that are repeated together are over for good; they are waiting again otherwise.
+    /// Decides whether steps that are repeated together have ended; otherwise they wait again.
     fn decide_loop(&mut self, index: usize, _now: u64) -> bool {
         let plan = self.plan.clone();
         let one = &plan.loops[index];

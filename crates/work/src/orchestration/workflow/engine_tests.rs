@@ -1,4 +1,4 @@
-//! The machine: every rule of runs, and whatever chance makes of them.
+//! The engine: every rule of runs, and random runs.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use crate::mind::Ending;
 
 const LIMITS: Limits = Limits { parallel: 3, for_each: 50, output_chars: 10_000 };
 
-/// A run with whoever does its work: an agent that begins, and what it says when it is asked.
+/// A run with the agents that do its work: which agent starts, and what it answers.
 struct Bench {
     run: Run,
     limits: Limits,
     now: u64,
     next: u64,
-    /// Work that goes on, with what it was told and how often.
+    /// Unfinished work, with its inputs and their number.
     work: BTreeMap<ActivationKey, (PartAt, Vec<String>)>,
     /// What was begun, in order: step and text.
     begun: Vec<(String, String)>,
@@ -60,7 +60,7 @@ impl Bench {
     /// Saves the run and reads it again.
     fn crash(&mut self) {
         let text = serde_json::to_string(&self.run).expect("a run can be saved");
-        self.run = serde_json::from_str(&text).expect("and read again");
+        self.run = serde_json::from_str(&text).expect("it should be readable again");
     }
 
     fn step(&mut self) -> Vec<WorkflowAction> {
@@ -96,7 +96,7 @@ impl Bench {
         effects
     }
 
-    /// The work at a step that goes on.
+    /// The unfinished work of a step.
     fn at(&self, step: &str) -> ActivationKey {
         let is_it = |(at, _): &(PartAt, Vec<String>)| self.run.plan.steps[at.0].id == step;
         *self
@@ -188,7 +188,7 @@ fn what_is_missing_is_asked_for_once_and_then_the_step_fails() {
 }
 
 #[test]
-fn a_failed_step_stops_its_dependants_and_nothing_else_and_the_rest_goes_on_later() {
+fn a_failed_step_stops_its_dependants_and_nothing_else_and_the_rest_continues_later() {
     let steps = "  - { id: a, agent: x, prompt: a }\n  - { id: b, agent: x, prompt: b }\n  - { id: c, agent: x, prompt: \"{a.result}\", depends_on: [a] }\n  - { id: d, agent: x, prompt: d, depends_on: [c] }\n  - { id: e, agent: x, prompt: e, depends_on: [b] }\n";
     let mut bench = Bench::new(steps);
     bench.step();
@@ -286,7 +286,7 @@ fn steps_are_repeated_until_it_is_approved() {
 }
 
 #[test]
-fn steps_are_repeated_so_often_at_most_and_then_it_goes_on() {
+fn steps_are_repeated_so_often_at_most_and_then_it_continues() {
     let mut bench = Bench::new(REVIEW_LOOP);
     bench.step();
     for _ in 0..3 {
@@ -387,7 +387,7 @@ fn a_file_may_hold_what_a_step_gives() {
 }
 
 #[test]
-fn a_run_that_a_person_stops_goes_on_later_with_what_is_left() {
+fn a_run_that_a_person_stops_continues_later_with_what_is_left() {
     let mut bench = Bench::with(PIPELINE, &[("topic", "tea")], LIMITS);
     bench.step();
     bench.says("research", "findings: hot");
@@ -431,7 +431,7 @@ fn ten_thousand_steps_run_to_their_end() {
     assert_eq!((bench.run.status, bench.begun.len()), (RunStatus::Done, 10_000));
 }
 
-/// Steps at random, each after some of those before it, some repeated.
+/// Random steps, each after some of those before it, some repeated.
 fn random_steps() -> impl Strategy<Value = Vec<(Vec<prop::sample::Index>, bool, u32, Option<u32>)>> {
     let one = (
         prop::collection::vec(any::<prop::sample::Index>(), 0..4),
@@ -468,7 +468,7 @@ fn plan_of(random: &[(Vec<prop::sample::Index>, bool, u32, Option<u32>)]) -> Pla
     Plan::of(&file.workflow, &BTreeMap::new()).expect("it is in order")
 }
 
-/// Brings a run to its end with what chance says, saving and reading it again where it says so.
+/// Runs to the end with random answers, saving and reading it again at random.
 fn brought_to_the_end(plan: &Plan, chances: &[u8], parallel: usize, crashes: bool) -> (Vec<String>, Run) {
     let mut bench = Bench::of(plan.clone(), BTreeMap::new(), Limits { parallel, ..LIMITS });
     let mut log = Vec::new();
@@ -496,7 +496,7 @@ fn brought_to_the_end(plan: &Plan, chances: &[u8], parallel: usize, crashes: boo
         let Some(key) = bench.work.keys().nth(usize::from(chance) % bench.work.len().max(1)).copied() else {
             panic!("nothing goes on, and it is not over: {:?}", bench.run);
         };
-        let (at, _) = bench.work.remove(&key).expect("it is there");
+        let (at, _) = bench.work.remove(&key).expect("it should exist");
         let ending = match chance % 7 {
             0 => Ending::Failed { why: "no answer".into() },
             1 => Ending::Completed { text: "nothing".into() },

@@ -43,7 +43,7 @@ const STEP_KEYS: &[&str] = &[
     "model",
     "repeat_until",
 ];
-/// Keys of a step whose text can be one that nobody understands.
+/// Keys of a step whose value may be invalid.
 const MAY_BE_UNREAD: [&str; 5] = ["when", "for_each", "repeat_until", "retry", "max_turns"];
 const VARIABLE_KEYS: &[&str] = &["name", "description", "default"];
 const OUTPUT_KEYS: &[&str] = &["name", "description", "file", "kind"];
@@ -559,7 +559,7 @@ impl Reader<'_> {
     }
 }
 
-/// What stands before `at most N`, and N.
+/// The text before `at most N`, and N.
 fn bounded(given: &str) -> (&str, Result<Option<u32>, String>) {
     let Some(at) = given.rfind("at most") else { return (given, Ok(None)) };
     let number = given[at + "at most".len()..].trim();

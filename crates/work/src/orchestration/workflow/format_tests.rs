@@ -1,4 +1,4 @@
-//! What is read from files, and what is told of mistakes in them.
+//! Reading workflows from files, and the messages about mistakes in them.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn told(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_reference_is_read_as_it_stands() {
+fn the_reference_is_read_unchanged() {
     let file = read("workflows/research-pipeline.md", REFERENCE);
     assert_eq!(file.problems, []);
     let workflow = file.workflow;
@@ -84,7 +84,7 @@ steps:
     assert_eq!((workflow.name.as_str(), workflow.trigger.clone()), ("All", Trigger::Every { secs: 600 }));
     assert_eq!(workflow.variables[0].default.as_deref(), Some("tea"));
     assert_eq!(workflow.extra["colour"], "green");
-    let step = |id: &str| workflow.step(id).expect("it is there");
+    let step = |id: &str| workflow.step(id).expect("it should exist");
     let plan = step("plan");
     assert_eq!((plan.retry, plan.max_turns, plan.model.as_deref()), (2, Some(5), Some("openai:x")));
     assert_eq!(plan.extra["shape"], "round");
@@ -103,7 +103,7 @@ steps:
 }
 
 #[test]
-fn every_mistake_is_told_with_its_line_and_what_to_do() {
+fn every_mistake_is_reported_with_its_line_and_what_to_do() {
     for (text, line, part) in [
         ("  - agent: a\n    prompt: x\n", 3, "step 1 has no id"),
         ("  - id: a\n    prompt: x\n", 3, "does not say who does it"),
@@ -137,7 +137,7 @@ fn every_mistake_is_told_with_its_line_and_what_to_do() {
 }
 
 #[test]
-fn a_variable_that_is_not_declared_is_told_where_any_is() {
+fn a_variable_that_is_not_declared_is_reported_where_any_is() {
     let text = "---\nvariables: [topic]\nsteps:\n  - id: a\n    agent: x\n    prompt: \"{topc} and {{this}}\"\n---\n";
     let file = read("workflows/a.md", text);
     let told: Vec<String> = file.problems.iter().map(ToString::to_string).collect();

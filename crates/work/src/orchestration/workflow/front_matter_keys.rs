@@ -9,7 +9,7 @@ use crate::base::Problem;
 use crate::base::text::nearest;
 use crate::workspace::yaml_syntax::{YamlNode, parse_syntax};
 
-/// Keys whose values begin with a brace and are no mappings.
+/// Keys whose values begin with a brace without being mappings.
 const BRACED: [&str; 3] = ["when", "for_each", "repeat_until"];
 
 /// The same text with quotes around what these keys say, where it begins with a brace that YAML would take for a

@@ -168,9 +168,9 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_told_as_a_path() {
+    fn a_circle_is_reported_as_a_path() {
         let graph = Graph::of(&steps(&[("a", &[]), ("b", &["a", "d"]), ("c", &["b"]), ("d", &["c"]), ("e", &["d"])]));
-        let mut cycle = graph.cycle().expect("there is one");
+        let mut cycle = graph.cycle().expect("there should be one");
         assert_eq!(cycle.len(), 3);
         cycle.sort_unstable();
         assert_eq!(cycle, [1, 2, 3]);

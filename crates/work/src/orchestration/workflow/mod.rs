@@ -1,12 +1,12 @@
 //! Workflows: files that chain agents.
 //!
-//! In reading order: templates with places for later values ([`template`]), outputs of steps ([`value`]), conditions on
-//! them ([`condition`]); a workflow as data ([`definition`]), read from its file ([`format`], `front_matter_keys`),
-//! checked ([`check`], [`graph`]), and turned into a plan ([`plan`]); a run of it ([`run_key`], [`run_state`]),
-//! advanced by a state machine that knows no world ([`engine`], `run_events`, `participants`, `stopping`), asking
-//! people ([`person_step`]), with texts for agents ([`step_prompt`]) and from them (`reply_parser`), and saved in files
-//! ([`run_record`]). The `systems` report what happened in the room and carry out its decisions, with access to the
-//! room (`access`); runs start as defined in `starting`.
+//! In reading order: templates with places for later values ([`mod@template`]), outputs of steps ([`value`]),
+//! conditions on them ([`condition`]); a workflow as data ([`definition`]), read from its file ([`mod@format`],
+//! `front_matter_keys`), checked ([`check`], [`graph`]), and turned into a plan ([`plan`]); a run of it ([`run_key`],
+//! [`run_state`]), advanced by a state machine that knows no world ([`engine`], `run_events`, `participants`,
+//! `stopping`), asking people ([`person_step`]), with texts for agents ([`step_prompt`]) and from them
+//! (`reply_parser`), and saved in files ([`run_record`]). The `systems` report what happened in the room and carry out
+//! its decisions, with access to the room (`access`); runs start as defined in `starting`.
 
 mod access;
 pub mod answer;

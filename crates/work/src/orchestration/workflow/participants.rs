@@ -6,16 +6,16 @@ use super::run_state::{Run, RunStatus};
 use crate::base::Id;
 use crate::base::text::truncate;
 
-/// So many givers of one step are told at most, whoever gave last.
+/// How many givers of one step are reported, newest last.
 const GIVERS_AT_MOST: usize = 16;
-/// So many characters of what a run came to are remembered.
+/// How many characters of a run's result are remembered.
 const WORDS_CHARS: usize = 240;
-/// So many characters of the names of steps are remembered.
+/// How many characters of the names of steps are remembered.
 const STEPS_CHARS: usize = 120;
 
 impl Run {
-    /// The agents whose results a step goes on with, by id; whoever gave last is the last. In a loop, what a later step
-    /// gave in the round before is the newest.
+    /// The agents whose results a step continues with, by id, the newest last. In a loop, the result of a later step
+    /// from the previous round is the newest.
     pub(super) fn givers(&self, step: usize) -> Vec<Id> {
         let used = self.plan.steps[step].uses().into_iter().filter_map(|(_, token)| self.plan.output(token));
         let used = used.map(|(at, _)| at).filter(|at| *at != step && !self.is_join(*at));
@@ -43,8 +43,8 @@ impl Run {
         found.into_iter().filter(|at| !self.is_join(*at)).collect()
     }
 
-    /// What the whole run leaves in the memory of each agent that took part in it, by id; nothing while it goes on, or
-    /// where a person stopped it, who may let it go on.
+    /// What the whole run adds to the memory of each agent that took part in it, by id; nothing while it is running, or
+    /// if a person stopped it and may resume it.
     pub(super) fn memories(&self) -> Vec<(Id, String)> {
         let outcome = match self.status {
             RunStatus::Running | RunStatus::Stopped => return Vec::new(),

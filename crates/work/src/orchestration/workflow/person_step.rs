@@ -35,7 +35,7 @@ pub struct PersonQuestion {
 /// The result of checking an answer.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Answered {
-    /// Whether it may go on; nothing where that was not asked.
+    /// Whether it may continue; `None` if that was not asked.
     pub(super) approved: Option<bool>,
     /// What the step gives.
     pub(super) outputs: BTreeMap<String, Value>,
@@ -141,7 +141,7 @@ impl WorkflowRuns {
     }
 }
 
-/// An output as it is kept. The error says what is wrong, so that it reads on behind its name.
+/// An output in its stored form. The error continues a sentence that begins with the output's name.
 pub(super) fn fitted(kind: OutputKind, value: Value, output_chars: usize) -> Result<Value, String> {
     let value = kind.fit(value)?;
     let chars = match &value {

@@ -109,7 +109,7 @@ fn find_kinds(steps: &mut [Step]) {
         let conditions = step.when.iter().chain(step.repeat_until.iter().map(|repeat| &repeat.until));
         conditions.flat_map(Condition::asked).for_each(|token| note(token, OutputKind::YesNo));
     }
-    // What the end of another workflow gives is what a step of that gives, which stands before it.
+    // The result of the end of another workflow is that of one of its steps, which comes before it.
     for step in steps.iter_mut().rev() {
         for output in &mut step.outputs {
             if let Some(kind) = kinds.get(&(step.id.clone(), output.name.clone())) {
@@ -133,7 +133,7 @@ struct Expansion<'a> {
     top: &'a Workflow,
 }
 
-/// Where a workflow stands within another.
+/// The position of a workflow within another.
 struct Outer {
     /// What its steps' ids begin with.
     prefix: String,
@@ -218,7 +218,7 @@ impl Expansion<'_> {
 }
 
 impl Outer {
-    /// A step of the workflow as it stands in the plan.
+    /// A step of the workflow as part of the plan.
     fn step(&self, step: &Step) -> Step {
         let is_first = step.depends_on.is_empty();
         let depends_on: Vec<String> = match is_first {
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(from.as_deref(), Some("{check/judge.verdict}"));
         assert_eq!(plan.steps[0].outputs[0].kind, OutputKind::YesNo, "a condition asks");
         let text = serde_json::to_string(&plan).expect("it can be saved");
-        let again: Plan = serde_json::from_str(&text).expect("and read again");
+        let again: Plan = serde_json::from_str(&text).expect("it should be readable again");
         assert_eq!(again.graph, plan.graph);
     }
 

@@ -1,7 +1,7 @@
 //! Finds outputs in the final answer of an agent: in a data block, or below their names.
 //!
-//! Line by line, without a Markdown parser: a name and a colon at the start of a line are not a Markdown construct, and the
-//! text below is taken as it was written, with its lists and emphasis. A block that is never closed holds no data.
+//! Line by line, without a Markdown parser: a name and a colon at the start of a line are not a Markdown construct, and
+//! the text below is taken as it was written, with its lists and emphasis. A block that is never closed holds no data.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::workspace::yaml;
 
-/// What may stand behind the fence of a block that holds outputs.
+/// The words that may follow the fence of a block of outputs.
 const BLOCKS: [&str; 6] = ["outputs", "output", "json", "yaml", "yml", ""];
 
 /// The outputs of these names that the words hold.
@@ -66,7 +66,7 @@ fn below_names(words: &str, names: &[&str]) -> BTreeMap<String, Value> {
     texts.filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name, Value::String(text))).collect()
 }
 
-/// The output that a line is the head of, and what else stands on it.
+/// The output whose label a line is, and the rest of the line.
 fn label<'a>(line: &'a str, names: &[&str]) -> Option<(String, &'a str)> {
     const MARKS: [char; 6] = ['#', '*', '_', '>', '-', ' '];
     let is_heading = line.trim_start().starts_with('#');

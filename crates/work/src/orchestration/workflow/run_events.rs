@@ -175,7 +175,7 @@ impl Run {
         let at = at.ok_or_else(|| format!("step {id:?} of {} does not wait for a person", self.key))?;
         let question = self.question_of(at).ok_or_else(|| format!("step {id:?} is not for a person"))?;
         let Answered { approved, outputs, words } = question.answered(answer, limits.output_chars)?;
-        // A refusal is no failure where the workflow itself asks for it.
+        // A refusal is not a failure if the workflow itself asks for it.
         let is_refused =
             approved == Some(false) && !(question.wants == PersonWants::Approval && plan.is_asked.contains(&at));
         self.asked.remove(&at);

@@ -14,9 +14,9 @@ use crate::workspace::yaml;
 
 /// Where such files lie.
 pub const RECORDS: &str = "sessions/workflows/";
-/// Characters of an output that stand in the list of steps.
+/// How many characters of an output the list of steps shows.
 const SHOWN_CHARS: usize = 400;
-/// What a step takes in the file without what it gave, and an output that is no text: about the mean of real ones.
+/// The size of a step in the file without its outputs, or with an output that is not text: about the mean of real ones.
 const BYTES_OF_STEP: usize = 500;
 const BYTES_OF_VALUE: usize = 20;
 
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_from_its_file() {
+    fn a_run_continues_from_its_file() {
         let mut run = run();
         run.step(1, &Limits { parallel: 1, for_each: 1, output_chars: 100 });
         run.take_changes();

@@ -20,7 +20,7 @@ pub enum StepStatus {
     /// It waits for others, or for a place.
     #[default]
     Waiting,
-    /// An agent is at it, or will be at once.
+    /// An agent works on it, or will at once.
     Running,
     /// A person is asked.
     Asked,
@@ -55,7 +55,7 @@ impl StepStatus {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// It goes on, or waits for a person.
+    /// It is running, or waits for a person.
     #[default]
     Running,
     /// Every step is done or was passed over.
@@ -87,12 +87,12 @@ pub enum PartStage {
     Open,
     /// An agent has it.
     Begun,
-    /// Something that it must give is missing: its agent is to be asked once more.
+    /// A required output is missing: its agent is to be asked once more.
     Missing {
         /// What.
         what: String,
     },
-    /// The files that hold what it gives are being read.
+    /// The files with its outputs are being read.
     Reading {
         /// The outputs that are not there yet.
         left: BTreeSet<String>,
@@ -260,7 +260,7 @@ pub struct Run {
     pub steps: Vec<StepState>,
     /// How far each loop of the plan is.
     pub loops: Vec<LoopState>,
-    /// Steps that nothing holds back any more and that were not looked at yet.
+    /// Steps without unmet conditions that were not examined yet.
     pub(super) ready: BTreeSet<usize>,
     /// Pieces that are to begin.
     pub(super) open: BTreeSet<PartAt>,
@@ -268,7 +268,7 @@ pub struct Run {
     pub(super) active: BTreeSet<PartAt>,
     /// Steps of a person that are open.
     pub(super) asked: BTreeSet<usize>,
-    /// Sessions that nobody goes on with.
+    /// Sessions that nobody continues.
     pub(super) let_go: Vec<ActivationKey>,
     /// Work that is to end.
     pub(super) to_end: Vec<ActivationKey>,
@@ -278,7 +278,7 @@ pub struct Run {
     /// The changes to report.
     #[serde(skip)]
     pub(super) changes: Vec<Change>,
-    /// How often something about it became another, for whoever shows it.
+    /// Counts the changes, for views.
     #[serde(default)]
     pub(super) revision: u64,
 }
@@ -362,7 +362,7 @@ impl Run {
         value::text(&self.value(token, at))
     }
 
-    /// Whether what it says of its steps can be said of them: a file may say anything.
+    /// Whether its statements about steps are possible: a file may contain anything.
     pub(super) fn fits_its_plan(&self) -> bool {
         let count = self.plan.steps.len();
         let parts = self.open.iter().chain(&self.active);

@@ -106,7 +106,7 @@ impl WorkflowRuns {
         RunKey::new(self.newest, room)
     }
 
-    /// Forgets the oldest runs that are over, beyond so many.
+    /// Forgets the oldest ended runs beyond this number.
     pub(super) fn forget(&mut self, known: usize) {
         let is_over = |(_, run): &(&RunKey, &Run)| !run.is_going_on() && run.result.is_some();
         let over: Vec<RunKey> = self.runs.iter().filter(is_over).map(|(key, _)| *key).collect();

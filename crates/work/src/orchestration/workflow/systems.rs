@@ -19,7 +19,7 @@ use crate::tools::{PendingToolOrders, ToolNews, ToolOutcome, ToolOutput, Work};
 use crate::workspace::FileChanged;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileOutcome, OutsideChange};
 
-/// Follows the files of workflows, and says what is wrong with them.
+/// Follows the files of workflows, and reports their problems.
 pub(super) fn follow_files(
     mut room: RunsAccess,
     mut workflows: ResMut<Workflows>,
@@ -54,7 +54,7 @@ pub(super) fn follow_files(
     }
 }
 
-/// Lets people and events begin workflows, and brings on those that go on.
+/// Lets people and events start workflows, and advances the running ones.
 pub(super) fn advance_runs(
     mut room: RunsAccess,
     mut workflows: ResMut<Workflows>,
@@ -87,7 +87,7 @@ pub(super) fn advance_runs(
     for command in commands.read() {
         apply_command(&mut room, &mut workflows, &mut runs, command);
     }
-    // Whoever shows them is not to think that they change in every tick.
+    // Views must not see a change in every tick.
     let (count, goes_on) = (runs.runs.len(), runs.is_going_on());
     advance_all_runs(&mut room, &workflows, runs.bypass_change_detection(), &happened, standstill.as_deref());
     if goes_on || runs.runs.len() != count {
@@ -145,15 +145,15 @@ fn was_read(room: &mut RunsAccess, runs: &mut WorkflowRuns, order: &str, outcome
     }
 }
 
-/// What a run came to is in its file, or cannot be.
+/// The result of a run is in its file, or cannot be.
 fn was_written(runs: &mut WorkflowRuns, order: &str) {
     let key = order.split('/').next().and_then(RunKey::parse);
     let Some(run) = key.and_then(|key| runs.runs.get_mut(&key)) else { return };
-    // What could not be written is told and tried again by whoever has the files.
+    // Failed writes are reported and retried by the code that owns the files.
     run.is_written = true;
 }
 
-/// Hears what became of the work of steps.
+/// Receives the results of the steps' work.
 pub(super) fn apply_work_answers(
     mut room: RunsAccess,
     mut runs: ResMut<WorkflowRuns>,
@@ -195,7 +195,7 @@ pub(super) fn apply_work_answers(
     }
 }
 
-/// Answers calls of the tool with which outputs are given. Before whoever waits for the answer, in the same tick.
+/// Answers calls of the tool that gives outputs. Before whatever waits for the answer, in the same tick.
 pub(super) fn answer_calls(
     settings: Res<WorkflowSettings>,
     orders: Res<PendingToolOrders>,

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::names::on_the_wire;
 use crate::base::{Id, text};
-use crate::gate::{Becomes, DeclaredTouch, ToolScope, TouchKind, called};
+use crate::gate::{DeclaredTouch, ToolScope, TouchEffect, TouchKind, called};
 use crate::gateway::mcp::{McpHints, McpListed, McpOffer, McpRequest, McpTool};
 use crate::tools::plan::Planned;
 use crate::tools::tool::{Arguments, Tool};
@@ -66,7 +66,7 @@ fn one((server, key): (&str, &Id), name: &str, tool: &McpTool, request: fn(&str,
     let description = described(&server, &tool.description);
     let plan = move |arguments: &Arguments, _: &crate::tools::tool::Planning<'_>| {
         let target = called(&server, &tool_name);
-        let becomes = Becomes::Called { server: server.clone(), tool: tool_name.clone(), key: key.clone(), hints };
+        let becomes = TouchEffect::Called { server: server.clone(), tool: tool_name.clone(), key: key.clone(), hints };
         let touch = DeclaredTouch::new(TouchKind::MCP_CALL, target.clone()).becoming(becomes);
         let order = CallOrder { key: key.clone(), request: request(&tool_name, arguments), hints };
         let order = serde_json::to_value(order).map_err(|error| format!("the call cannot be written down: {error}"))?;
@@ -75,7 +75,8 @@ fn one((server, key): (&str, &Id), name: &str, tool: &McpTool, request: fn(&str,
     Tool::new(name, &description, tool.parameters.clone(), plan).within(scope)
 }
 
-/// A server's description as a model is told it: fenced, so that it is seen where the server's words begin and end.
+/// A server's description as it is declared to a model: fenced, so that the beginning and the end of the server's words
+/// are visible.
 fn described(server: &str, description: &str) -> String {
     let words = description.replace("</server-description>", "").trim().to_owned();
     match words.is_empty() {

@@ -16,7 +16,7 @@ use crate::tools::plan::Work;
 
 /// The messages to and from servers.
 #[derive(SystemParam)]
-pub(in crate::tools) struct Outside<'w> {
+pub(in crate::tools) struct ServerMessages<'w> {
     calls: ResMut<'w, McpCalls>,
     outcomes: ResMut<'w, InputQueue<ToolOutcome>>,
     servers: Res<'w, McpServers>,
@@ -25,7 +25,7 @@ pub(in crate::tools) struct Outside<'w> {
 
 /// Brings in what servers answered, begins what was ordered in an earlier tick, and stops what nobody waits for.
 pub(in crate::tools) fn carry_out(
-    mut outside: Outside,
+    mut outside: ServerMessages,
     mut answered: MessageReader<OrderAnswered>,
     under_way: Res<PendingToolOrders>,
     mut begun: Local<BegunOrders>,
@@ -65,9 +65,9 @@ pub(in crate::tools) fn carry_out(
             continue;
         }
         match due(order, is_first_look, &outside.servers) {
-            Due::Wait => {}
-            Due::Answer(news) => outside.outcomes.push(ToolOutcome { key: order.key, news }),
-            Due::Call(call) => {
+            NextStep::Wait => {}
+            NextStep::Answer(news) => outside.outcomes.push(ToolOutcome { key: order.key, news }),
+            NextStep::Call(call) => {
                 begun.begin(order.key);
                 let CallOrder { key, request, .. } = *call;
                 outside.calls.send(McpCommand::Call { id: order.key.id(), key, request: Box::new(request) });
@@ -77,28 +77,28 @@ pub(in crate::tools) fn carry_out(
 }
 
 /// What is to be done about an order that was not begun here.
-enum Due {
+enum NextStep {
     Call(Box<CallOrder>),
     Answer(ToolNews),
     Wait,
 }
 
-/// An order that this process found when it began may have been carried out before: it is done again only where the
-/// server says that this changes nothing.
-fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> Due {
+/// An order that existed when this process began may have been executed before: it is repeated only if the server
+/// declares the tool read-only.
+fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> NextStep {
     let Some(call) = call_of(order) else {
-        return Due::Answer(ToolNews::Failed { why: "the call can no longer be read".into() });
+        return NextStep::Answer(ToolNews::Failed { why: "the call can no longer be read".into() });
     };
     if is_first_look && !call.hints.read_only {
         let why = "the workshop was stopped during the call; its outcome is unknown".into();
-        return Due::Answer(ToolNews::Aborted { why });
+        return NextStep::Answer(ToolNews::Aborted { why });
     }
     match servers.standing(&call.key) {
         _ if servers.get(&call.key).is_none() => {
-            Due::Answer(ToolNews::Failed { why: "this server is no longer available".into() })
+            NextStep::Answer(ToolNews::Failed { why: "this server is no longer available".into() })
         }
-        McpServerStatus::Off | McpServerStatus::Connecting => Due::Wait,
-        McpServerStatus::Ready(_) | McpServerStatus::Failed(_) => Due::Call(Box::new(call)),
+        McpServerStatus::Off | McpServerStatus::Connecting => NextStep::Wait,
+        McpServerStatus::Ready(_) | McpServerStatus::Failed(_) => NextStep::Call(Box::new(call)),
     }
 }
 

@@ -8,8 +8,8 @@ use crate::base::hash::content_hash;
 /// No provider takes a longer name.
 const CHARS_AT_MOST: usize = 64;
 
-/// The name of a tool on the wire: as other products write it where it can be written so, else with a number of its own
-/// behind it. It depends on the server and the tool alone, unless another has it already.
+/// The name of a tool as it is sent: in the form of other products if possible, otherwise with a number appended. It
+/// depends on the server and the tool alone, unless another one has it already.
 pub(super) fn on_the_wire(server: &str, tool: &str, key: &str, taken: &BTreeSet<String>) -> String {
     let plain: String = format!("mcp__{server}__{tool}").chars().map(plain).collect();
     let is_exact = plain.len() <= CHARS_AT_MOST && plain == format!("mcp__{server}__{tool}");

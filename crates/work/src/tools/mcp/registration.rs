@@ -14,7 +14,8 @@ use crate::gateway::mcp::McpOffer;
 use crate::tools::Tools;
 use crate::workspace::ProblemReport;
 
-/// Registers what servers offer now, and takes away what they offer no more. Descriptions that changed count as new.
+/// Registers the tools that servers offer now, and removes those that they no longer offer. A changed description
+/// counts as new.
 pub(in crate::tools) fn register(
     servers: Res<McpServers>,
     mut registry: ResMut<Tools>,

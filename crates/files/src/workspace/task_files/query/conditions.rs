@@ -149,7 +149,7 @@ fn text(column: &Column, literal: Literal) -> String {
     bare.unwrap_or(text).to_owned()
 }
 
-/// A value that the column can have: one that it never has would find nothing, and nobody would know why.
+/// A value that the column can have: an impossible value would silently find nothing.
 fn checked(column: &Column, literal: Literal, at: usize) -> Parsed<Literal> {
     match column {
         Column::Stakeholders | Column::Tags => Ok(Literal::Text(text(column, literal))),

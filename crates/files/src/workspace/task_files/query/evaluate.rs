@@ -90,7 +90,7 @@ pub fn select(sources: &[Source], query: &Select) -> Vec<Row> {
     rows
 }
 
-/// What is missing comes last in either direction; what is alike stays in the order of the files.
+/// Missing values come last in either direction; equal ones stay in the order of the files.
 fn sort(sources: &[Source], order: &[Order], rows: &mut [Row]) {
     let cells = |row: &Row| -> Vec<Cell<'_>> {
         let source = &sources[row.source];

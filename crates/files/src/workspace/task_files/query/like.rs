@@ -2,10 +2,10 @@
 
 /// A compiled pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pattern(Vec<Piece>);
+pub struct Pattern(Vec<PatternPart>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Piece {
+enum PatternPart {
     Anything,
     Any,
     Letter(char),
@@ -18,8 +18,8 @@ impl Pattern {
         let mut letters = text.chars();
         while let Some(letter) = letters.next() {
             match letter {
-                '%' => pieces.push(Piece::Anything),
-                '_' => pieces.push(Piece::Any),
+                '%' => pieces.push(PatternPart::Anything),
+                '_' => pieces.push(PatternPart::Any),
                 '\\' => letter_pieces(letters.next().unwrap_or('\\'), &mut pieces),
                 letter => letter_pieces(letter, &mut pieces),
             }
@@ -31,16 +31,16 @@ impl Pattern {
     pub fn matches(&self, text: &str) -> bool {
         let letters: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
         let (mut piece, mut letter) = (0, 0);
-        // Where to go on if what follows the last `%` does not fit.
+        // Where to continue if the part after the last `%` does not match.
         let mut retry: Option<(usize, usize)> = None;
         while letter < letters.len() {
             match self.0.get(piece) {
-                Some(Piece::Anything) => {
+                Some(PatternPart::Anything) => {
                     retry = Some((piece + 1, letter));
                     piece += 1;
                 }
-                Some(Piece::Any) => (piece, letter) = (piece + 1, letter + 1),
-                Some(Piece::Letter(wanted)) if *wanted == letters[letter] => {
+                Some(PatternPart::Any) => (piece, letter) = (piece + 1, letter + 1),
+                Some(PatternPart::Letter(wanted)) if *wanted == letters[letter] => {
                     (piece, letter) = (piece + 1, letter + 1);
                 }
                 _ => match &mut retry {
@@ -52,10 +52,10 @@ impl Pattern {
                 },
             }
         }
-        self.0[piece..].iter().all(|piece| *piece == Piece::Anything)
+        self.0[piece..].iter().all(|piece| *piece == PatternPart::Anything)
     }
 }
 
-fn letter_pieces(letter: char, pieces: &mut Vec<Piece>) {
-    pieces.extend(letter.to_lowercase().map(Piece::Letter));
+fn letter_pieces(letter: char, pieces: &mut Vec<PatternPart>) {
+    pieces.extend(letter.to_lowercase().map(PatternPart::Letter));
 }

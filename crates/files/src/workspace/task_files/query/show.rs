@@ -44,7 +44,7 @@ fn columns(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> Vec<C
     columns
 }
 
-/// The column of a key, unless that says what another one says already.
+/// The column of a key, unless another column shows the same.
 fn key_column(key: &str) -> Option<Column> {
     match Column::of_word(key) {
         Column::Id | Column::Parent => None,
@@ -129,7 +129,7 @@ pub fn markdown(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> 
 
 fn reduced(task: &Task, chosen: Option<&[Column]>) -> NewTask {
     let mut new = NewTask::like(task);
-    // They stand in a list without levels.
+    // They are in a list without levels.
     new.fields.retain(|(key, _)| !key.eq_ignore_ascii_case("parent"));
     let Some(chosen) = chosen else { return new };
     let has = |column: &Column| chosen.contains(column);

@@ -125,7 +125,7 @@ pub(super) fn quoted(input: &mut Input<'_>) -> Parsed<Option<String>> {
     }
 }
 
-/// What stands behind a backslash. What is no escape stays with its backslash: a pattern may mean it.
+/// The character after a backslash. What is not an escape keeps its backslash, because a pattern may mean it.
 fn escaped(input: &mut Input<'_>, text: &mut String) -> Parsed<()> {
     match opt(any).parse_next(input)? {
         Some('n') => text.push('\n'),

@@ -96,7 +96,7 @@ pub(super) fn merge(
         return Ok(Ok(FileAnswer::Merged { done, crossed, left_out }));
     }
     if changes.hash != hash {
-        worktree.tell_again();
+        worktree.report_again();
         return Ok(Err(unfit("the worktree has changed since; propose its changes again.".to_owned())));
     }
     let (mut done, mut crossed, mut left_out) = (Vec::<FileDone>::new(), Vec::new(), Vec::new());
@@ -146,7 +146,7 @@ pub(super) fn merge(
     }
     worktree.commit_everything(ROOM_NAME, &message("merge with the workspace", order))?;
     worktree.set_base(base, false)?;
-    worktree.tell_again();
+    worktree.report_again();
     Ok(Ok(FileAnswer::Merged { done, crossed, left_out }))
 }
 

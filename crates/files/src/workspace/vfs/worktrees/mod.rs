@@ -45,7 +45,7 @@ pub(super) struct Worktrees {
 }
 
 impl Worktrees {
-    /// Those of the workspace whose state lies here. Nothing is opened before it is used.
+    /// The copies of the workspace whose state is in this folder. Nothing is opened before it is used.
     pub(super) fn new(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), open: BTreeMap::new() }
     }
@@ -82,7 +82,7 @@ impl Worktrees {
             }
         };
         let result = match order.operation {
-            // What a person was shown is merged, and nothing that came to it since.
+            // What a person was shown is merged, and nothing that was added since.
             FileOperation::MergeWorktree { hash } => merging::merge(worktree, hash, order, workspace)?,
             _ => {
                 worktree.begin(order, workspace)?;

@@ -33,14 +33,14 @@ fn id_of(blob: Blob) -> Result<Oid, GitError> {
 
 /// One of the two branches of the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Line {
+pub(super) enum Branch {
     /// What the agent did.
     Acts,
     /// What it is compared with.
     Base,
 }
 
-impl Line {
+impl Branch {
     fn name(self) -> &'static str {
         match self {
             Self::Acts => ACTS,
@@ -53,10 +53,10 @@ impl Line {
 pub(super) struct Repository(git2::Repository);
 
 impl Repository {
-    /// Opens the history at a place; makes it where there is none. `files` is the folder whose `.gitignore` files count.
+    /// Opens the history at a place; creates it if there is none. `files` is the folder whose `.gitignore` files count.
     pub(super) fn open(place: &Path, files: &Path) -> Result<Self, GitError> {
         for lock in LOCKS {
-            // Only whoever holds the workspace comes here: what is locked was left behind.
+            // Only the owner of the workspace gets here: a lock was left behind by a killed process.
             let _ = std::fs::remove_file(place.join(lock));
         }
         let git = match git2::Repository::open_bare(place) {
@@ -72,8 +72,8 @@ impl Repository {
         Ok(Self(git))
     }
 
-    /// The files of the newest commit of a line; none where there is no commit.
-    pub(super) fn files(&self, line: Line) -> Result<Option<TreeFiles>, GitError> {
+    /// The files of a branch's newest commit; `None` if there is no commit.
+    pub(super) fn files(&self, line: Branch) -> Result<Option<TreeFiles>, GitError> {
         let Some(commit) = self.newest(line)? else { return Ok(None) };
         let mut files = TreeFiles::new();
         commit.tree()?.walk(TreeWalkMode::PreOrder, |folder, entry| {
@@ -89,7 +89,7 @@ impl Repository {
         Ok(Some(files))
     }
 
-    fn newest(&self, line: Line) -> Result<Option<git2::Commit<'_>>, GitError> {
+    fn newest(&self, line: Branch) -> Result<Option<git2::Commit<'_>>, GitError> {
         match self.0.find_reference(line.name()) {
             Ok(reference) => Ok(Some(reference.peel_to_commit()?)),
             Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
@@ -110,7 +110,7 @@ impl Repository {
     /// Adds a commit to a line, in which these files are others than in the one before it.
     pub(super) fn commit(
         &self,
-        line: Line,
+        line: Branch,
         changed: &[(String, Option<TreeFile>)],
         author: &str,
         message: &str,
@@ -133,7 +133,7 @@ impl Repository {
             }
         }
         let tree = self.0.find_tree(update.create_updated(&self.0, &before)?)?;
-        // Signs that separate names from addresses cannot stand in a name.
+        // Characters that separate names from addresses are not allowed in a name.
         let name: String = author.chars().map(|c| if "<>\n\r".contains(c) { ' ' } else { c }).collect();
         let author = Signature::now(&name, &format!("{}@agents.invalid", name.replace(' ', "-")))?;
         let parents: Vec<&git2::Commit<'_>> = parent.iter().collect();
@@ -149,7 +149,7 @@ impl Repository {
     /// The first line of each commit of the agent's acts, with its author, the newest first: for tests.
     #[cfg(test)]
     pub(super) fn log(&self) -> Vec<(String, String)> {
-        let mut commit = self.newest(Line::Acts).expect("the history can be read");
+        let mut commit = self.newest(Branch::Acts).expect("the history can be read");
         let mut log = Vec::new();
         while let Some(one) = commit {
             let message = String::from_utf8_lossy(one.message_bytes()).into_owned();

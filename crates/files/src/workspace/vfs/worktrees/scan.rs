@@ -44,7 +44,7 @@ struct Stamp {
     is_settled: bool,
 }
 
-/// Whether a file belongs into copies: records of the program, what comes in and goes out, secrets and the person's
+/// Whether a file belongs in copies: the program's records, incoming and outgoing messages, secrets and the person's
 /// settings do not.
 pub(super) fn is_copied(path: &WorkspacePath) -> bool {
     match path.reach() {

@@ -1,5 +1,5 @@
-//! What agents do in copies of their own: nothing of it is seen in the workspace before a person allows it, and nothing of
-//! what others wrote meanwhile is lost.
+//! What agents do in their own copies: none of it appears in the workspace before a person allows it, and nothing that
+//! others wrote meanwhile is lost.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,7 +32,7 @@ impl Office {
         Self { folder, workspace, worktrees, orders: 0, activation: 1, told: WorktreeChanges::default() }
     }
 
-    /// As after a kill: everything is opened anew.
+    /// As after a kill: everything is opened again.
     fn reopen(&mut self) {
         (self.workspace, self.worktrees) = open(self.folder.path());
     }
@@ -110,7 +110,7 @@ fn open(folder: &Path) -> (Executor, Worktrees) {
 
 fn put(folder: &Path, path: &str, bytes: &[u8]) {
     let full = folder.join(path);
-    fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+    fs::create_dir_all(full.parent().expect("it should be in the folder")).expect("folders can be made");
     fs::write(full, bytes).expect("files can be written");
 }
 
@@ -187,7 +187,7 @@ fn what_the_person_changed_is_there_with_the_next_piece_of_work_and_no_text_is_l
     put(office.folder.path(), "a.md", b"1\n2\n3\nmine\n");
     put(office.folder.path(), "b.md", b"mine\n");
     put(office.folder.path(), "new.md", b"new\n");
-    fs::remove_file(office.folder.path().join("c.md")).expect("it is there");
+    fs::remove_file(office.folder.path().join("c.md")).expect("it should exist");
     assert_eq!(office.read("ada", "a.md"), "one\n2\n3\n4\n", "in the middle of her work nothing moves under her");
     office.begin("ada");
     assert_eq!(office.told.crossed, ["b.md"]);
@@ -209,7 +209,7 @@ fn a_kill_between_the_write_and_the_commit_loses_nothing_and_does_nothing_twice(
     office.worktrees.open.get_mut("ada").expect("it is open").is_killed_before_commit = true;
     let killed = catch_unwind(AssertUnwindSafe(|| office.carry_out(&append)));
     assert!(killed.is_err(), "it was stopped as if killed");
-    // A lock that the kill left behind must not keep her from her work for ever.
+    // A lock that was left by the kill must not block her work for ever.
     put(&office.copy("ada").join("../history.git"), "refs/heads/main.lock", b"");
     office.reopen();
     office.carry_out(&append).expect("the same order is sent again");
@@ -248,7 +248,7 @@ fn what_a_command_leaves_is_committed_and_what_gitignore_leaves_out_is_not_copie
     put(&copy, "target/out.o", b"o");
     put(&copy, "src/lib.rs", b"pub fn a() {}\n");
     put(&copy, "picture.png", &[0xff, 0xfe, 0]);
-    fs::remove_file(copy.join("src/main.rs")).expect("it is there");
+    fs::remove_file(copy.join("src/main.rs")).expect("it should exist");
     office.run("ada", FileOperation::CommitWorktree { what: "run `make`".into() }).expect("it can be committed");
     let told: Vec<&str> = office.told.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(told, ["picture.png", "src/lib.rs", "src/main.rs"]);
@@ -311,7 +311,7 @@ fn two_agents_work_at_once_and_both_come_in() {
     assert_eq!(office.read("bob", "a.md"), "one\n2\n3\n4\nfive\n");
 }
 
-/// A repository of the person's, and a copy, that would run something at every turn.
+/// A person's repository and a copy, both of which would run something at every step.
 #[cfg(unix)]
 #[test]
 fn nothing_that_a_hostile_repository_names_is_ever_run() {
@@ -321,7 +321,7 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
     let marked = mark.path().join("marked");
     let program = mark.path().join("evil.sh");
     fs::write(&program, format!("#!/bin/sh\necho ran >> {}\ncat\n", marked.display())).expect("it can be written");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is there");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it should exist");
     let evil = program.display();
     let config = format!(
         "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {evil}\n\thooksPath = {hooks}\n\tsshCommand = {evil}\n\
@@ -349,8 +349,8 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
     }
     office.begin("ada");
     let copy = office.copy("ada");
-    assert_eq!(fs::read(copy.join("a.md")).expect("it is there"), b"one $Id$\r\ntwo\n", "byte for byte");
-    // What a command of hers may leave: a repository of its own, attributes, and links that lead out.
+    assert_eq!(fs::read(copy.join("a.md")).expect("it should exist"), b"one $Id$\r\ntwo\n", "byte for byte");
+    // What one of her commands may leave: a repository of its own, attributes, and links that lead out.
     put(&copy, ".git/config", config.as_bytes());
     put(&copy, ".git/HEAD", b"ref: refs/heads/main\n");
     put(&copy, ".gitattributes", attributes.as_bytes());
@@ -363,17 +363,17 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
     assert!(office.told.files.iter().all(|file| !file.path.starts_with("out") && file.path != "link.md"));
     office.merge("ada");
     assert_eq!(office.in_workspace("a.md").as_deref(), Some("1 $Id$\r\ntwo\nthree\n"));
-    // A file of the workspace never goes through a link of the copy.
+    // A file of the workspace is never written through a link of the copy.
     office.activation += 1;
     let through = office.run("ada", FileOperation::CommitWorktree { what: "nothing".into() });
     assert!(through.is_err() && !mark.path().join("x.md").exists(), "{through:?}");
-    fs::remove_file(copy.join("out")).expect("it is there");
+    fs::remove_file(copy.join("out")).expect("it should exist");
     office.begin("ada");
     assert_eq!(office.read("ada", "out/x.md"), "x\n");
     assert!(!marked.exists(), "something was run: {}", fs::read_to_string(&marked).unwrap_or_default());
     let names = ["HEAD", "config", "hooks"];
     let mut left: Vec<String> = fs::read_dir(office.folder.path().join(".git"))
-        .expect("it is there")
+        .expect("it should exist")
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     left.sort_unstable();
@@ -383,7 +383,8 @@ fn nothing_that_a_hostile_repository_names_is_ever_run() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Whatever the two write, what is merged has every line of the person's and every line of hers, or is named.
+    /// Whatever the two write, the merged text has every line of the person and every line of hers, or the conflict is
+    /// named.
     #[test]
     fn no_line_is_lost_on_the_way_through_a_copy(
         hers in proptest::collection::vec((0..8_usize, any::<bool>()), 1..4),
@@ -407,7 +408,7 @@ proptest! {
         if takes_over {
             office.begin("ada");
         }
-        // What she wrote and took back again is no change, and nothing is merged.
+        // Something that she wrote and reverted is no change, and nothing is merged.
         let is_merged = !office.told.files.is_empty();
         let crossed = if is_merged { office.merge("ada").0 } else { Vec::new() };
         let now = office.in_workspace("a.md").unwrap_or_default();

@@ -20,8 +20,8 @@ pub(super) type TreeFiles = BTreeMap<String, TreeFile>;
 
 /// What happens to a file of the worktree because it changed in the workspace.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Taken {
-    /// It becomes what it is there; it goes where it is gone there.
+pub(super) enum WorktreeUpdate {
+    /// It is replaced by the workspace's version, or deleted if it was deleted there.
     Over(Option<TreeFile>),
     /// Both have made the same of it.
     Same,
@@ -36,15 +36,15 @@ pub(super) fn differing<'a>(one: &'a TreeFiles, other: &'a TreeFiles) -> Vec<&'a
 }
 
 /// What the changes of the workspace since `base` come to in the copy `ours`, by path.
-pub(super) fn take_over(base: &TreeFiles, ours: &TreeFiles, workspace: &TreeFiles) -> Vec<(String, Taken)> {
+pub(super) fn take_over(base: &TreeFiles, ours: &TreeFiles, workspace: &TreeFiles) -> Vec<(String, WorktreeUpdate)> {
     let taken = |path: &str| {
         let (base, ours, theirs) = (base.get(path), ours.get(path), workspace.get(path));
         if ours == base {
-            Taken::Over(theirs.copied())
+            WorktreeUpdate::Over(theirs.copied())
         } else if ours == theirs {
-            Taken::Same
+            WorktreeUpdate::Same
         } else {
-            Taken::Both
+            WorktreeUpdate::Both
         }
     };
     differing(base, workspace).into_iter().map(|path| (path.to_owned(), taken(path))).collect()

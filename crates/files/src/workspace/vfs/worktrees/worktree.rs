@@ -13,9 +13,9 @@ use super::super::super::text_merge::TextMerge;
 use super::super::executor::{Executor, FileServiceError};
 use super::super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, WorktreeChanges};
 use super::FILES;
-use super::repository::{GitError, Line, Repository};
+use super::repository::{Branch, GitError, Repository};
 use super::scan::{self, ScanError, Stamps};
-use super::tree::{Taken, TreeFile, TreeFiles, differing, take_over};
+use super::tree::{TreeFile, TreeFiles, WorktreeUpdate, differing, take_over};
 use crate::base::{Author, Id};
 
 /// The folder of the history, in the agent's own.
@@ -52,15 +52,15 @@ pub(super) struct Worktree {
     of_workspace: Repository,
     /// What the newest commit has.
     pub(super) head: TreeFiles,
-    /// The workspace as it was last taken over, but for files whose changes could not be merged.
+    /// The workspace as it was last copied, except for files whose changes could not be merged.
     pub(super) base: TreeFiles,
     stamps: Stamps,
     workspace_stamps: Stamps,
     /// The work for which the workspace was taken over last.
     activation: Option<Id>,
-    /// Files that changed in the workspace and here so that no merge is possible; told once.
+    /// Files with changes in the workspace and here that cannot be merged; reported once.
     crossed: Vec<String>,
-    /// What was said last of what the copy has of its own.
+    /// The last reported state of the copy's own changes.
     told: Option<u64>,
     #[cfg(test)]
     pub(super) is_killed_before_commit: bool,
@@ -74,7 +74,7 @@ impl Worktree {
         let repository = Repository::open(&history, &copy)?;
         let of_workspace = Repository::open(&history, workspace.root.path())?;
         let files = Executor::open(&copy, &state, workspace.limits.clone())?;
-        let (base, head) = (repository.files(Line::Base)?, repository.files(Line::Acts)?);
+        let (base, head) = (repository.files(Branch::Base)?, repository.files(Branch::Acts)?);
         let is_new = base.is_none();
         let mut worktree = Self {
             place: place.to_owned(),
@@ -146,7 +146,7 @@ impl Worktree {
         is_news.then_some(changes)
     }
 
-    /// Commits what became of some files.
+    /// Commits the present state of some files.
     fn commit_paths(&mut self, paths: &[&str], author: &Author, message: &str) -> Result<(), WorktreeError> {
         let mut changed = Vec::new();
         for path in paths {
@@ -178,7 +178,7 @@ impl Worktree {
         if changed.is_empty() {
             return Ok(());
         }
-        self.repository.commit(Line::Acts, &changed, author, message)?;
+        self.repository.commit(Branch::Acts, &changed, author, message)?;
         apply(&mut self.head, changed);
         Ok(())
     }
@@ -192,29 +192,29 @@ impl Worktree {
         if changed.is_empty() && !is_first {
             return Ok(());
         }
-        self.repository.commit(Line::Base, &changed, ROOM_NAME, "the workspace as it was taken over")?;
+        self.repository.commit(Branch::Base, &changed, ROOM_NAME, "the workspace as it was taken over")?;
         apply(&mut self.base, changed);
         Ok(())
     }
 
-    /// Merges what changed in the workspace into the copy. Where both changed the same lines, the copy stays as it is and
-    /// the file counts as not taken over.
+    /// Merges what changed in the workspace into the copy. Where both changed the same lines, the copy stays as it is
+    /// and the file counts as not taken over.
     fn take_over(&mut self, workspace: &mut Executor) -> Result<(), WorktreeError> {
-        let is_first = self.repository.files(Line::Base)?.is_none();
+        let is_first = self.repository.files(Branch::Base)?.is_none();
         let now = scan::scan(&workspace.root, &self.of_workspace, &self.base, &mut self.workspace_stamps)?;
         let mut base = Vec::new();
         let mut taken_paths: Vec<String> = Vec::new();
         for (path, taken) in take_over(&self.base, &self.head, &now) {
             let theirs = now.get(&path).copied();
             match taken {
-                Taken::Same => {}
-                Taken::Over(file) => {
+                WorktreeUpdate::Same => {}
+                WorktreeUpdate::Over(file) => {
                     let bytes = file.map(|file| self.repository.bytes(file.blob)).transpose()?;
                     let bytes = bytes.as_deref().zip(file.map(|file| file.is_program));
                     scan::put(&self.files.root, &path, bytes)?;
                     taken_paths.push(path.clone());
                 }
-                Taken::Both => match self.merged(&path, theirs)? {
+                WorktreeUpdate::Both => match self.merged(&path, theirs)? {
                     Some(text) => {
                         let is_program = theirs.is_some_and(|file| file.is_program);
                         scan::put(&self.files.root, &path, Some((text.as_bytes(), is_program)))?;
@@ -250,7 +250,7 @@ impl Worktree {
     }
 
     /// Reports the copy's own changes again, even if they were reported before.
-    pub(super) fn tell_again(&mut self) {
+    pub(super) fn report_again(&mut self) {
         self.told = None;
     }
 }

@@ -132,8 +132,8 @@ impl Layer {
     }
 }
 
-/// Each piece looks at all, with several heads: what it sees is the mean of their values, weighed by how well they answer
-/// what it asks.
+/// Multi-head self-attention: each token's output is the mean of all values, weighted by how well the keys match its
+/// query.
 fn look(query: &[f32], key: &[f32], value: &[f32], (width, heads): (usize, usize)) -> Vec<f32> {
     let count = query.len() / width;
     let part = width / heads;
@@ -164,7 +164,7 @@ fn add(rows: &mut [f32], others: &[f32]) {
     rows.iter_mut().zip(others).for_each(|(one, other)| *one += other);
 }
 
-/// `x` where it is large, nothing where it is small, with a soft way in between.
+/// The GELU function: `x` for large values, zero for small ones, with a smooth transition.
 fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + error_function(x * std::f32::consts::FRAC_1_SQRT_2))
 }

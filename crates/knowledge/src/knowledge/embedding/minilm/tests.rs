@@ -1,5 +1,5 @@
-//! A small network of the same shape comes to what an independent computation (numpy, in 64 bits) comes to, and what is no
-//! model is refused.
+//! A small network of the same shape has the same results as an independent computation (numpy, in 64 bits), and files
+//! that are not a model are refused.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ const WIDTH: usize = 16;
 const WIDE: usize = 24;
 const LAYERS: usize = 2;
 const VOCABULARY: &str = "[CLS]\n[SEP]\n[UNK]\nthe\ncat\n##s\nsat\nport\n80\n##80\n.\n東\n";
-/// What numpy comes to for "The cats sat."
+/// The result of numpy for "The cats sat."
 const EXPECTED: [f32; WIDTH] = [
     -0.77972, 0.06443, 0.14902, -0.19194, 0.02785, 0.11764, -0.34252, 0.11344, 0.0744, -0.32147, 0.05513, 0.15563,
     -0.13764, -0.04314, 0.10236, -0.12887,
@@ -46,7 +46,7 @@ fn tables() -> Vec<(String, Vec<usize>)> {
     all
 }
 
-/// The bytes of a file with these tables, whose numbers follow from where they stand.
+/// The bytes of a file with these tables, whose numbers follow from their positions.
 fn safetensors() -> Vec<u8> {
     let (mut head, mut bytes) = (String::from("{\"__metadata__\":{\"format\":\"pt\"}"), Vec::new());
     for (table, (name, shape)) in tables().into_iter().enumerate() {
@@ -84,10 +84,10 @@ fn a_small_network_comes_to_what_an_independent_computation_comes_to() {
     let folder = folder();
     let model = MiniLm::open(folder.path()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(model.pieces("The cats sat."), [0, 3, 4, 5, 6, 10, 1]);
-    let embedding = model.embed("The cats sat.").expect("it has a meaning");
+    let embedding = model.embed("The cats sat.").expect("it should have an embedding");
     for (level, expected) in embedding.levels().iter().zip(EXPECTED) {
         let number = f32::from(*level) * embedding.scale();
-        // It is kept in 8 bits a number.
+        // It is stored in 8 bits per number.
         assert!((number - expected).abs() < 0.004, "{number} for {expected}");
     }
     assert!(model.embed("  \n").is_err());
@@ -137,7 +137,7 @@ fn what_is_no_model_is_refused_with_what_to_do() {
         (refused(&write("model.safetensors", b"{}".to_vec())), "download the model again"),
         (refused(&write("vocab.txt", b"the\n".to_vec())), "[CLS]"),
         (refused(&write("config.json", b"{}".to_vec())), "config.json"),
-        (refused(&|folder| fs::remove_file(folder.join("config.json")).expect("it is there")), "config.json"),
+        (refused(&|folder| fs::remove_file(folder.join("config.json")).expect("it should exist")), "config.json"),
     ] {
         assert!(spoiled.contains(told), "{told} in {spoiled:?}");
     }

@@ -30,7 +30,7 @@ impl WordPieces {
         Ok(Self { numbers, begin, end, unknown })
     }
 
-    /// The numbers of the pieces of a text, no more than so many, with those that begin and end it.
+    /// The numbers of the pieces of a text, up to a maximum, including those that begin and end it.
     pub(super) fn numbers_of(&self, text: &str, at_most: usize) -> Vec<usize> {
         let mut numbers = vec![self.begin];
         for word in words(text) {
@@ -91,7 +91,7 @@ fn is_dropped(letter: char) -> bool {
     letter == '\u{fffd}' || (letter.is_control() && !letter.is_whitespace())
 }
 
-/// Marks that stand on letters, of the scripts in which the model knows words.
+/// Combining marks of the scripts in which the model knows words.
 fn is_mark(letter: char) -> bool {
     matches!(letter, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{487}' | '\u{591}'..='\u{5bd}' | '\u{5bf}'
         | '\u{5c1}'..='\u{5c2}' | '\u{5c4}'..='\u{5c5}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}'

@@ -63,7 +63,7 @@ pub enum Menu {
     Thing,
     /// That of a relationship.
     Rope,
-    /// That of the floor.
+    /// That of the canvas.
     Floor,
     /// That of a file in the list of files: what opens it.
     File,
@@ -98,7 +98,7 @@ pub enum Undone {
     ByItsOpposite,
     /// Nothing has to be: it changes only what is seen.
     NothingToUndo,
-    /// It cannot be; it is asked about first, or loses nothing.
+    /// It cannot be undone; it asks first, or loses nothing.
     CannotBe,
 }
 
@@ -274,7 +274,8 @@ pub(super) const fn of(
     CommandInfo::new(id, name, make)
 }
 
-/// A command of a pane that acts itself while it has the keyboard; listed so that its keys are told and kept apart.
+/// A command of a pane that handles it itself while it has the keyboard focus; listed so that its keys are documented
+/// and do not conflict.
 pub(super) const fn of_pane(
     id: &'static str,
     name: &'static str,

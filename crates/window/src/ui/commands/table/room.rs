@@ -16,7 +16,7 @@ use crate::view::pick::Thing;
 
 /// Zooming by one press of a key.
 const ZOOM_STEP: f32 = 1.25;
-/// Elements move so far by one press of an arrow.
+/// How far elements move with one press of an arrow key.
 const NUDGE_UNITS: f32 = 10.0;
 
 fn something_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {

@@ -13,11 +13,11 @@ use crate::ui::widgets;
 use crate::view::collaboration::{BoardView, EntryView, KeptView};
 use crate::view::theme::Theme;
 
-/// A value is edited in so many lines.
+/// The number of lines of the editor of a value.
 const ROWS: usize = 3;
-/// Of a long value so many lines are shown at first.
+/// How many lines of a long value are shown at first.
 const LINES_SHOWN: usize = 8;
-/// And so many characters.
+/// And how many characters.
 const CHARS_SHOWN: usize = 600;
 
 /// An entry as it is shown.
@@ -27,9 +27,9 @@ pub(super) struct Row<'a> {
     /// What it says, as a person edits it.
     value: &'a str,
     who: String,
-    /// Whether it is kept when the run ends; none where that is no question.
+    /// Whether it is kept when the run ends; `None` if that does not apply.
     shared: Option<bool>,
-    /// What it said before, the newest first: when and by whom, and what.
+    /// Earlier values, newest first: when and by whom, and the value.
     before: Vec<(String, &'a str)>,
     is_fixed: bool,
     kept: Option<&'a ArchivedEntry>,
@@ -89,7 +89,7 @@ impl<'a> Row<'a> {
         wanted.is_empty() || self.key.to_lowercase().contains(wanted) || self.value.to_lowercase().contains(wanted)
     }
 
-    /// What makes it say this from now on, and what takes that back. `is_new` where there is no such entry yet.
+    /// The command that sets this value, and the one that undoes it. `is_new` if there is no such entry yet.
     fn write(
         &self,
         value: Option<&str>,
@@ -163,7 +163,7 @@ impl BlackboardPane {
         earlier_values(ui, theme, row);
     }
 
-    /// What it says; of what is long, the beginning at first.
+    /// The value; of a long one, the beginning at first.
     fn value(&mut self, ui: &mut Ui, row: &Row<'_>) {
         let id = (row.place, row.key.to_owned());
         let beginning = beginning_of(row.value).filter(|_| !self.opened.contains(&id));

@@ -27,12 +27,12 @@ use crate::view::theme::{SPACE, Theme};
 use entries::Row;
 
 const WORD: &str = "blackboard";
-/// So many entries of a board are shown, and so many more with each press.
+/// How many entries of a board are shown at first, and how many more with each click.
 const SHOWN_AT_ONCE: usize = 50;
-/// Beyond so many entries there is a field to find one.
+/// From this many entries on there is a search field.
 const FOUND_BY_EYE: usize = 12;
 
-/// Where an entry stands.
+/// The place of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Place {
     /// On the blackboard of this run.
@@ -64,7 +64,7 @@ pub struct BlackboardPane {
     drafts: BTreeMap<String, String>,
     /// What is looked for.
     filter: String,
-    /// So many entries are shown, by board, where it is not the usual number.
+    /// How many entries are shown, by board, if it is not the default.
     shown: BTreeMap<Place, usize>,
     /// Long values that are shown whole.
     opened: BTreeSet<(Place, String)>,

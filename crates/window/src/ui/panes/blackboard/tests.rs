@@ -1,4 +1,4 @@
-//! The pane of blackboards and channels, driven as a person does.
+//! The pane of blackboards and channels, used like a person does.
 
 use egui_kittest::kittest::Queryable;
 
@@ -41,7 +41,7 @@ fn stage_with(entries: Vec<EntryView>) -> egui_kittest::Harness<'static, Stage> 
     pane_of(Stage::new(room, UiState::default()), move |ui, cx, _| pane.borrow_mut().show(ui, cx))
 }
 
-/// What was asked for, and what takes it back.
+/// The requested changes, and what undoes them.
 fn asked(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(CollaborationCommand, Option<CollaborationCommand>)> {
     let of = |command: &Command| match command {
         Command::Act(RoomAct::Together(command), None) => Some((command.clone(), None)),
@@ -64,7 +64,7 @@ fn write(value: Option<&str>, shared: Option<bool>, was: Option<&str>) -> Collab
 }
 
 #[test]
-fn what_stands_there_is_seen_with_who_wrote_it_and_what_it_said_before() {
+fn what_is_there_is_seen_with_who_wrote_it_and_what_it_said_before() {
     let mut window = stage();
     window.run();
     for text in ["plan", "count", "#findings", "12 chairs", "lesson", "ask"] {
@@ -129,7 +129,7 @@ fn of_very_many_entries_some_are_shown_and_all_are_found() {
     let mut window = stage_with(entries);
     window.run();
     assert!(window.query_by_label("entry 49").is_some() && window.query_by_label("entry 50").is_none());
-    // It is below what is seen.
+    // It is below the visible part.
     window.get_by_label("Show 50 more of 950 entries").click_accesskit();
     window.run();
     assert!(window.query_by_label("entry 99").is_some());

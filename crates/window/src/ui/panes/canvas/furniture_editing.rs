@@ -241,25 +241,27 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
                         }
                     }
                 });
-                ui.horizontal(|ui| {
-                    let chosen = view.arranging.as_ref().and_then(|arranging| arranging.chosen_in(cx.room));
-                    let said = chosen.map_or_else(
-                        || texts::HOW_TO_ARRANGE.to_owned(),
-                        |decor| texts::piece(&decor.kind, decor.size.x, decor.size.y),
-                    );
-                    ui.label(egui::RichText::new(said).size(TYPE[0]).color(theme.text_soft));
-                    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                        if widgets::primary(ui, true, texts::DONE, theme).clicked() {
-                            commands.push(WindowCommand::ToggleArranging.into());
-                        }
-                        for (name, id) in [(texts::REMOVE, "room.delete"), (texts::TURN, "furniture.turn")] {
+                let chosen = view.arranging.as_ref().and_then(|arranging| arranging.chosen_in(cx.room));
+                let said = chosen.map_or_else(
+                    || texts::HOW_TO_ARRANGE.to_owned(),
+                    |decor| texts::piece(&decor.kind, decor.size.x, decor.size.y),
+                );
+                widgets::line(
+                    ui,
+                    "arranging",
+                    |ui| drop(ui.label(widgets::small(said, theme))),
+                    |ui| {
+                        for (name, id) in [(texts::TURN, "furniture.turn"), (texts::REMOVE, "room.delete")] {
                             let button = ui.add_enabled(chosen.is_some(), egui::Button::new(name));
                             if button.on_hover_text(menus::tip(ui.ctx(), cx.table, id)).clicked() {
                                 commands.extend(menus::run(cx, id));
                             }
                         }
-                    });
-                });
+                        if widgets::primary(ui, true, texts::DONE, theme).clicked() {
+                            commands.push(WindowCommand::ToggleArranging.into());
+                        }
+                    },
+                );
             });
         });
 }

@@ -27,6 +27,7 @@ use crate::ui::state::room_view::{self, place_of};
 use crate::ui::state::{Naming, RoomView, SpaceBar};
 use crate::ui::widgets;
 use crate::ui::{Command, ViewerContext};
+use crate::view::activity_text::need_you;
 use crate::view::camera::Camera;
 use crate::view::model::RoomModel;
 use crate::view::paint::minimap::Small;
@@ -478,7 +479,7 @@ fn lookouts(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, commands: &mut Vec<
     ui.spacing_mut().button_padding.x = SPACE[0];
     for (count, text, id, colour, share) in [
         (busy, texts::busy(busy), "room.show_busy", theme.text, 0.45),
-        (in_need, texts::need_you(in_need), "room.next_in_need", theme.accent, 0.55),
+        (in_need, need_you(in_need), "room.next_in_need", theme.accent, 0.55),
     ] {
         let Some(command) = cx.table.find(id).filter(|_| count > 0) else { continue };
         let width = share * (MINIMAP_POINTS.x - SPACE[0]);

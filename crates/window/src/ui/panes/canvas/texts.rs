@@ -12,10 +12,6 @@ pub(super) fn busy(count: usize) -> String {
     format!("{count} busy")
 }
 
-pub(super) fn need_you(count: usize) -> String {
-    if count == 1 { "1 needs you".to_owned() } else { format!("{count} need you") }
-}
-
 // Menus
 
 pub(super) const WHEN_IDLE: &str = "When idle";

@@ -6,24 +6,24 @@ use std::time::Duration;
 
 use similar::{DiffTag, TextDiff};
 
-/// Lines are compared so long; what is not compared by then counts as replaced.
+/// The time limit for comparing lines; the rest counts as replaced.
 const LINES_AT_MOST: Duration = Duration::from_millis(100);
-/// Words of one line are compared so long.
+/// The time limit for comparing the words of one line.
 const WORDS_AT_MOST: Duration = Duration::from_millis(5);
 /// Words are marked in lines that are no longer than this.
 const MARKED_LINE_BYTES: usize = 1_000;
-/// And in so much text altogether.
+/// And the limit of text in total.
 const MARKED_BYTES: usize = 200_000;
 /// Lines with less in common than a quarter are simply others: marks would be confetti.
 const LEAST_IN_COMMON: usize = 4;
-/// So many lines stay in sight around whatever changed.
+/// How many unchanged lines are shown around a change.
 const CONTEXT_LINES: usize = 3;
 /// Shorter stretches are not worth folding.
 const FOLDED_LINES: usize = 4;
 /// What is further right in a line is not shown.
 pub(super) const SHOWN_CHARS: usize = 4_000;
 
-/// A line, counted from 0, and the bytes in it that differ from the line that it stands beside.
+/// A line, counted from 0, and the bytes in it that differ from the line beside it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     /// Which line.
@@ -161,7 +161,7 @@ pub(super) enum SeenRow {
     },
 }
 
-/// Where the lines of a text stand, each with its end.
+/// The positions of the lines of a text, each with its end.
 fn lines(text: &str) -> Vec<Range<usize>> {
     let mut start = 0;
     let lines = text.split_inclusive('\n').map(|line| {
@@ -219,7 +219,7 @@ fn marks(old: &str, new: &str, left: &mut usize) -> (Vec<Range<usize>>, Vec<Rang
     if is_alike { marked } else { Default::default() }
 }
 
-/// Words, and whatever stands between them character by character.
+/// Words, and the characters between them one by one.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
@@ -242,7 +242,7 @@ fn words(line: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    /// What the rows say that stood there before, or stands there now.
+    /// The old or the new text of the rows.
     fn text_of(rows: &[Row], text: &str, is_new: bool) -> String {
         let all = lines(text);
         let line = |row: &Row| match row {

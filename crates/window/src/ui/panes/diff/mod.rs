@@ -25,9 +25,9 @@ pub enum DiffLook {
     Unified,
 }
 
-/// How high a difference is where there is no end to the room that it has, in points.
+/// The height of a difference in an unlimited space, in points.
 const USUAL_HEIGHT: f32 = 420.0;
-/// Lines break after so many letters where there is hardly any room.
+/// Lines wrap after at least this many letters, however narrow the pane is.
 const LEAST_COLUMNS: usize = 8;
 /// How strongly lines and words that differ are coloured.
 const LINE_TINT: f32 = 0.10;
@@ -36,14 +36,14 @@ const WORD_TINT: f32 = 0.30;
 /// Draws how `old` became `new`. `name` tells this difference from others on screen.
 pub fn diff_ui(ui: &mut Ui, name: &str, old: &str, new: &str, look: DiffLook, theme: &Theme) {
     let id = Id::new("difference").with(name);
-    let mut kept = Kept::recall(ui, id, old, new);
+    let mut kept = CachedComparison::recall(ui, id, old, new);
     if kept.made.is_same() {
         ui.label(widgets::soft(texts::NO_DIFFERENCES, theme));
         return;
     }
     let text = texts::changed_lines(kept.made.added, kept.made.gone);
     ui.label(widgets::small(text, theme));
-    let sheet = Sheet::of(ui, &kept.made, look);
+    let sheet = DiffLayout::of(ui, &kept.made, look);
     let shown = kept.lay_out(&sheet, old, new);
     let room = ui.available_height();
     let height = if room.is_finite() && room < 4_000.0 { room.max(sheet.line * 4.0) } else { USUAL_HEIGHT };
@@ -76,7 +76,7 @@ pub fn diff_ui(ui: &mut Ui, name: &str, old: &str, new: &str, look: DiffLook, th
 
 /// What is remembered of a difference between frames.
 #[derive(Clone)]
-struct Kept {
+struct CachedComparison {
     of: (u64, u64),
     made: Arc<Comparison>,
     unfolded: BTreeSet<usize>,
@@ -84,8 +84,8 @@ struct Kept {
     laid: Option<(DiffLook, usize, Arc<Vec<Shown>>)>,
 }
 
-impl Kept {
-    /// What is known of the difference of these texts; compared anew where they are others.
+impl CachedComparison {
+    /// The cached difference of these texts; compared again if they have changed.
     fn recall(ui: &Ui, id: Id, old: &str, new: &str) -> Self {
         let of = (content_hash(old.as_bytes()), content_hash(new.as_bytes()));
         let known = ui.data(|data| data.get_temp::<Self>(id)).filter(|known| known.of == of);
@@ -96,7 +96,7 @@ impl Kept {
         })
     }
 
-    fn lay_out(&mut self, sheet: &Sheet, old: &str, new: &str) -> Arc<Vec<Shown>> {
+    fn lay_out(&mut self, sheet: &DiffLayout, old: &str, new: &str) -> Arc<Vec<Shown>> {
         if let Some((look, columns, shown)) = &self.laid
             && (*look, *columns) == (sheet.look, sheet.columns)
         {
@@ -111,7 +111,7 @@ impl Kept {
 /// Which side of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Side {
-    /// Both, beside each other, or what is the same in both.
+    /// Both versions side by side, or an unchanged part.
     Both,
     Old,
     New,
@@ -161,7 +161,7 @@ fn lay_out(
                 push(&mut shown, row, Side::Both, count);
                 at += 1;
             }
-            // Everything that went in one place stands before what came there.
+            // At each place, removed lines come before added ones.
             (Row::Changed(..), DiffLook::Unified) => {
                 let run = made.rows[row..].iter().take_while(|row| matches!(row, Row::Changed(..))).count();
                 for (side, rows) in [(Side::Old, row..row + run), (Side::New, row..row + run)] {
@@ -197,8 +197,8 @@ fn columns_of(character: char) -> usize {
     }
 }
 
-/// A line in pieces of so many letters, in bytes of the line, broken between words where that is not too early; an
-/// empty line is one piece.
+/// A line in pieces of at most this many letters, in bytes of the line, broken between words if that is not too early;
+/// an empty line is one piece.
 fn chunks(line: &str, columns: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     let mut is_over = false;
@@ -212,7 +212,7 @@ fn chunks(line: &str, columns: usize) -> impl Iterator<Item = Range<usize>> {
         for (at, character) in rest.char_indices() {
             used += columns_of(character);
             if used > columns {
-                // A single character that is wider than the room stands alone.
+                // A single character that is wider than the space is a piece of its own.
                 let whole = at.max(character.len_utf8().min(rest.len()));
                 end = start + if word * 3 > whole { word } else { whole };
                 break;
@@ -229,7 +229,7 @@ fn chunks(line: &str, columns: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// How rows lie on screen.
-struct Sheet {
+struct DiffLayout {
     look: DiffLook,
     font: FontId,
     /// How high a line is.
@@ -242,7 +242,7 @@ struct Sheet {
     columns: usize,
 }
 
-impl Sheet {
+impl DiffLayout {
     fn of(ui: &Ui, made: &Comparison, look: DiffLook) -> Self {
         let font = TextStyle::Monospace.resolve(ui.style());
         let (letter, line) = ui.fonts_mut(|fonts| (fonts.glyph_width(&font, '0'), fonts.row_height(&font)));
@@ -260,7 +260,7 @@ impl Sheet {
 }
 
 /// A stretch that is alike. Whether it was clicked.
-fn fold_ui(ui: &mut Ui, sheet: &Sheet, first: usize, count: usize, theme: &Theme) -> bool {
+fn fold_ui(ui: &mut Ui, sheet: &DiffLayout, first: usize, count: usize, theme: &Theme) -> bool {
     let text = texts::unchanged_lines(count);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), sheet.line), Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &text));
@@ -290,7 +290,7 @@ type Texts<'a> = (&'a Comparison, &'a str, &'a str);
 
 fn piece_ui(
     ui: &mut Ui,
-    sheet: &Sheet,
+    sheet: &DiffLayout,
     (made, old, new): Texts,
     (row, chunk, side): (usize, usize, Side),
     theme: &Theme,
@@ -346,14 +346,14 @@ fn piece_ui(
     });
 }
 
-fn cell_ui(ui: &mut Ui, sheet: &Sheet, cell: Option<Cell>, theme: &Theme) {
+fn cell_ui(ui: &mut Ui, sheet: &DiffLayout, cell: Option<Cell>, theme: &Theme) {
     let (rect, response) = ui.allocate_exact_size(vec2(sheet.side, sheet.line), Sense::hover());
     let Some(cell) = cell else {
         ui.painter().rect_filled(rect, CornerRadius::ZERO, widgets::mix(theme.panel, theme.line, 0.25));
         return;
     };
     let Some(range) = chunks(cell.text, sheet.columns).nth(cell.chunk) else {
-        // The other side has more pieces: the ground goes on.
+        // The other side has more pieces: the background continues.
         if let Some(colour) = cell.sign.1 {
             ui.painter().rect_filled(rect, CornerRadius::ZERO, widgets::mix(theme.panel, colour, LINE_TINT));
         }
@@ -404,8 +404,8 @@ fn cell_ui(ui: &mut Ui, sheet: &Sheet, cell: Option<Cell>, theme: &Theme) {
     }
 }
 
-/// A piece of a line with its words marked. What cannot be written stands as a dot.
-fn job(cell: &Cell, range: Range<usize>, sheet: &Sheet, theme: &Theme) -> LayoutJob {
+/// A piece of a line with its changed words marked. Unprintable characters are shown as dots.
+fn job(cell: &Cell, range: Range<usize>, sheet: &DiffLayout, theme: &Theme) -> LayoutJob {
     let mut job = LayoutJob::default();
     let plain = TextFormat::simple(sheet.font.clone(), theme.text);
     let marked = match cell.sign.1 {

@@ -1,4 +1,4 @@
-//! What is seen of a difference.
+//! What the pane shows of a difference.
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -24,7 +24,7 @@ fn lines_drawn(window: &Harness<'static, Stage>) -> usize {
 }
 
 #[test]
-fn what_went_and_what_came_stands_there_in_both_looks() {
+fn what_went_and_what_came_is_there_in_both_looks() {
     for look in [DiffLook::SideBySide, DiffLook::Unified] {
         let window = difference("# Tea\nhot water\n", "# Tea\nhot milk\nsugar\n", look);
         for shown in ["- hot water", "+ hot milk", "+ sugar", "2 added, 1 removed"] {
@@ -56,7 +56,7 @@ fn only_what_is_in_sight_is_drawn() {
 }
 
 #[test]
-fn what_is_no_text_is_shown_all_the_same() {
+fn what_is_no_text_is_shown_nevertheless() {
     let odd = "\u{0}\u{1b}[31m\u{fffd}\t東京".repeat(3_000);
     for look in [DiffLook::SideBySide, DiffLook::Unified] {
         assert!(lines_drawn(&difference(&odd, &format!("{odd}\n🍵"), look)) > 2, "{look:?}");

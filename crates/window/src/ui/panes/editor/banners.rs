@@ -40,7 +40,7 @@ pub enum Decision {
 /// Draws what needs a decision. `at_work` is who works by this file; `compares` whether both are shown.
 pub fn banners_ui(ui: &mut Ui, tab: &Tab, at_work: Option<&str>, compares: bool, theme: &Theme) -> Option<Decision> {
     let mut decision = None;
-    match tab.standing() {
+    match tab.draft_status() {
         DraftStatus::Overtaken => match &tab.merging {
             Some(merging) => {
                 decision = conflicts_ui(ui, &merging.merge, theme).map(|settling| match settling {
@@ -115,7 +115,7 @@ fn deleted_ui(ui: &mut Ui, theme: &Theme, decision: &mut Option<Decision>) {
 fn at_work_ui(ui: &mut Ui, tab: &Tab, working: &str, theme: &Theme, decision: &mut Option<Decision>) {
     let waits = tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
     let what = if waits { texts::changes_are_a_draft(working) } else { texts::changes_are_kept(working) };
-    let can_apply = tab.begun.is_some() && !tab.is_saving() && tab.standing() == DraftStatus::Written;
+    let can_apply = tab.begun.is_some() && !tab.is_saving() && tab.draft_status() == DraftStatus::Written;
     banner(ui, &what, theme, |ui| {
         if widgets::primary(ui, can_apply, texts::APPLY, theme).on_hover_text(texts::APPLY_TIP).clicked() {
             *decision = Some(Decision::Apply);

@@ -12,7 +12,7 @@ use crate::engine::ProgramCache;
 use crate::workspace::task_files::lint::{self, Known};
 use crate::workspace::{scene_file, task_files, yaml};
 
-/// A text is looked at once nothing was typed for so long.
+/// How long typing must have stopped before a text is checked.
 const PAUSE_SECS: f64 = 0.3;
 /// Larger texts are not looked at while they are written.
 const MOST_BYTES: usize = 256 * 1024;

@@ -9,7 +9,7 @@ pub const PART_LINES: usize = 1_500;
 pub const PART_BYTES: usize = 64 * 1024;
 /// A line longer than this is divided: it is laid out as a whole with every letter that is typed into it.
 pub const LINE_BYTES: usize = 16 * 1024;
-/// A part that was written longer than so many times its measure is divided anew.
+/// A chunk that has grown beyond this multiple of its measure is split again.
 const STRETCH: usize = 2;
 
 /// Where a part begins.

@@ -1,5 +1,5 @@
-//! A document that is an agent, as it is meant: what its prompt says, and each of its tools with what a model is told of
-//! it. A tool can be tried: its code runs as in a call, and what it would reach outside is listed instead.
+//! A document that is an agent, as it is meant: what its prompt says, and each of its tools with what a model is told
+//! of it. A tool can be tried: its code runs as in a call, and what it would reach outside is listed instead.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,9 +37,9 @@ struct Try {
     given: BTreeMap<String, String>,
     /// What runs.
     running: Arc<Mutex<Option<RunningCall>>>,
-    /// What it came to: whether it went well, and the words.
+    /// Its result: whether it succeeded, and the text.
     result: Option<(bool, String)>,
-    /// What it logged and what it would have reached.
+    /// What it logged, and what it would have accessed.
     told: Vec<String>,
 }
 
@@ -167,7 +167,7 @@ impl Try {
         *self.running() = Some(call.start());
     }
 
-    /// Hears what a try has to say; whether it goes on.
+    /// Receives the events of a test run; returns whether it is still running.
     fn look(&mut self) -> bool {
         let (mut told, mut result) = (Vec::new(), None);
         {
@@ -202,7 +202,7 @@ impl Try {
     }
 }
 
-/// What code wants, as a try tells it.
+/// An access that the code requests, as text.
 fn wish(request: &HostRequest) -> String {
     match request {
         HostRequest::Fetch { method, url, .. } => texts::would_ask_url(url, method),
@@ -212,8 +212,8 @@ fn wish(request: &HostRequest) -> String {
     }
 }
 
-/// What was written for parameters as what a call gives: what is empty and need not be given is left out. Numbers and
-/// flags are made of the texts where calls are checked.
+/// The inputs for parameters as a call gives them: empty optional ones are left out. Texts become numbers and flags
+/// where calls are checked.
 fn given(parameters: &[Parameter], written: &BTreeMap<String, String>) -> Value {
     let value = |parameter: &Parameter| {
         let text = written.get(&parameter.name).map(String::as_str).unwrap_or_default();

@@ -23,7 +23,7 @@ use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 
 /// What Tab puts in.
 const INDENT: &str = "  ";
-/// The grammars are asked for again after so long.
+/// When the grammars are requested again.
 const GRAMMARS_SECS: f32 = 0.05;
 
 /// A place that is to be gone to.
@@ -63,7 +63,7 @@ pub struct FieldView {
     pub inks: Highlights,
     /// Which lines were drawn last, counted from 0 within the part.
     pub rows_drawn: Range<usize>,
-    laid: Laid,
+    laid: LaidOutText,
     /// Which part of which text the field showed last.
     shown: Option<(u64, usize, usize)>,
     width: f32,
@@ -80,7 +80,7 @@ impl FieldView {
             has_focus: false,
             inks: Highlights::of(Language::of(path)),
             rows_drawn: 0..0,
-            laid: Laid::default(),
+            laid: LaidOutText::default(),
             shown: None,
             width: 0.0,
         }
@@ -182,7 +182,7 @@ fn open_lead(tab: &mut Tab, lead: &Lead) -> Range<usize> {
     }
 }
 
-/// Tab puts in spaces; the field would put in a tabulator.
+/// Tab inserts spaces; the field would insert a tab character.
 fn indent_by_spaces(ui: &Ui) {
     ui.input_mut(|input| {
         if input.consume_key(Modifiers::NONE, Key::Tab) {
@@ -220,7 +220,7 @@ fn scroll_ui(
         let laid = &mut view.laid;
         let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width: f32| {
             let job = laid.job(text.as_str(), if wraps { width } else { f32::INFINITY }, theme);
-            // Asked for anew in every frame: what is not asked for is laid out from the beginning with the next letter.
+            // Requested again in every frame: otherwise it would be laid out from the beginning with the next letter.
             ui.fonts_mut(|fonts| fonts.layout_job(job))
         };
         let width = if wraps { ui.available_width() } else { view.width.max(ui.available_width()) };
@@ -345,7 +345,7 @@ impl Numbers<'_> {
     }
 }
 
-/// Where found places stand on screen, and whether each is the current one.
+/// The positions of matches on screen, and whether each is the current one.
 fn found_rects(tab: &Tab, find: &Find, galley: &Galley, at: Pos2, rows: Range<usize>) -> Vec<(Rect, bool)> {
     let text = tab.pages.text.as_str();
     let start = tab.pages.start().byte;
@@ -375,15 +375,15 @@ fn found_rects(tab: &Tab, find: &Find, galley: &Galley, at: Pos2, rows: Range<us
     rects
 }
 
-/// A text as it is laid out, so that it is built anew only where it changed.
+/// A laid out text, which is rebuilt only where it changed.
 #[derive(Clone, Debug, Default)]
-struct Laid {
+struct LaidOutText {
     job: Arc<LayoutJob>,
     spans: Vec<(usize, TokenStyle)>,
     done_for: Option<(u64, u64, u64, usize, bool)>,
 }
 
-impl Laid {
+impl LaidOutText {
     /// Takes over text and colours.
     fn refresh(&mut self, tab: &Tab, inks: Option<&Highlights>, theme: &Theme) {
         let colours = inks.map_or(0, Highlights::generation);
@@ -400,7 +400,7 @@ impl Laid {
         self.build(text, theme);
     }
 
-    /// The text ready to be laid out. What was typed in this very frame has the colour of what it stands in.
+    /// The text ready for layout. What was typed in this very frame has the colour of its surroundings.
     fn job(&mut self, text: &str, width: f32, theme: &Theme) -> LayoutJob {
         if self.job.text != text {
             self.shift_spans(text);
@@ -426,7 +426,7 @@ impl Laid {
                 *end = same;
             }
         }
-        // An end may have come to stand within a character of the other text.
+        // An end may be within a character of the other text.
         self.spans.retain(|(end, _)| *end <= new.len() && new.is_char_boundary(*end));
     }
 
@@ -467,13 +467,14 @@ mod tests {
     use crate::view::theme::LIGHT;
     use proptest::prelude::*;
 
-    fn ends(laid: &Laid) -> Vec<(usize, Color32)> {
+    fn ends(laid: &LaidOutText) -> Vec<(usize, Color32)> {
         laid.job.sections.iter().map(|section| (section.byte_range.end.0, section.format.color)).collect()
     }
 
     #[test]
     fn what_is_typed_takes_the_colour_of_what_it_stands_in() {
-        let mut laid = Laid { spans: vec![(3, TokenStyle::Key), (6, TokenStyle::Text)], ..Laid::default() };
+        let mut laid =
+            LaidOutText { spans: vec![(3, TokenStyle::Key), (6, TokenStyle::Text)], ..LaidOutText::default() };
         laid.build("abcdef", &LIGHT);
         laid.job("abcdXef", 100.0, &LIGHT);
         assert_eq!(ends(&laid), [(3, TokenStyle::Key.colour(&LIGHT)), (7, TokenStyle::Text.colour(&LIGHT))]);
@@ -485,7 +486,7 @@ mod tests {
         #[test]
         fn sections_cover_the_text_whatever_is_typed(old in "[aäb\n]{0,12}", new in "[aäc\n]{0,12}", cut in 0..12_usize) {
             let cut = old.floor_char_boundary(cut.min(old.len()));
-            let mut laid = Laid { spans: vec![(cut, TokenStyle::Key), (old.len(), TokenStyle::Text)], ..Laid::default() };
+            let mut laid = LaidOutText { spans: vec![(cut, TokenStyle::Key), (old.len(), TokenStyle::Text)], ..LaidOutText::default() };
             laid.build(&old, &LIGHT);
             let job = laid.job(&new, 100.0, &LIGHT);
             let mut at = 0;

@@ -184,7 +184,7 @@ fn pattern(wanted: &Wanted) -> Result<Option<Regex>, String> {
         .build();
     built.map(Some).map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => texts::EXPRESSION_TOO_LARGE.to_owned(),
-        // The last line says what is wrong; those before it draw the expression.
+        // The last line has the message; those before it show the expression.
         error => {
             let told = error.to_string();
             let what = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
@@ -197,12 +197,12 @@ fn pattern(wanted: &Wanted) -> Result<Option<Regex>, String> {
 fn places(wanted: &Wanted, text: &str) -> Result<Vec<Range<usize>>, String> {
     let Some(pattern) = pattern(wanted)? else { return Ok(Vec::new()) };
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    let stands_alone = |place: &Range<usize>| {
+    let is_standalone = |place: &Range<usize>| {
         !text[..place.start].chars().next_back().is_some_and(is_word)
             && !text[place.end..].chars().next().is_some_and(is_word)
     };
     let all = pattern.find_iter(text).map(|found| found.range()).filter(|place| !place.is_empty());
-    Ok(all.filter(|place| !wanted.whole_word || stands_alone(place)).collect())
+    Ok(all.filter(|place| !wanted.whole_word || is_standalone(place)).collect())
 }
 
 #[cfg(test)]
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn case_words_and_expressions_are_told_apart() {
+    fn case_words_and_expressions_are_distinguished() {
         let text = "Tea tea teapot a.b aXb";
         assert_eq!(starts(&find("tea", |_| {}, text)), [0, 4, 8]);
         assert_eq!(starts(&find("tea", |wanted| wanted.with_case = true, text)), [4, 8]);

@@ -149,7 +149,7 @@ fn enter(ui: &Ui, field: &Response) -> Option<FindBarAction> {
     if !widgets::entered(ui, field) {
         return None;
     }
-    // One goes on from place to place by pressing it again.
+    // Pressing it again goes to the next match.
     field.request_focus();
     Some(if ui.input(|input| input.modifiers.shift) { FindBarAction::Previous } else { FindBarAction::Next })
 }

@@ -15,7 +15,7 @@ const LINE_BYTES: usize = 2_000;
 /// A stretch of a line: its end in bytes from the line's beginning, and what it is.
 pub type Span = (u32, TokenStyle);
 
-/// How reading stands before a line.
+/// The parser's state before a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Reading {
     parse: ParseState,
@@ -27,7 +27,7 @@ struct Reading {
 #[derive(Clone, Debug, Default)]
 struct Line {
     bytes: usize,
-    /// Whether the spans are those of the line as it stands after what stands before it.
+    /// Whether the spans are those of the present line after the present lines before it.
     is_known: bool,
     spans: Arc<[Span]>,
 }
@@ -38,7 +38,7 @@ pub struct Highlights {
     language: Option<Language>,
     text: Arc<String>,
     lines: Vec<Line>,
-    /// How reading stands before each line, as far as is known; one more than lines.
+    /// The parser's state before each line, as far as known; one more than lines.
     before: Vec<Option<Arc<Reading>>>,
     /// No line before this one is unknown.
     known_to: usize,
@@ -88,7 +88,7 @@ impl Highlights {
         let count = middle.split_inclusive('\n').count();
         let gone = same_until.lines..self.lines.len() - same_from.lines;
         self.lines.splice(gone.clone(), new);
-        // What stands before the first changed line stays; what stood before each line after it is found out again.
+        // The states before the first changed line stay; those of the lines after it are computed again.
         let old_after = gone.end + 1..self.before.len();
         let mut before: Vec<_> = self.before[..=gone.start].to_vec();
         before.extend(std::iter::repeat_n(None, count));
@@ -129,7 +129,7 @@ impl Highlights {
                 let Some(parse) = language.begin(set) else { return false };
                 self.before[0] = Some(Arc::new(Reading { parse, scopes: ScopeStack::new(), is_front: false }));
             }
-            // Lines are read in order, so that whatever stands before the first unknown one is known.
+            // Lines are parsed in order, so that the state before the first unknown one is known.
             let Some(before) = self.before[at].clone() else { return false };
             let bytes = self.lines[at].bytes;
             let line = &self.text[offset..offset + bytes];
@@ -366,7 +366,7 @@ mod tests {
                 }
             }
             while inks.work(grammars_now()) {}
-            let last = texts.last().expect("there is one");
+            let last = texts.last().expect("there should be one");
             let mut anew = Highlights::of(Some(Language::Markdown));
             anew.follow(&Arc::new(last.clone()));
             while anew.work(grammars_now()) {}

@@ -212,7 +212,7 @@ pub fn update_tabs(cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
         file.tab.follow(cx.ui.texts.text(path), now_secs);
         let waits = file.tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
         let can_save =
-            waits && file.tab.standing() == DraftStatus::Written && !file.tab.is_saving() && is_read(&file.tab);
+            waits && file.tab.draft_status() == DraftStatus::Written && !file.tab.is_saving() && is_read(&file.tab);
         if can_save && at_work(cx.room, file.profile(path)).is_none() {
             commands.push(file.tab.save(path, cx.ui));
         }
@@ -220,7 +220,7 @@ pub fn update_tabs(cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
     commands
 }
 
-/// Whether it is known what the file says: without that, nothing is saved unasked.
+/// Whether the file's content is known: without that, nothing is saved automatically.
 fn is_read(tab: &Tab) -> bool {
     matches!(tab.seen, tab::FileStatus::Text(_) | tab::FileStatus::Absent)
 }

@@ -51,7 +51,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
         let saves = keys::take(ui, "editor.save");
         if saves && can_save(file) {
             save(path, file, at_work.is_some(), state, commands);
-        } else if saves && file.tab.standing() == DraftStatus::Overtaken {
+        } else if saves && file.tab.draft_status() == DraftStatus::Overtaken {
             file.tab.failed = Some(texts::MUST_RESOLVE_FIRST.to_owned());
         }
     }
@@ -62,7 +62,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
     if let Some(decision) = banners_ui(ui, &file.tab, at_work.as_deref(), compares, theme) {
         decide(path, file, decision, state, commands);
     }
-    if file.tab.standing() != DraftStatus::Overtaken && file.mode == Mode::Compare {
+    if file.tab.draft_status() != DraftStatus::Overtaken && file.mode == Mode::Compare {
         // There is nothing to compare any more, and no button left that would end it.
         file.mode = Mode::Text;
     }
@@ -100,12 +100,12 @@ fn takes_keys(ui: &Ui, path: &str, file: &OpenFile) -> bool {
     let focused = ui.memory(|memory| memory.focused());
     let is_here = focused == Some(field_id(path)) || find_bar::has_focus(ui, path);
     let is_pointed_at = !ui.ctx().text_edit_focused() && ui.rect_contains_pointer(ui.max_rect());
-    keys::are_heard(ui) && (is_here || is_pointed_at || (focused.is_none() && file.tab.begun.is_some()))
+    keys::are_active(ui) && (is_here || is_pointed_at || (focused.is_none() && file.tab.begun.is_some()))
 }
 
 fn can_save(file: &OpenFile) -> bool {
     let is_new = matches!(file.tab.seen, FileStatus::Absent);
-    let stands = matches!(file.tab.standing(), DraftStatus::Written | DraftStatus::Deleted);
+    let stands = matches!(file.tab.draft_status(), DraftStatus::Written | DraftStatus::Deleted);
     !file.tab.is_saving() && (stands || (is_new && file.tab.begun.is_none()))
 }
 
@@ -118,7 +118,7 @@ fn save(path: &str, file: &mut OpenFile, waits: bool, state: &UiState, commands:
 }
 
 fn apply(path: &str, file: &mut OpenFile, state: &UiState, commands: &mut Vec<Command>) {
-    if file.tab.standing() == DraftStatus::Deleted {
+    if file.tab.draft_status() == DraftStatus::Deleted {
         // What it began from is gone: it is a new file.
         file.tab.keep_mine();
     }
@@ -168,14 +168,14 @@ fn bar_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) -> bool {
         if widgets::switch(ui, is_past, texts::HISTORY, theme).clicked() {
             file.mode = if is_past { Mode::Text } else { Mode::History };
         }
-        let (word, colour) = standing_word(file, theme);
+        let (word, colour) = draft_status_text(file, theme);
         widgets::badge(ui, word, colour, theme);
     });
     saves
 }
 
 fn save_hint(file: &OpenFile) -> &'static str {
-    match file.tab.standing() {
+    match file.tab.draft_status() {
         DraftStatus::Overtaken => texts::RESOLVE_FIRST,
         _ if file.tab.is_saving() => texts::SAVING,
         DraftStatus::Clean => texts::NOTHING_TO_SAVE,
@@ -183,9 +183,9 @@ fn save_hint(file: &OpenFile) -> &'static str {
     }
 }
 
-fn standing_word(file: &OpenFile, theme: &Theme) -> (&'static str, egui::Color32) {
+fn draft_status_text(file: &OpenFile, theme: &Theme) -> (&'static str, egui::Color32) {
     let waits = file.tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
-    match file.tab.standing() {
+    match file.tab.draft_status() {
         _ if file.tab.is_saving() => (texts::IS_SAVING, theme.warn),
         DraftStatus::Clean if matches!(file.tab.seen, FileStatus::Absent) => (texts::IS_NEW, theme.text_soft),
         DraftStatus::Clean => (texts::IS_SAVED, theme.good),

@@ -11,7 +11,7 @@ use crate::view::recent_events::Recent;
 use crate::workspace::text_merge::{Choice, TextMerge};
 use crate::workspace::vfs::FileOperation;
 
-/// A file that was saved may be read in its old state for so long.
+/// How long after a save the old content may still be read.
 const SETTLING_SECS: f64 = 5.0;
 
 /// What is known of the file.
@@ -61,7 +61,7 @@ pub struct Merging {
     pub merge: TextMerge,
 }
 
-/// An order that is under way.
+/// A running operation.
 #[derive(Clone, Debug)]
 enum Order {
     Save { key: Id, content: TextRead },
@@ -202,14 +202,14 @@ impl Tab {
         let file = self.file().cloned();
         match &self.begun {
             None => self.begun = Some(Begun { base: file, applies_when_idle: false }),
-            // Typed back to what the file says: nothing is unsaved.
+            // Typed back to the file's content: nothing is unsaved.
             Some(_) if file.is_some_and(|file| self.is_as_file(&file.text)) => self.begun = None,
             Some(_) => {}
         }
     }
 
     /// How what was written stands to the file.
-    pub fn standing(&self) -> DraftStatus {
+    pub fn draft_status(&self) -> DraftStatus {
         let Some(begun) = &self.begun else { return DraftStatus::Clean };
         match (&self.seen, &begun.base) {
             (FileStatus::Absent, Some(_)) => DraftStatus::Deleted,
@@ -340,7 +340,7 @@ impl Tab {
     }
 }
 
-/// The hash of what was seen; nothing where there is no file.
+/// The hash of the known content; `None` if there is no file.
 fn hash_of(seen: &FileStatus) -> Option<u64> {
     match seen {
         FileStatus::Text(text) => Some(text.hash),

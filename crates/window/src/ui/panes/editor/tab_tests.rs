@@ -1,4 +1,4 @@
-//! What becomes of a text that is written, saved, overtaken and merged.
+//! A text while it is edited, saved, changed by others, and merged.
 
 use super::tab::{DraftStatus, Tab};
 use crate::base::hash::content_hash;
@@ -28,7 +28,7 @@ fn write(tab: &mut Tab, text: &str) {
     tab.typed(0);
 }
 
-/// The order of a save: its key, base and content; and what takes it back.
+/// The command of a save: its key, base and content; and what undoes it.
 fn order(command: Command) -> (String, Option<u64>, String, FileOperation) {
     let Command::Act(RoomAct::File(forth), Some(RoomAct::File(back))) = command else {
         panic!("a save is an act with a way back: {command:?}")
@@ -47,20 +47,20 @@ fn told(key: &str, result: Result<(), String>) -> Recent {
 fn without_a_word_written_the_tab_follows_the_file() {
     let mut tab = open("one\n");
     tab.follow(Some(&read("two\n")), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("two\n", DraftStatus::Clean));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("two\n", DraftStatus::Clean));
     tab.follow(Some(&Ok(None)), 0.0);
     assert_eq!(tab.text.as_str(), "");
     tab.follow(None, 0.0);
-    assert_eq!(tab.standing(), DraftStatus::Clean);
+    assert_eq!(tab.draft_status(), DraftStatus::Clean);
 }
 
 #[test]
 fn what_is_typed_and_typed_back_is_no_draft() {
     let mut tab = open("one\n");
     write(&mut tab, "one!\n");
-    assert_eq!(tab.standing(), DraftStatus::Written);
+    assert_eq!(tab.draft_status(), DraftStatus::Written);
     write(&mut tab, "one\n");
-    assert_eq!(tab.standing(), DraftStatus::Clean);
+    assert_eq!(tab.draft_status(), DraftStatus::Clean);
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn a_save_names_what_it_began_from_and_how_to_take_it_back() {
     assert_eq!(back, wanted);
     assert!(tab.is_saving());
     tab.apply_results(&told("another", Ok(())), 0.0);
-    assert_eq!(tab.standing(), DraftStatus::Written, "another order is none of its business");
+    assert_eq!(tab.draft_status(), DraftStatus::Written, "another order is none of its business");
     tab.apply_results(&told(&key, Ok(())), 0.0);
-    assert_eq!((tab.standing(), tab.is_saving()), (DraftStatus::Clean, false));
+    assert_eq!((tab.draft_status(), tab.is_saving()), (DraftStatus::Clean, false));
     tab.follow(Some(&read("one\n")), 1.0);
     assert_eq!(tab.text.as_str(), "two\n", "the file was read before it was saved");
     tab.follow(Some(&read("two\n")), 1.5);
@@ -91,7 +91,7 @@ fn what_is_typed_while_it_is_saved_stays_a_draft_of_the_saved() {
     write(&mut tab, "three\n");
     tab.apply_results(&told(&key, Ok(())), 0.0);
     tab.follow(Some(&read("two\n")), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("three\n", DraftStatus::Written));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("three\n", DraftStatus::Written));
     let (_, base, ..) = order(tab.save("a.md", &state));
     assert_eq!(base, Some(hash("two\n")));
 }
@@ -102,12 +102,12 @@ fn a_save_that_fails_keeps_what_was_written_and_says_why() {
     write(&mut tab, "two\n");
     let (key, ..) = order(tab.save("a.md", &state));
     tab.apply_results(&told(&key, Err("the disk is full".into())), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("two\n", DraftStatus::Written));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("two\n", DraftStatus::Written));
     assert_eq!(tab.failed.as_deref(), Some("the disk is full"));
 }
 
 #[test]
-fn a_file_that_was_not_there_is_made_and_taken_back_by_deleting() {
+fn a_file_that_was_not_there_is_made_and_undone_by_deleting() {
     let (mut tab, state) = (Tab::default(), UiState::default());
     tab.follow(Some(&Ok(None)), 0.0);
     write(&mut tab, "new\n");
@@ -122,28 +122,28 @@ fn a_draft_that_was_overtaken_is_merged_kept_or_given_up() {
         let mut tab = open(base);
         write(&mut tab, "A\nb\nc\nd\n");
         tab.follow(Some(&read(theirs)), 0.0);
-        assert_eq!(tab.standing(), DraftStatus::Overtaken);
+        assert_eq!(tab.draft_status(), DraftStatus::Overtaken);
         tab
     };
     let mut tab = overtaken("a\nb\nc\nD\n");
     tab.begin_merge();
-    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nc\nD\n", DraftStatus::Written));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nb\nc\nD\n", DraftStatus::Written));
 
     let mut tab = overtaken("x\nb\nc\nd\n");
     tab.begin_merge();
-    assert_eq!(tab.standing(), DraftStatus::Overtaken, "somebody has to choose");
+    assert_eq!(tab.draft_status(), DraftStatus::Overtaken, "somebody has to choose");
     tab.choose(0, Choice::Both);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nx\nb\nc\nd\n", DraftStatus::Written));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nx\nb\nc\nd\n", DraftStatus::Written));
 
     let mut tab = overtaken("x\nb\nc\nd\n");
     tab.keep_mine();
-    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nc\nd\n", DraftStatus::Written));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nb\nc\nd\n", DraftStatus::Written));
     let (_, base, ..) = order(tab.save("a.md", &UiState::default()));
     assert_eq!(base, Some(hash("x\nb\nc\nd\n")));
 
     let mut tab = overtaken("x\nb\nc\nd\n");
     tab.take_theirs();
-    assert_eq!((tab.text.as_str(), tab.standing()), ("x\nb\nc\nd\n", DraftStatus::Clean));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("x\nb\nc\nd\n", DraftStatus::Clean));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn choices_about_an_older_text_do_not_count() {
     tab.begin_merge();
     write(&mut tab, "A\nb\nmore\n");
     tab.choose(0, Choice::Theirs);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nmore\n", DraftStatus::Overtaken));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("A\nb\nmore\n", DraftStatus::Overtaken));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_file_that_goes_leaves_the_draft() {
     let (mut tab, state) = (open("a\n"), UiState::default());
     write(&mut tab, "b\n");
     tab.follow(Some(&Ok(None)), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("b\n", DraftStatus::Deleted));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("b\n", DraftStatus::Deleted));
     tab.keep_mine();
     let (_, base, ..) = order(tab.save("a.md", &state));
     assert_eq!(base, None);
@@ -185,13 +185,13 @@ fn ends_of_lines_stay_as_the_file_has_them() {
 }
 
 #[test]
-fn a_draft_of_an_earlier_window_goes_on_where_it_was() {
+fn a_draft_of_an_earlier_window_continues_where_it_was() {
     let mut tab = Tab::begun(Some("a\n".into()), "b\n", true);
-    assert_eq!(tab.standing(), DraftStatus::Written);
+    assert_eq!(tab.draft_status(), DraftStatus::Written);
     tab.follow(Some(&read("a\n")), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("b\n", DraftStatus::Written));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("b\n", DraftStatus::Written));
     tab.follow(Some(&read("c\n")), 0.0);
-    assert_eq!(tab.standing(), DraftStatus::Overtaken);
+    assert_eq!(tab.draft_status(), DraftStatus::Overtaken);
 }
 
 #[test]
@@ -203,5 +203,5 @@ fn restoring_gives_up_the_draft_only_once_it_is_done() {
     assert_eq!(tab.text.as_str(), "b\n");
     let Command::Act(RoomAct::File(forth), None) = tab.restore("a.md", 1, &state) else { panic!("an act") };
     tab.apply_results(&told(&forth.key, Ok(())), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("a\n", DraftStatus::Clean));
+    assert_eq!((tab.text.as_str(), tab.draft_status()), ("a\n", DraftStatus::Clean));
 }

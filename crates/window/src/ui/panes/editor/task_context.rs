@@ -10,7 +10,7 @@ use crate::ui::state::file_texts::TextRead;
 use crate::workspace::task_files;
 use crate::workspace::task_files::lint::{ENDING, Known};
 
-/// Where there are more task files, nobody is told that a task is nowhere.
+/// With more task files than this, missing tasks are not reported.
 const FILES_AT_MOST: usize = 50;
 
 /// What is known in this frame.

@@ -1,4 +1,4 @@
-//! The editor as it is used: files are opened, written, saved and searched by name.
+//! The editor as it is used: files are opened, edited, saved and searched by name.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ fn save(path: &str, base: &str, content: &str) -> FileOperation {
     FileOperation::Save { path: path.into(), base: Some(content_hash(base.as_bytes())), content: content.into() }
 }
 
-/// Tells the window that its last order went like this.
+/// Reports to the window how its last save went.
 fn tell(window: &mut Harness<'static, Stage>, result: Result<(), String>) {
     let Some(Command::Act(RoomAct::File(command), _)) = window.state().commands.last().cloned() else {
         panic!("an order was given")

@@ -2,7 +2,7 @@
 
 use crate::ui::widgets::text_format;
 
-// Buttons above the text, and how the file stands
+// Buttons above the text, and the status of the file
 
 pub(super) const SAVE: &str = "Save";
 pub(super) const FIND_AND_REPLACE: &str = "Find and replace";
@@ -116,7 +116,7 @@ pub(super) const APPLY_TIP: &str = "Changes the agent while it works";
 pub(super) const DO_NOT_APPLY: &str = "Do not apply";
 pub(super) const DO_NOT_APPLY_TIP: &str = "Keeps the draft without saving it";
 
-/// Who is at work, of whom so many more are not named.
+/// Which agents are at work; this many more are not named.
 pub(super) fn working(names: &[&str], more: usize) -> String {
     match names {
         [one] if more == 0 => format!("{one} is working"),

@@ -17,7 +17,7 @@ use crate::view::event_list::EventList;
 use crate::view::event_text::kind_words;
 use crate::view::theme::{MENU, SPACE, Theme};
 
-/// Lists in menus are so high at most.
+/// The maximum height of lists in menus.
 const LIST_POINTS: f32 = 340.0;
 const SEGMENTS_POINTS: f32 = 160.0;
 const CHOICE_POINTS: f32 = 26.0;
@@ -94,7 +94,7 @@ fn count_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &EventLogPane) {
     }
 }
 
-/// A menu button with a caret; `on` tells it apart where it filters something.
+/// A menu button with a caret; `on` highlights it if it filters something.
 fn menu(
     ui: &mut Ui,
     theme: &Theme,
@@ -263,7 +263,7 @@ mod tests {
     use crate::store::RunEnd;
 
     #[test]
-    fn a_run_is_told_by_scene_time_and_end() {
+    fn a_run_is_reported_by_scene_time_and_end() {
         let end = RunEnd { time_ms: 0, reason: "the window was closed".into() };
         let run = |end| RunInfo {
             id: "r-1".into(),

@@ -22,9 +22,9 @@ use crate::view::event_text::{Names, kind_words, sentence, thousands};
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
-/// So much of the data is shown; copying takes all of it.
+/// How many characters of the data are shown; copying takes all of it.
 const DATA_CHARS: usize = 6_000;
-/// The names of fields are so wide.
+/// The width of the names of fields.
 const FIELD_POINTS: f32 = 84.0;
 /// Sessions of conversations are called so in the log.
 const CONVERSATION: &str = "conversation-";
@@ -120,6 +120,7 @@ pub(super) fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPa
 fn head_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, card: &Card) {
     widgets::line(
         ui,
+        "head",
         |ui| {
             ui.label(widgets::heading(texts::record(card.seq), theme));
             if let Some(shown) = &card.shown {

@@ -121,7 +121,7 @@ mod tests {
 
     fn chain(rows: &[(u64, Option<u64>)], of: u64) -> (Vec<u64>, End) {
         let book = book_of(rows.iter().map(|(seq, cause)| caused(*seq, *cause)));
-        let row = book.find(Seq(of)).expect("it is there").clone();
+        let row = book.find(Seq(of)).expect("it should exist").clone();
         let (links, end) = causes(&book, &row, &Names::default());
         (links.iter().map(|link| link.seq.0).collect(), end)
     }

@@ -11,7 +11,7 @@ use crate::view::event_text::{Names, kind_words, sentence};
 
 /// So much is judged in one frame: a row by its fields costs one.
 pub const BUDGET: usize = 20_000;
-/// What it costs to look for words in a row, and as much again for each of so many bytes of its data.
+/// The cost of searching a row for words, which is added again for each block of its data.
 const TEXT_COST: usize = 16;
 const TEXT_COST_BYTES: usize = 2_048;
 /// Where more new rows than this wait, the newest of them are judged first, as after a change of the filter.
@@ -131,7 +131,7 @@ impl Filter {
     /// Whether a row is listed. Words come from [`Filter::words`].
     pub fn fits(&self, row: &EventRow, words: &[String], names: &Names) -> bool {
         let is = |wanted: &Option<Id>, has: Option<&Id>| wanted.is_none() || wanted.as_ref() == has;
-        // Whoever asks for a kind gets it.
+        // An explicitly chosen kind is always included.
         let has_kind =
             if self.kinds.is_empty() { self.everything || !is_routine(&row.kind) } else { self.kinds.has(&row.kind) };
         has_kind
@@ -152,7 +152,7 @@ impl Filter {
     }
 }
 
-/// Whether every word stands somewhere: in the data, in a field, or in the sentence, which is made only if need be.
+/// Whether every word occurs somewhere: in the data, in a field, or in the sentence, which is made only if necessary.
 fn has_words(row: &EventRow, words: &[String], names: &Names) -> bool {
     if words.is_empty() {
         return true;

@@ -1,4 +1,4 @@
-//! That a filter judged a slice at a time lists what judging everything at once would, and never judges too much.
+//! A filter that is applied in slices lists what it would list if applied at once, and never does too much per frame.
 
 use proptest::prelude::*;
 
@@ -46,7 +46,7 @@ fn routine(seq: u64) -> EventRow {
     EventRow { agent: Some("ada-1".into()), ..row(seq, State { from, to, why }) }
 }
 
-/// What judging everything at once lists.
+/// What filtering everything at once lists.
 fn at_once(book: &EventList, filter: &Filter, names: &Names) -> Vec<u64> {
     let words = filter.words();
     book.since(0).filter(|(_, row)| filter.fits(row, &words, names)).map(|(number, _)| number).collect()
@@ -168,7 +168,7 @@ fn only_new_rows_are_judged_when_rows_come() {
 }
 
 #[test]
-fn who_is_called_something_else_is_looked_for_anew() {
+fn who_is_called_something_else_is_looked_for_again() {
     let book = book_of((0..30).map(varied));
     let (mut names, mut sieve) = (names(), FilterScan::default());
     let filter = Filter { text: "lovelace".into(), ..Filter::default() };

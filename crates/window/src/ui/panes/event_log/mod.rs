@@ -31,7 +31,7 @@ use facets::Known;
 use filter::{Filter, FilterScan};
 use rows::{List, RowTexts};
 
-/// From this width on, the card of the chosen row stands beside the list; below it otherwise.
+/// From this width on, the card of the chosen row is beside the list; otherwise below it.
 const BESIDE_POINTS: f32 = 820.0;
 
 /// The rows as a widget, for the keyboard's focus.
@@ -54,7 +54,7 @@ pub struct EventLogPane {
     is_card_closed: bool,
     /// The record that was chosen when it was looked at last.
     known_choice: Option<Seq>,
-    /// The newest row of the book as it was, by number: tells whether it is still the same book.
+    /// The newest row of the book, by number: identifies the book.
     newest: Option<(u64, Arc<EventRow>)>,
     generation: u64,
     sieve: FilterScan,
@@ -82,8 +82,8 @@ impl EventLogPane {
 
     /// How many sentences are kept for rows on screen.
     #[cfg(test)]
-    fn told_count(&self) -> usize {
-        self.list.told_count()
+    fn sentence_count(&self) -> usize {
+        self.list.sentence_count()
     }
 
     /// Takes in what is new, no more than a frame has time for.

@@ -22,7 +22,7 @@ use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
 /// The height of a row, which has room for two lines: whole points, so that rows far down stand as crisp as the first.
 pub const ROW_POINTS: f32 = 38.0;
-/// The kind of a record and the name of its agent have a line of so much.
+/// The width of the kind of a record and of the name of its agent.
 const CELL_POINTS: f32 = 20.0;
 /// Narrower lists show no agents and a dot for the kind.
 const WIDE_POINTS: f32 = 480.0;
@@ -36,7 +36,7 @@ pub(super) struct RowTexts {
 }
 
 impl RowTexts {
-    /// Begins a frame: what was told in the last one.
+    /// Begins a frame: keeps the sentences of the last one.
     pub(super) fn begin(&mut self, book: &EventList, names: &Names) -> BTreeMap<Seq, Arc<str>> {
         let of = (book.generation(), names.version());
         let before = std::mem::take(&mut self.sentences);
@@ -68,13 +68,13 @@ pub(super) struct List {
 }
 
 impl List {
-    /// Brings a record on screen as soon as it is known where it stands.
+    /// Scrolls to a record as soon as its position is known.
     pub(super) fn reveal(&mut self, seq: Seq) {
         self.reveal = Some(seq);
         self.is_held = true;
     }
 
-    /// Whoever follows the newest rows has seen all there are.
+    /// With the newest rows in view, everything has been seen.
     pub(super) fn note_seen(&mut self, book: &EventList, is_other: bool) {
         if !self.is_held || is_other {
             self.seen = book.count();
@@ -83,14 +83,14 @@ impl List {
 
     /// How many sentences are kept.
     #[cfg(test)]
-    pub(super) fn told_count(&self) -> usize {
+    pub(super) fn sentence_count(&self) -> usize {
         self.told.sentences.len()
     }
 
-    /// Takes in what became of the hits.
+    /// Applies the changes of the hits.
     pub(super) fn apply_step(&mut self, step: Step, chosen: Option<Seq>) {
         if step.restarted {
-            // Other rows begin at their end; whoever looks at a row keeps it in sight.
+            // Other rows are added at their end; a row that is being read stays in view.
             (self.shift, self.offset) = (0, f32::INFINITY);
             self.reveal = chosen.filter(|_| self.is_held);
         }
@@ -123,8 +123,13 @@ pub(super) fn list_ui(ui: &mut Ui, book: &EventList, theme: &Theme, dates: &Date
                 for index in range {
                     let Some(row) = pane.sieve.number(index).and_then(|number| book.row(number)) else { continue };
                     let told = pane.list.told.of(row, &pane.known.names, &mut before);
-                    let line =
-                        Line { row, told: &told, chosen: pane.chosen == Some(row.seq), by_clock: pane.by_clock, dates };
+                    let line = EventRowLine {
+                        row,
+                        told: &told,
+                        chosen: pane.chosen == Some(row.seq),
+                        by_clock: pane.by_clock,
+                        dates,
+                    };
                     if line.show(ui, &pane.known.names, theme).clicked() {
                         clicked = Some(row.seq);
                     }
@@ -192,7 +197,7 @@ fn newest_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &mut EventLogPa
 
 /// Moves the choice by keys while the list has the keyboard.
 fn move_by_keys(ui: &Ui, list: &Response, book: &EventList, pane: &mut EventLogPane, page: usize) {
-    if !list.has_focus() || !keys::are_heard(ui) {
+    if !list.has_focus() || !keys::are_active(ui) {
         return;
     }
     let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
@@ -226,7 +231,7 @@ fn move_by_keys(ui: &Ui, list: &Response, book: &EventList, pane: &mut EventLogP
 }
 
 /// One row.
-pub(super) struct Line<'a> {
+pub(super) struct EventRowLine<'a> {
     pub(super) row: &'a EventRow,
     pub(super) told: &'a str,
     pub(super) chosen: bool,
@@ -234,10 +239,10 @@ pub(super) struct Line<'a> {
     pub(super) dates: &'a Dates,
 }
 
-impl Line<'_> {
+impl EventRowLine<'_> {
     /// Draws it.
     pub(super) fn show(&self, ui: &mut Ui, names: &Names, theme: &Theme) -> Response {
-        // The list as a whole takes the keyboard: a hundred thousand rows are no place for Tab.
+        // The list as a whole gets the focus: nobody wants to press Tab a hundred thousand times.
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_POINTS), Sense::CLICK);
         response.widget_info(|| {
             egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, self.chosen, self.name(names))
@@ -304,7 +309,7 @@ impl Line<'_> {
     }
 }
 
-/// A text in so many lines at most, cut to a width, in the middle of a row's height. How wide it is.
+/// A text in at most this many lines, cut to a width, in the middle of a row's height. Returns its width.
 fn text_at(
     ui: &Ui,
     rect: Rect,

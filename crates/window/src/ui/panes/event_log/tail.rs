@@ -2,7 +2,7 @@
 
 use egui::{ScrollArea, Ui};
 
-use super::rows::{Line, ROW_POINTS};
+use super::rows::{EventRowLine, ROW_POINTS};
 use super::{EventLogPane, card, texts};
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
@@ -11,7 +11,7 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::SPACE;
 
-/// So many of the newest rows can be scrolled through.
+/// How many of the newest rows can be scrolled through.
 const ROWS_SHOWN: usize = 500;
 
 /// Draws the newest rows, and the card of the one that is chosen.
@@ -23,6 +23,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
     pane.update(ui, cx.room, book);
     widgets::line(
         ui,
+        "head",
         |ui| drop(ui.label(widgets::heading(texts::EVENT_LOG, theme))),
         |ui| {
             if ui.button(texts::WHOLE_LOG).on_hover_text(texts::WHOLE_LOG_HINT).clicked() {
@@ -36,7 +37,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
         widgets::empty(ui, Icon::Note, texts::NO_EVENTS_YET, texts::NO_EVENTS_HINT, theme);
     }
     let card = pane.card.clone().filter(|_| !pane.is_card_closed);
-    // Within something that scrolls there is no end of height.
+    // In a scroll area the height is unlimited.
     let height = ui.available_height().min(ui.ctx().content_rect().height());
     let height = if card.is_some() { height * 0.45 } else { height };
     let mut clicked = None;
@@ -48,7 +49,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
             for index in range {
                 let Some(row) = pane.tail.number(first + index).and_then(|number| book.row(number)) else { continue };
                 let told = pane.told_tail.of(row, &pane.known.names, &mut before);
-                let line = Line {
+                let line = EventRowLine {
                     row,
                     told: &told,
                     chosen: pane.chosen == Some(row.seq),

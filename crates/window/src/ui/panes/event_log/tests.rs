@@ -1,4 +1,4 @@
-//! What the log shows and asks for.
+//! What the log pane shows, and the commands that it requests.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) fn book_of(rows: impl IntoIterator<Item = EventRow>) -> EventList {
     book
 }
 
-/// A task, what Ada did for it, and how that went.
+/// A task, what Ada did for it, and its result.
 fn story() -> EventList {
     let of = |agent: &str, cause: Option<u64>, row: EventRow| EventRow {
         agent: Some(agent.into()),
@@ -195,7 +195,7 @@ fn of_a_hundred_thousand_rows_only_those_on_screen_are_drawn() {
     let shown = rows_on_screen(&window);
     assert!((10..40).contains(&shown.len()), "{} rows", shown.len());
     assert_eq!(shown.last(), Some(&100_000), "the newest is in sight");
-    assert!(pane(&mut window).told_count() < 40, "sentences are made for what is on screen");
+    assert!(pane(&mut window).sentence_count() < 40, "sentences are made for what is on screen");
     pane(&mut window).filter.grade = filter::Grade::Errors;
     window.run_steps(1);
     assert!(window.query_by_label("Still counting").is_some());

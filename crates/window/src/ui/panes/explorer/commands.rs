@@ -73,7 +73,7 @@ impl Explorer {
                 self.wants_filter = true;
                 Vec::new()
             }
-            // Whoever draws has the clipboard.
+            // The drawing code has access to the clipboard.
             FilesCommand::CopyPaths(_) => Vec::new(),
             FilesCommand::FoldAll(folds) => {
                 let all = self.tree.folder_paths().map(str::to_owned);
@@ -101,7 +101,7 @@ impl Explorer {
                 Pending::Open { order, path } => match cx.recent.order(order) {
                     None => self.pending.push(pending),
                     Some(Ok(())) => commands.extend(self.open(vec![path.clone()])),
-                    // Whoever carries orders out says what went wrong.
+                    // The code that performs the operations reports failures.
                     Some(Err(_)) => {}
                 },
             }
@@ -154,8 +154,8 @@ impl Explorer {
         vec![Command::Act(file_act(cx, save), Some(back)), shows.into()]
     }
 
-    /// A workflow from a template, with the agents that it names and that are not there, all taken back as one. It is shown
-    /// in the graph.
+    /// A workflow from a template, with the agents that it names and that are not there, all taken back as one. It is
+    /// shown in the graph.
     fn new_workflow(&mut self, template: &str, cx: &ViewerContext<'_>) -> Vec<Command> {
         let Some(template) = workflow_templates::find(template) else {
             self.notify(texts::no_such_template(template), false);

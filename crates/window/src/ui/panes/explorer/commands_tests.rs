@@ -1,4 +1,4 @@
-//! What asks of a person become: commands, and what takes them back.
+//! Actions of a person in the explorer become commands, with the commands that undo them.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Bench {
         &mut self.0.panes.explorer
     }
 
-    /// What is asked of more than the window; what was asked of that is done.
+    /// The commands for more than the window; those for the window itself have been run.
     fn done(&mut self, commands: Vec<Command>) -> Vec<Command> {
         let mut all = std::mem::take(&mut self.explorer().out);
         all.extend(commands);
@@ -73,7 +73,7 @@ fn sample() -> Bench {
     ])
 }
 
-/// What was ordered, and what takes it back.
+/// The file operations, and those that undo them.
 fn operations(commands: &[Command]) -> Vec<(FileOperation, Option<FileOperation>)> {
     let of = |act: &RoomAct| match act {
         RoomAct::File(command) => command.operation.clone(),
@@ -101,7 +101,7 @@ fn rename(from: &str, to: &str) -> FileOperation {
 }
 
 #[test]
-fn what_is_deleted_can_be_had_back_by_its_newest_version() {
+fn what_is_deleted_can_be_restored_by_its_newest_version() {
     let mut bench = sample();
     for (path, back) in [("artifacts/plan.md", Some(restore("artifacts/plan.md", 5))), ("new.md", None)] {
         let commands = bench.perform(FilesCommand::Delete(vec![path.into()]));
@@ -180,7 +180,7 @@ fn a_second_one_is_made_when_the_first_was_read() {
         FileOperation::Save { path: "agents/ada-2.md".into(), base: None, content: "---\nid: \"ada-2\"\n---\n".into() };
     assert_eq!(operations(&commands), [(save, Some(delete("agents/ada-2.md")))]);
     assert!(bench.is_told("no UTF-8"));
-    // It is opened when it is there, and not before.
+    // It is opened once it exists, and not before.
     assert_eq!(bench.go_on(), []);
     let Command::Act(RoomAct::File(order), _) = &commands[0] else { panic!("{commands:?}") };
     bench.0.recent.take_in_orders([(order.key.clone(), Ok(()))]);
@@ -225,7 +225,7 @@ fn all_folders_fold_and_unfold() {
 }
 
 #[test]
-fn a_workflow_from_a_template_comes_with_the_agents_that_are_not_there_and_is_taken_back_as_one() {
+fn a_workflow_from_a_template_comes_with_the_agents_that_are_not_there_and_is_undone_as_one() {
     let files = vec![file("workflows/chain.md", 1), file("agents/writer.md", 1)];
     let mut window = window(files);
     let asked = window.perform(FilesCommand::NewWorkflow("chain"));

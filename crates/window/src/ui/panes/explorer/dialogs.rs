@@ -17,7 +17,7 @@ use crate::workspace::vfs::{Reach, WorkspacePath};
 /// Files that are named before they go; more are counted.
 const NAMED_AT_MOST: usize = 12;
 
-/// A question that stands in front of everything.
+/// A dialog in front of everything.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Question {
     /// What is the new file to be, and where?
@@ -142,7 +142,7 @@ pub(super) fn why_not_there(tree: &Tree, given: &str, instead_of: Option<&str>) 
     None
 }
 
-/// Draws the question that is open, if one is. Whether it stays open, and what came of it.
+/// Draws the open dialog, if there is one. Returns whether it stays open, and its result.
 pub(super) fn question_ui(
     ui: &mut Ui,
     question: &mut Question,
@@ -253,7 +253,7 @@ fn rename_ui(
     cancel || (is_same && is_entered)
 }
 
-/// Why a file or a folder cannot be called so. The first file that stands in the way says why for all.
+/// Why a file or a folder cannot have this name. The first conflicting file gives the reason for all.
 fn why_not_renamed(tree: &Tree, renaming: &Renaming) -> Option<String> {
     if renaming.to.trim() == renaming.from {
         return None;

@@ -28,14 +28,14 @@ impl Explorer {
         self.pane.is_some_and(|pane| pane.contains(pointer))
     }
 
-    /// A row is taken into the hand.
+    /// A drag of a row begins.
     pub(super) fn take_up(&mut self, path: &str) {
         self.dragged = Some(self.meant_with(path));
         let item = self.watch.profile_of_file(path).cloned().map(ShelfItem::Profile);
         self.out.push(WindowCommand::Drag(item).into());
     }
 
-    /// The folder that what is in the hand would be moved into.
+    /// The folder that the dragged rows would be moved into.
     pub(super) fn target(&self, ui: &Ui) -> Option<String> {
         let dragged = self.dragged.as_ref()?;
         let pointer = ui.input(|input| input.pointer.latest_pos())?;
@@ -43,7 +43,7 @@ impl Explorer {
         dragged.iter().any(|path| folder_of(path) != folder).then_some(folder)
     }
 
-    /// Follows what is in the hand until it is let go.
+    /// Follows a drag until it ends.
     pub(super) fn hold(&mut self, ui: &Ui, theme: &Theme) -> Option<FilesCommand> {
         self.dragged.as_ref()?;
         let target = self.target(ui);

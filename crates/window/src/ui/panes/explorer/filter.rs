@@ -34,7 +34,7 @@ impl Filter {
         if self.lower.len() != files.len() {
             self.lower = files.iter().map(|file| file.path.to_lowercase()).collect();
         }
-        // Whoever types on looks for less: only what was found last can be found again.
+        // A longer filter only narrows the results: only earlier matches can match again.
         let goes_on = !are_others && !self.is_by_letters && text.starts_with(&self.text);
         let before = self.hits.take().filter(|_| goes_on);
         let mut hits = holding_words(&self.lower, &words, before.as_deref());

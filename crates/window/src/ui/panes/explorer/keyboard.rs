@@ -10,7 +10,7 @@ use crate::ui::context::ViewerContext;
 
 /// Where a key leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
+enum KeyMove {
     Up,
     Down,
     PageUp,
@@ -19,13 +19,13 @@ enum Step {
     Last,
 }
 
-const STEPS: [(Key, Step); 6] = [
-    (Key::ArrowUp, Step::Up),
-    (Key::ArrowDown, Step::Down),
-    (Key::PageUp, Step::PageUp),
-    (Key::PageDown, Step::PageDown),
-    (Key::Home, Step::First),
-    (Key::End, Step::Last),
+const STEPS: [(Key, KeyMove); 6] = [
+    (Key::ArrowUp, KeyMove::Up),
+    (Key::ArrowDown, KeyMove::Down),
+    (Key::PageUp, KeyMove::PageUp),
+    (Key::PageDown, KeyMove::PageDown),
+    (Key::Home, KeyMove::First),
+    (Key::End, KeyMove::Last),
 ];
 
 impl Explorer {
@@ -44,14 +44,14 @@ impl Explorer {
         }
     }
 
-    /// Does what the keys of this frame ask for; what they come to as commands comes back.
+    /// Handles the keys of this frame; returns the resulting commands.
     pub(super) fn take_keys(&mut self, ui: &Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         let take = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
         if keys::take(ui, "files.find") {
             self.wants_filter = true;
         }
         let has_keys = ui.memory(|memory| memory.has_focus(tree_id()));
-        if !has_keys || self.question.is_some() || !keys::are_heard(ui) {
+        if !has_keys || self.question.is_some() || !keys::are_active(ui) {
             return Vec::new();
         }
         for (key, step) in STEPS {
@@ -99,7 +99,7 @@ impl Explorer {
     }
 
     /// Leads to another row.
-    fn step(&mut self, step: Step, extends: bool) {
+    fn step(&mut self, step: KeyMove, extends: bool) {
         let last = self.tree.rows().len().wrapping_sub(1);
         if last == usize::MAX {
             return;
@@ -107,12 +107,12 @@ impl Explorer {
         let now = self.active.as_ref().and_then(|active| self.tree.find(active));
         let page = self.page_rows.max(2) - 1;
         let next = match (step, now) {
-            (Step::First, _) | (Step::Down | Step::PageDown, None) => 0,
-            (Step::Last, _) | (Step::Up | Step::PageUp, None) => last,
-            (Step::Up, Some(now)) => now.saturating_sub(1),
-            (Step::Down, Some(now)) => now + 1,
-            (Step::PageUp, Some(now)) => now.saturating_sub(page),
-            (Step::PageDown, Some(now)) => now + page,
+            (KeyMove::First, _) | (KeyMove::Down | KeyMove::PageDown, None) => 0,
+            (KeyMove::Last, _) | (KeyMove::Up | KeyMove::PageUp, None) => last,
+            (KeyMove::Up, Some(now)) => now.saturating_sub(1),
+            (KeyMove::Down, Some(now)) => now + 1,
+            (KeyMove::PageUp, Some(now)) => now.saturating_sub(page),
+            (KeyMove::PageDown, Some(now)) => now + page,
         };
         self.go_to(next.min(last), extends);
     }
@@ -158,9 +158,11 @@ impl Explorer {
 
     fn unfold_or_enter(&mut self) {
         match self.active.clone() {
-            Some(RowTarget::Folder(folder)) if !self.remembered.folded.remove(&folder) => self.step(Step::Down, false),
+            Some(RowTarget::Folder(folder)) if !self.remembered.folded.remove(&folder) => {
+                self.step(KeyMove::Down, false)
+            }
             Some(RowTarget::Bin) if std::mem::replace(&mut self.remembered.is_bin_open, true) => {
-                self.step(Step::Down, false);
+                self.step(KeyMove::Down, false);
             }
             _ => {}
         }

@@ -21,9 +21,9 @@ use crate::workspace::vfs::FileKind;
 
 /// Buttons above the tree from right to left, and the commands that they do.
 const BUTTONS: [(Icon, &str, &str); 3] = [
-    (Icon::Fold, texts::COLLAPSE_ALL_FOLDERS, "files.fold_all"),
-    (Icon::Import, texts::IMPORT_FILES, "files.import"),
     (Icon::Plus, texts::NEW_FILE, "files.new"),
+    (Icon::Import, texts::IMPORT_FILES, "files.import"),
+    (Icon::Fold, texts::COLLAPSE_ALL_FOLDERS, "files.fold_all"),
 ];
 
 impl Explorer {
@@ -67,7 +67,7 @@ impl Explorer {
         commands
     }
 
-    /// What a command about files comes to for the row that keys are about. The person is told why it does nothing.
+    /// The commands of a file command for the focused row. The person is told why it does nothing.
     pub(super) fn run(&mut self, id: &str, cx: &ViewerContext<'_>) -> Vec<Command> {
         let meant = self.meant(self.active.as_ref(), cx.room);
         let context = CommandContext { files: &meant, ..cx.commands() };
@@ -139,7 +139,7 @@ impl Explorer {
         }
     }
 
-    /// The files that are meant when something is asked of this one: all that are selected, if it is.
+    /// The files that an action on this one applies to: all selected ones, if it is selected.
     pub(super) fn meant_with(&self, path: &str) -> Vec<String> {
         if self.selected.contains(path) { self.selected.iter().cloned().collect() } else { vec![path.to_owned()] }
     }
@@ -192,6 +192,7 @@ impl Explorer {
         let is_by_letters = self.tree.filter().is_by_letters() && shown > 0;
         widgets::line(
             ui,
+            "count and buttons",
             |ui| {
                 let label = ui.label(widgets::small(count, theme));
                 if is_by_letters {
@@ -200,17 +201,16 @@ impl Explorer {
             },
             |ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
-                // From right to left.
-                let more = widgets::icon_button(ui, Icon::More, texts::ACTIONS, false, theme);
-                let more = more.on_hover_text(keys::shown(ui.ctx(), "files.menu"));
-                let on = self.active.clone();
-                egui::Popup::menu(&more).show(|ui| commands.extend(self.menu_ui(ui, on.as_ref(), cx)));
                 for (icon, label, id) in BUTTONS {
                     let button = widgets::icon_button(ui, icon, label, false, theme);
                     if command_tip(button, cx, id).clicked() {
                         commands.extend(self.run(id, cx));
                     }
                 }
+                let more = widgets::icon_button(ui, Icon::More, texts::ACTIONS, false, theme);
+                let more = more.on_hover_text(keys::shown(ui.ctx(), "files.menu"));
+                let on = self.active.clone();
+                egui::Popup::menu(&more).show(|ui| commands.extend(self.menu_ui(ui, on.as_ref(), cx)));
             },
         );
         commands

@@ -78,13 +78,13 @@ pub struct Explorer {
     active: Option<RowTarget>,
     /// The row from which several are selected.
     anchor: Option<RowTarget>,
-    /// The chosen file when it was looked at last: whoever chooses another one elsewhere is followed.
+    /// The last known selected file: a selection made elsewhere is followed.
     last_chosen: Option<String>,
     /// What was chosen here, until the window says so too.
     choosing: Option<String>,
     question: Option<Question>,
     pending: Vec<Pending>,
-    /// Files in the hand.
+    /// The dragged files.
     dragged: Option<Vec<String>>,
     /// Where the pane was drawn last, and the folders in it.
     pane: Option<Rect>,
@@ -146,18 +146,18 @@ impl Explorer {
                 ask => commands.extend(self.perform(ask, cx)),
             }
         }
-        // What was chosen and told goes before what came of it.
+        // Selections and messages come before their effects.
         let mut out = std::mem::take(&mut self.out);
         out.extend(commands);
         out
     }
 
-    /// Keeps what is asked of the explorer itself for this frame; the rest goes out.
+    /// Keeps requests to the explorer itself for this frame; the others are passed on.
     fn sort_out(&mut self, commands: Vec<Command>, asks: &mut Vec<FilesCommand>) {
         for command in commands {
             match command {
                 Command::Window(WindowCommand::Files(ask)) => asks.push(ask),
-                // Whoever asks for something here sees the list already.
+                // The list is visible already.
                 Command::Show(Tab::Files) => {}
                 command => self.out.push(command),
             }
@@ -171,7 +171,7 @@ impl Explorer {
         }
         let Remembered { folded, is_bin_open, .. } = &self.remembered;
         if self.tree.update(&files, &self.filter, folded, *is_bin_open) {
-            self.take_in_files(cx);
+            self.forget_removed_files(cx);
         }
         if cx.ui.selection.file() != self.last_chosen.as_deref() {
             if self.choosing.is_some() && self.choosing.as_deref() == cx.ui.selection.file() {
@@ -182,8 +182,8 @@ impl Explorer {
         }
     }
 
-    /// Other files are there: what is remembered of those that are gone is let go.
-    fn take_in_files(&mut self, cx: &ViewerContext<'_>) {
+    /// Files have changed: the state of deleted ones is forgotten.
+    fn forget_removed_files(&mut self, cx: &ViewerContext<'_>) {
         let tree = &self.tree;
         match &mut self.remembered.seen {
             Some(seen) => seen.retain(|path, _| tree.info(path).is_some()),
@@ -252,7 +252,7 @@ impl Explorer {
     fn ask_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Option<FilesCommand> {
         let mut question = self.question.take()?;
         let (stays, answer) = dialogs::question_ui(ui, &mut question, &self.tree, cx);
-        // The keyboard comes back to where it was, unless a new file is to have it.
+        // The focus returns to where it was, unless a new file is to get it.
         self.wants_tree |= !stays && !matches!(answer, Some(FilesCommand::Make(..)));
         if stays {
             self.question = Some(question);

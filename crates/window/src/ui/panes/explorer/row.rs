@@ -17,17 +17,17 @@ use crate::workspace::vfs::FileKind;
 
 /// How high a row is.
 pub const ROW_POINTS: f32 = 24.0;
-/// How far a row stands in for each folder around it.
+/// The indentation of a row for each folder around it.
 const INDENT_POINTS: f32 = 14.0;
 const NARROW_INDENT_POINTS: f32 = 9.0;
-/// Deeper rows stand in no further: their names need the place.
+/// Deeper rows are not indented further: their names need the space.
 const INDENTS_AT_MOST: usize = 10;
 /// Narrower rows show signs in place of words; tooltips have the words.
 const WORDS_FROM_POINTS: f32 = 230.0;
-/// A name keeps so much place whatever stands beside it.
+/// The minimum width of a name.
 const NAME_AT_LEAST_POINTS: f32 = 60.0;
 
-/// What stands at the head of a row.
+/// The icon at the start of a row.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Sign {
     /// A folder, open or not.
@@ -49,7 +49,7 @@ pub(super) struct RowLook<'a> {
     /// Whether keys are about this row.
     pub(super) is_active: bool,
     pub(super) is_hovered: bool,
-    /// Whether what is dragged would come to lie here.
+    /// Whether dragged files would be dropped here.
     pub(super) is_target: bool,
     pub(super) is_gone: bool,
     pub(super) is_changed: bool,
@@ -102,7 +102,7 @@ fn paint_ground(painter: &Painter, rect: Rect, look: &RowLook<'_>, theme: &Theme
     }
 }
 
-/// Paints what stands at the right end, from right to left as long as there is place. Where it begins.
+/// Paints the marks at the right end, from right to left as long as there is space. Returns where they begin.
 fn paint_asides(painter: &Painter, rect: Rect, left: f32, look: &RowLook<'_>, theme: &Theme) -> f32 {
     let mut right = rect.right() - 6.0 - look.taken_points;
     let has_words = rect.width() >= WORDS_FROM_POINTS;
@@ -181,10 +181,10 @@ fn lay_name(ui: &Ui, look: &RowLook<'_>, width: f32, theme: &Theme) -> Arc<Galle
     ui.painter().layout_job(job)
 }
 
-/// Where words stand in a name, in order and apart from each other.
+/// The positions of the matched words in a name, in order and without overlap.
 fn marks(name: &str, words: &[String]) -> Vec<(usize, usize)> {
     let lower = name.to_lowercase();
-    // Where small letters take other room than large ones, places in one are no places in the other.
+    // If lower-case letters have another length, positions in one text are not positions in the other.
     if words.is_empty() || lower.len() != name.len() {
         return Vec::new();
     }

@@ -198,7 +198,7 @@ impl Explorer {
                     is_chosen: matches!(spot, RowTarget::File(path) if self.selected.contains(path)),
                     is_changed: self.is_changed(file),
                     is_unsaved: cx.is_unsaved(&file.path),
-                    standing: self.standing(&file.path),
+                    standing: self.profile_status(&file.path),
                     wrong: self.watch.wrong(&file.path).map(|wrong| wrong.severity),
                     ..plain(Sign::File(kind_of_file(&file.path, file.kind)), name_of(&file.path))
                 }
@@ -206,7 +206,7 @@ impl Explorer {
         }
     }
 
-    /// What stands beside a name that is no matter of the file itself.
+    /// The mark beside a name that does not concern the file itself.
     fn aside(&self, row: Row, cx: &ViewerContext<'_>) -> Option<String> {
         match row.what {
             RowWhat::Folder(folder) if !self.tree.is_open(folder) => Some(self.tree.total_in(folder).to_string()),

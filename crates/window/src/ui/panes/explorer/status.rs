@@ -29,7 +29,7 @@ pub enum ProfileStatus {
     Waiting,
     /// At work.
     Running,
-    /// A person must decide before work goes on.
+    /// A person must decide before work continues.
     AsksYou,
 }
 
@@ -101,7 +101,7 @@ pub struct DeletedFile {
 
 /// What is wrong with a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Wrong {
+pub struct FileProblems {
     /// The worst of it.
     pub severity: Severity,
     /// All of it, a line each.
@@ -120,7 +120,7 @@ pub struct Watch {
     /// The profile that each file defines.
     profile_at: BTreeMap<String, Id>,
     problems: Arc<Vec<Problem>>,
-    wrong: BTreeMap<String, Wrong>,
+    wrong: BTreeMap<String, FileProblems>,
     generation: u64,
     next: u64,
     /// How the last work of each agent ended.
@@ -128,7 +128,7 @@ pub struct Watch {
     /// The newest ending of each profile that ended badly.
     ended: BTreeMap<Id, Ending>,
     taken: BTreeMap<String, DeletedFile>,
-    /// What goes on.
+    /// Running work.
     at_work: BTreeMap<Id, ProfileStatus>,
 }
 
@@ -160,7 +160,7 @@ impl Watch {
     }
 
     /// How it stands with the agents of a profile; nothing where none is in the room.
-    pub fn standing(&self, profile: &str) -> Option<ProfileStatus> {
+    pub fn profile_status(&self, profile: &str) -> Option<ProfileStatus> {
         let at_work = self.at_work.get(profile).copied();
         at_work.or_else(|| {
             self.here.get(profile).filter(|count| **count > 0)?;
@@ -185,7 +185,7 @@ impl Watch {
     }
 
     /// What is wrong with a file.
-    pub fn wrong(&self, path: &str) -> Option<&Wrong> {
+    pub fn wrong(&self, path: &str) -> Option<&FileProblems> {
         self.wrong.get(path)
     }
 
@@ -235,7 +235,7 @@ impl Watch {
             }
             _ => return false,
         }
-        // What fails outside of work (a remark, a greeting) says nothing of work.
+        // A failure outside of work (a remark, a greeting) says nothing about work.
         let (Some(agent), Some(_)) = (&row.agent, &row.activation) else { return false };
         let Some(end) = row.event().work_end() else { return false };
         let (standing, what) = match end.outcome {
@@ -270,8 +270,8 @@ impl Watch {
     }
 }
 
-fn wrong(problems: &[Problem]) -> BTreeMap<String, Wrong> {
-    let mut wrong: BTreeMap<String, Wrong> = BTreeMap::new();
+fn wrong(problems: &[Problem]) -> BTreeMap<String, FileProblems> {
+    let mut wrong: BTreeMap<String, FileProblems> = BTreeMap::new();
     for problem in problems {
         let place = problem.place.split(',').next().unwrap_or(&problem.place).trim();
         let words = texts::problem(problem.line, &problem.what, &problem.remedy);
@@ -282,7 +282,7 @@ fn wrong(problems: &[Problem]) -> BTreeMap<String, Wrong> {
                 known.words.push_str(&words);
             }
             None => {
-                wrong.insert(place.to_owned(), Wrong { severity: problem.severity, words });
+                wrong.insert(place.to_owned(), FileProblems { severity: problem.severity, words });
             }
         }
     }
@@ -321,8 +321,8 @@ mod tests {
         let mut recent = Recent::default();
         let mut watch = Watch::default();
         watch.follow(&room, &recent);
-        assert_eq!(watch.standing("ada"), Some(ProfileStatus::Idle));
-        assert_eq!(watch.standing("bram"), None, "nobody of that kind is in the room");
+        assert_eq!(watch.profile_status("ada"), Some(ProfileStatus::Idle));
+        assert_eq!(watch.profile_status("bram"), None, "nobody of that kind is in the room");
         for (stage, asks, standing) in [
             ("queued", false, ProfileStatus::Waiting),
             ("called", false, ProfileStatus::Waiting),
@@ -333,18 +333,25 @@ mod tests {
         ] {
             room.work.pieces = vec![piece("ada-1", stage, asks), piece("bram-1", "queued", false)];
             watch.follow(&room, &recent);
-            assert_eq!(watch.standing("ada"), Some(standing), "what matters more is told: {stage}");
+            assert_eq!(watch.profile_status("ada"), Some(standing), "what matters more is told: {stage}");
         }
         room.work.pieces.clear();
         recent.book.push(&record(1, "ada-1", &failed("it broke")));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Failed), Some("it broke")));
+        assert_eq!(
+            (watch.profile_status("ada"), watch.why_ended("ada")),
+            (Some(ProfileStatus::Failed), Some("it broke"))
+        );
         recent.book.push(&record(2, "bram-1", &Abort { what: "a person stopped it".into(), ..Abort::default() }));
         watch.follow(&room, &recent);
-        assert_eq!(watch.standing("ada"), Some(ProfileStatus::Aborted), "the newest of all agents of the profile");
+        assert_eq!(
+            watch.profile_status("ada"),
+            Some(ProfileStatus::Aborted),
+            "the newest of all agents of the profile"
+        );
         recent.book.push(&record(3, "ada-1", &Complete::default()));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
+        assert_eq!((watch.profile_status("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
     }
 
     #[test]
@@ -354,10 +361,13 @@ mod tests {
         recent.book.push(&record(1, "ada-1", &Error::Request(refused)));
         recent.book.push(&record(2, "ada-1", &Error::Problem(Warning::new("no YAML").into())));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
+        assert_eq!((watch.profile_status("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
         recent.book.push(&record(3, "ada-1", &failed("no answer")));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Failed), Some("no answer")));
+        assert_eq!(
+            (watch.profile_status("ada"), watch.why_ended("ada")),
+            (Some(ProfileStatus::Failed), Some("no answer"))
+        );
     }
 
     #[test]
@@ -370,10 +380,10 @@ mod tests {
         assert_eq!(watch.next, 1_000);
         recent.book.push(&record(2_000, "ada-1", &failed("x")));
         watch.follow(&room, &recent);
-        assert_eq!((watch.next, watch.standing("ada")), (1_001, Some(ProfileStatus::Failed)));
+        assert_eq!((watch.next, watch.profile_status("ada")), (1_001, Some(ProfileStatus::Failed)));
         recent.book.clear();
         watch.follow(&room, &recent);
-        assert_eq!((watch.next, watch.standing("ada")), (0, Some(ProfileStatus::Idle)));
+        assert_eq!((watch.next, watch.profile_status("ada")), (0, Some(ProfileStatus::Idle)));
     }
 
     #[test]
@@ -385,12 +395,12 @@ mod tests {
         room.agents.push(bram);
         watch.follow(&room, &recent);
         assert_eq!(
-            (watch.standing("bram"), watch.agent_of("bram").map(|id| &**id)),
+            (watch.profile_status("bram"), watch.agent_of("bram").map(|id| &**id)),
             (Some(ProfileStatus::Idle), Some("b-2"))
         );
         room.agents.clear();
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("bram"), watch.standing("ada")), (None, None));
+        assert_eq!((watch.profile_status("bram"), watch.profile_status("ada")), (None, None));
     }
 
     #[test]

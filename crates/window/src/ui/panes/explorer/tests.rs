@@ -7,7 +7,7 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use super::texts::NEW_WORKFLOW;
+use super::texts::{ACTIONS, COLLAPSE_ALL_FOLDERS, IMPORT_FILES, NEW_FILE, NEW_WORKFLOW};
 use super::tree::tests::{file, gone};
 use super::*;
 use crate::base::{ActivationKey, Problem};
@@ -18,6 +18,7 @@ use crate::ui::commands::table::{CommandTable, Menu};
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Purpose, ShelfItem};
 use crate::ui::testing::{Stage, stage_keys, stage_pane};
+use crate::ui::testing_keyboard::tab_stops;
 use crate::view::work::PieceView;
 use crate::workspace::vfs::{FileInfo, FileOperation};
 
@@ -111,6 +112,15 @@ fn folders_fold_by_click_and_by_key() {
     assert!(own(&window).remembered.folded.contains("agents"));
     press(&mut window, Modifiers::NONE, Key::Enter);
     assert!(!own(&window).remembered.folded.contains("agents"));
+}
+
+#[test]
+fn tab_goes_through_the_buttons_from_left_to_right_and_the_menu_comes_last() {
+    let buttons = [NEW_FILE, IMPORT_FILES, COLLAPSE_ALL_FOLDERS, ACTIONS];
+    let mut stops = tab_stops(&mut explorer());
+    stops.retain(|stop| buttons.contains(&stop.name.as_str()));
+    assert_eq!(stops.iter().map(|stop| stop.name.as_str()).collect::<Vec<_>>(), buttons);
+    assert!(stops.is_sorted_by(|one, next| one.place.left() < next.place.left()), "{stops:?}");
 }
 
 #[test]
@@ -252,7 +262,7 @@ fn files_are_found_by_typing() {
 }
 
 #[test]
-fn what_is_gone_can_be_had_back() {
+fn what_is_gone_can_be_restored() {
     let mut window = explorer();
     assert!(window.query_by_label("old.md, deleted").is_none(), "the bin is folded at first");
     click(&mut window, "Bin");
@@ -345,7 +355,7 @@ fn a_menu_of_a_file_has_what_can_be_done_with_it() {
     assert_eq!(window.state().commands.last(), Some(&browse.into()));
 }
 
-/// What every button is called.
+/// The name of every button.
 fn buttons(window: &Harness<'static, Stage>) -> Vec<String> {
     window.query_all_by_role(Role::Button).filter_map(|node| node.accesskit_node().label()).collect()
 }
@@ -380,7 +390,7 @@ fn the_menu_of_every_row_is_what_the_table_of_commands_has_for_it() {
         }
         let in_table = |menu: &Menu| CommandTable::standard().in_menu(*menu).map(|(_, label)| label.to_owned());
         let mut wanted: Vec<String> = menus.iter().flat_map(in_table).collect();
-        // What opens a list has its entries there.
+        // A button that opens a list has its entries there.
         let has_list = shown.iter().any(|label| label == NEW_WORKFLOW);
         assert_eq!(has_list, menus.contains(&Menu::FilesGround));
         shown.retain(|label| label != NEW_WORKFLOW);

@@ -45,7 +45,7 @@ pub(super) fn restore_file(path: &str) -> String {
     format!("Restore {path}")
 }
 
-// Rows: what stands beside a name
+// Rows: marks beside a name
 
 pub(super) const ERROR: &str = "error";
 pub(super) const CHECK_IT: &str = "warning";
@@ -65,7 +65,7 @@ pub(super) fn deleted_row(path: &str) -> String {
     format!("{path}, deleted")
 }
 
-// How it stands with an agent: in a word, and as a sentence
+// The status of an agent: in a word, and as a sentence
 
 pub(super) const IDLE: &str = "no task";
 pub(super) const STOPPED: &str = "stopped";
@@ -181,7 +181,7 @@ pub(super) fn and_more(count: usize) -> String {
     format!("and {count} more")
 }
 
-/// What is renamed, and where it lies; of a folder also how many files move along.
+/// The renamed item and its folder; for a folder also how many files move along.
 pub(super) fn about_renaming(name: &str, place: &str, moving: Option<usize>) -> String {
     let moving = moving.map_or(String::new(), |count| format!(" {} will move, too.", files(count)));
     format!("{name} in {place}.{moving}")

@@ -19,9 +19,9 @@ pub(super) fn author(room: &RoomModel, by: &str) -> String {
 }
 
 impl Explorer {
-    /// How it stands with the agents that a file defines.
-    pub(super) fn standing(&self, path: &str) -> Option<ProfileStatus> {
-        self.watch.standing(self.watch.profile_of_file(path)?)
+    /// The status of the agents that a file defines.
+    pub(super) fn profile_status(&self, path: &str) -> Option<ProfileStatus> {
+        self.watch.profile_status(self.watch.profile_of_file(path)?)
     }
 
     /// Whether a file has a version that the person has not seen.
@@ -30,7 +30,7 @@ impl Explorer {
         file.version > seen.get(&file.path).copied().unwrap_or(0)
     }
 
-    /// The name of a file's row: its path and whatever stands beside it.
+    /// The name of a file's row: its path and its marks.
     pub(super) fn row_name(&self, file: &FileInfo, cx: &ViewerContext<'_>) -> String {
         let mut name = file.path.clone();
         let wrong = self.watch.wrong(&file.path).map(|wrong| match wrong.severity {
@@ -38,7 +38,7 @@ impl Explorer {
             Severity::Warning => texts::SAID_TO_CHECK,
         });
         let words = [
-            self.standing(&file.path).map(ProfileStatus::word),
+            self.profile_status(&file.path).map(ProfileStatus::word),
             wrong,
             self.is_changed(file).then_some(texts::SAID_CHANGED),
             cx.is_unsaved(&file.path).then_some(texts::SAID_UNSAVED),
@@ -58,7 +58,7 @@ impl Explorer {
         lines.push(texts::about_file(kind, &size, file.version, &cx.when(file.modified_ms)));
         if let Some(profile) = self.watch.profile_of_file(path) {
             let why = self.watch.why_ended(profile).filter(|why| !why.is_empty());
-            match self.watch.standing(profile) {
+            match self.watch.profile_status(profile) {
                 None => lines.push(texts::NOT_IN_THE_ROOM.to_owned()),
                 Some(standing @ (ProfileStatus::Failed | ProfileStatus::Aborted)) => {
                     lines.push(

@@ -16,7 +16,7 @@ pub enum RowWhat {
     File(usize),
     /// The heading over what is gone.
     Bin,
-    /// A file that is gone and can be had back.
+    /// A deleted file that can be restored.
     Gone(usize),
 }
 
@@ -61,7 +61,7 @@ struct Folder {
 pub struct Tree {
     files: Arc<Vec<FileInfo>>,
     is_sorted: bool,
-    /// The workspace itself is the first; a folder stands after the one that it lies in.
+    /// The workspace itself is the first; a folder comes after its parent.
     folders: Vec<Folder>,
     /// In which folder each file lies.
     folder_of: Vec<usize>,
@@ -216,7 +216,7 @@ impl Tree {
         self.gone = order.iter().copied().filter(|file| !files[*file].is_there && files[*file].version > 0).collect();
         self.folders = vec![Folder::default()];
         self.folder_of = vec![0; files.len()];
-        // In order of paths all files of a folder stand together: only the folders around the last one can go on.
+        // Sorted by path, all files of a folder are together: only the folders around the last one can continue.
         let mut open = vec![0];
         for file in order.into_iter().filter(|file| files[*file].is_there) {
             let path = &files[file].path;
@@ -270,7 +270,7 @@ impl Tree {
         let hits = self.filter.hits().map(|hits| self.hit_marks(hits));
         let is_hit = |file: usize| hits.as_ref().is_none_or(|(files, _)| files[file]);
         let has_hit = |folder: usize| hits.as_ref().is_none_or(|(_, folders)| folders[folder]);
-        // A folder's own files stand below the folders in it.
+        // A folder's own files come after its subfolders.
         enum Due {
             Folder(usize),
             Files(usize),

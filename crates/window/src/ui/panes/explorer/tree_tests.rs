@@ -1,4 +1,4 @@
-//! What the tree shows, by examples and by what always holds.
+//! The tree's rows, by examples and by invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use proptest::prelude::*;
 use super::*;
 use crate::workspace::vfs::{FileInfo, WorkspacePath};
 
-/// A file that is there.
+/// A file that exists.
 pub(in crate::ui::panes::explorer) fn file(path: &str, version: u64) -> FileInfo {
     let kind = WorkspacePath::new(path).map_or(crate::workspace::vfs::FileKind::Unknown, |path| path.kind());
     FileInfo { path: path.to_owned(), kind, size: 1_234, modified_ms: 1_000_000, version, is_there: true }
 }
 
-/// A file that is gone.
+/// A file that was deleted.
 pub(in crate::ui::panes::explorer) fn gone(path: &str, version: u64) -> FileInfo {
     FileInfo { is_there: false, size: 0, ..file(path, version) }
 }
@@ -120,7 +120,7 @@ fn the_best_is_what_is_called_so() {
 }
 
 #[test]
-fn rows_are_made_anew_only_when_something_changed() {
+fn rows_are_made_again_only_when_something_changed() {
     let (files, mut tree) = (Arc::new(sample()), Tree::default());
     let folded: BTreeSet<String> = ["agents".to_owned()].into();
     assert!(tree.update(&files, "", &none(), false));
@@ -167,8 +167,8 @@ fn ten_thousand_files_are_looked_through_at_once() {
         tree.update(&files, typed, &none(), false);
         assert_eq!(tree.count().1, found);
     }
-    // Far above what it takes without optimisation on a slow machine: it is to fail where somebody goes through all
-    // pairs, and not by chance.
+    // Far above the time that it takes unoptimized on a slow machine: it is to fail for quadratic work, and not by
+    // chance.
     assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
 }
 

@@ -8,7 +8,7 @@ use super::layout_request::{BESIDE, LayoutRequest};
 use super::model::Model;
 use super::visibility::{CARD, Shown};
 
-/// The way to a new place takes so long.
+/// The duration of a move to a new place.
 const GLIDE_SECS: f64 = 0.35;
 
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -28,7 +28,7 @@ const NEAR_FROM: f32 = 0.62;
 /// From further than this cards are plain boxes.
 const FAR_BELOW: f32 = 0.28;
 
-/// The face of an agent on its card is so wide.
+/// The width of an agent's face on its card.
 const FACE_UNITS: f32 = 26.0;
 
 /// What cards are drawn from.
@@ -272,7 +272,7 @@ fn strong(ui: &Ui, size: f32) -> FontId {
     fonts::strong(ui.ctx(), size)
 }
 
-/// Writes one line, cut short where it does not fit. The left end of what is written.
+/// Writes one line, truncated if necessary. Returns the left end of the text.
 fn write(ui: &Ui, rect: Rect, align: Align2, text: &str, font: FontId, colour: Color32) -> f32 {
     if text.is_empty() || rect.width() <= 0.0 {
         return rect.right();

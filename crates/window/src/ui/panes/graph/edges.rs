@@ -12,13 +12,13 @@ use super::visibility::{CARD, Flow, Node, Shown};
 use crate::ui::widgets;
 use crate::view::theme::Theme;
 
-/// From so far away arrows are plain lines.
+/// Below this zoom arrows are plain lines.
 const PLAIN_BELOW: f32 = 0.3;
 /// More of them at once are plain lines too, except what is marked.
 const CURVED_AT_MOST: usize = 600;
-/// From so far away they have no heads.
+/// From this zoom on they have heads.
 const HEADS_FROM: f32 = 0.12;
-/// Into so many pieces a dashed curve is cut.
+/// The number of pieces of a dashed curve.
 const PIECES: usize = 20;
 
 /// What arrows are drawn from.
@@ -56,7 +56,7 @@ impl Arrows<'_> {
         let mut last = None;
         for flow in &self.shown.flows {
             let ends = (flow.agent_block, flow.file_block, flow.is_write);
-            // From far away files cannot be told apart, nor can arrows to them.
+            // From far away neither files nor the arrows to them can be distinguished.
             if is_far && last.replace(ends) == Some(ends) {
                 continue;
             }
@@ -159,7 +159,7 @@ fn curve(from: Rect, to: Rect, zoom: f32) -> [Pos2; 4] {
     }
 }
 
-/// From the lower edge of a card to a file that stands below it.
+/// From the lower edge of a card to a file below it.
 fn beneath(card: Rect, file: Rect, zoom: f32, inset: f32) -> [Pos2; 4] {
     let start = pos2(card.left() + inset * zoom, card.bottom());
     let corner = pos2(start.x, file.center().y);

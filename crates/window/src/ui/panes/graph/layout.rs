@@ -75,7 +75,7 @@ fn layered(request: &LayoutRequest) -> Option<Vec<Pos2>> {
 fn as_tree(request: &LayoutRequest) -> Vec<Pos2> {
     let count = request.sizes.len();
     let (order, children, level) = tree_of(request);
-    // From the leaves up: how much room everything below somebody takes.
+    // From the leaves up: the space that everything below a node needs.
     let mut heights: Vec<f32> = vec![0.0; count];
     for &number in order.iter().rev() {
         heights[number] = request.sizes[number].y.max(height_of(&children[number], &heights));
@@ -115,7 +115,7 @@ fn height_of(children: &[usize], heights: &[f32]) -> f32 {
     children.iter().map(|&child| heights[child]).sum::<f32>() + gaps
 }
 
-/// A tree out of the arrows: everyone after whoever stands above it, who stands below whom, and how deep.
+/// A tree made from the arrows: every node after its parent, the children of each, and the depths.
 fn tree_of(request: &LayoutRequest) -> (Vec<usize>, Vec<Vec<usize>>, Vec<usize>) {
     let count = request.sizes.len();
     let mut leads_to: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -127,7 +127,7 @@ fn tree_of(request: &LayoutRequest) -> (Vec<usize>, Vec<Vec<usize>>, Vec<usize>)
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); count];
     let (mut order, mut level) = (Vec::with_capacity(count), vec![0; count]);
     let mut is_placed = vec![false; count];
-    // Those whom nobody started come first; circles begin with whoever appeared first.
+    // Nodes without a parent come first; cycles begin with the node that appeared first.
     let firsts: BTreeSet<(bool, usize)> = (0..count).map(|number| (is_led_to[number], number)).collect();
     for (_, first) in firsts {
         if std::mem::replace(&mut is_placed[first], true) {

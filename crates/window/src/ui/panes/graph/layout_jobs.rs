@@ -54,7 +54,7 @@ impl LayoutJobs {
         let job = Job::new(self.pane, LAYING_OUT, move |control| {
             let corners = Arc::new(lay_out(&wanted));
             let mut newest = newest.lock().unwrap_or_else(PoisonError::into_inner);
-            // What was superseded meanwhile must not take the place of what is newer.
+            // A superseded result must not replace a newer one.
             if !control.is_cancelled() {
                 *newest = Some(LaidOut { request: wanted.clone(), corners });
             }

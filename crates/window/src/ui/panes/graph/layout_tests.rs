@@ -1,4 +1,4 @@
-//! Nobody stands on anybody, whatever started whatever.
+//! No two nodes overlap, whatever started whatever.
 
 use egui::{Rect, vec2};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn cards(count: usize, links: Vec<(usize, usize)>) -> LayoutRequest {
     request((0..count).map(size).collect(), links)
 }
 
-/// Everyone has a place, and nobody stands on anybody else.
+/// Every node has a place, and no two overlap.
 fn stand_apart(request: &LayoutRequest, corners: &[Pos2]) {
     assert_eq!(corners.len(), request.sizes.len());
     let rects: Vec<Rect> =
@@ -26,7 +26,7 @@ fn stand_apart(request: &LayoutRequest, corners: &[Pos2]) {
     }
 }
 
-/// Numbers that look like chance and are always the same.
+/// Numbers that look random and are always the same.
 fn numbers(count: usize) -> impl Iterator<Item = usize> {
     let mut state = 7_u64;
     std::iter::repeat_with(move || {
@@ -92,7 +92,7 @@ fn many_helpers_of_one_agent_stand_in_columns_and_nobody_else_does() {
         assert!(bounds.height() < 2.0 * bounds.width(), "{bounds:?}");
         let columns: BTreeSet<i32> = (1..59).map(|number| corners[number].x as i32).collect();
         assert!(columns.len() > 2);
-        // From top to bottom, then on to the next column.
+        // From top to bottom, then in the next column.
         for number in 1..58 {
             let (one, next) = (corners[number], corners[number + 1]);
             assert!(next.y > one.y && next.x == one.x || next.x > one.x, "{number}");

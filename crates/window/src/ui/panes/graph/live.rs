@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_now_counts_more_than_what_the_log_has() {
+    fn what_is_running_now_counts_more_than_what_the_log_has() {
         let mut room = sample_room();
         room.work.pieces = vec![piece(4, "queued"), piece(5, "needs you"), piece(6, "summoned by a new word")];
         room.work.waiting = 3;

@@ -49,7 +49,7 @@ use view::View;
 use visibility::{Node, Shown, ShownAs};
 use workflow::WorkflowLayer;
 
-/// So many rows of the log are taken in within one frame.
+/// How many rows of the log are processed per frame.
 const ROWS_PER_FRAME: u64 = 2_000;
 /// Who wants less movement than this in seconds wants none.
 const STILL_SECS: f32 = 0.001;
@@ -130,7 +130,7 @@ impl GraphPane {
         widgets::empty(ui, Icon::Graph, title, how, theme);
     }
 
-    /// Takes in what happened, and sees to it that everyone has a place. Whether everything is taken in.
+    /// Processes the events, and makes sure that every node has a place. Returns whether everything is processed.
     fn apply_events(&mut self, ui: &Ui, recent: &Recent, commands: &mut Vec<Command>) -> bool {
         let is_whole = self.toolbar.shows_everything;
         let is_caught_up = Arc::make_mut(&mut self.model).apply_events(&recent.book, is_whole, ROWS_PER_FRAME);
@@ -177,7 +177,7 @@ impl GraphPane {
         is_caught_up
     }
 
-    /// Asks for a layout of what is shown, unless it is laid out or asked for like that already.
+    /// Requests a layout of the visible nodes, unless it exists or was requested already.
     fn lay_out(&mut self, commands: &mut Vec<Command>) {
         let request = self.shown.request(self.beginning);
         if self.layouts.is_asked(&request) {
@@ -241,7 +241,7 @@ impl GraphPane {
 
     /// Arrow keys lead from what has the keyboard to the nearest in that direction.
     fn walk(&mut self, ui: &Ui, model: &Model, shown: &Shown) {
-        let Some(here) = self.focused.filter(|_| keys::are_heard(ui)) else { return };
+        let Some(here) = self.focused.filter(|_| keys::are_active(ui)) else { return };
         let keys = [
             (Key::ArrowLeft, vec2(-1.0, 0.0)),
             (Key::ArrowRight, vec2(1.0, 0.0)),
@@ -250,7 +250,7 @@ impl GraphPane {
         ];
         let pressed = |(key, _): &(Key, egui::Vec2)| ui.input_mut(|input| input.consume_key(Modifiers::NONE, *key));
         let Some((_, direction)) = keys.into_iter().find(pressed) else { return };
-        // Otherwise the keyboard would go on to whatever else is drawn there.
+        // Otherwise the keyboard focus would move to another widget there.
         ui.memory_mut(|memory| memory.move_focus(FocusDirection::None));
         let Some(from) = self.rect_of(shown, here) else { return };
         let there = shown.blocks.iter().flat_map(|block| block.parts().map(|(node, part)| (block.agent, node, part)));

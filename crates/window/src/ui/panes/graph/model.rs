@@ -13,7 +13,7 @@ use crate::view::event_list::{EventList, EventRow};
 
 /// The number of the person, who stands at the beginning.
 pub const YOU: usize = 0;
-/// Calls whose results are awaited; those whose results never come are forgotten.
+/// How many calls wait for their results; the oldest are forgotten.
 const CALLS_KEPT: usize = 4_096;
 
 /// What an agent is at.
@@ -34,7 +34,7 @@ pub enum Status {
     Failed,
     /// Its work was stopped.
     Aborted,
-    /// Its work never ended and goes on no more.
+    /// Its work never ended, but does not continue any more.
     LeftOff,
 }
 
@@ -213,7 +213,7 @@ impl Model {
             Event::FileChange(change) => return self.note_change(row, change),
             event => event,
         };
-        // What is not about work is no business of this picture.
+        // Events that are not about work do not concern this graph.
         let (Some(id), Some(activation)) = (&row.agent, &row.activation) else { return };
         let agent = self.ensure(id);
         let key = ActivationKey::parse(activation);
@@ -270,7 +270,7 @@ impl Model {
         node.status = Status::Queued;
         node.profile = work.profile.or_else(|| node.profile.take());
         self.revision += 1;
-        // Whoever is told something has work again, but was not started by whom it started.
+        // An agent that receives a message has work again, but was not started by its sender.
         if work.signal_of.is_none() && !work.by.is_empty() {
             let starter = self.ensure(&work.by);
             self.start(starter, agent);
@@ -286,7 +286,7 @@ impl Model {
         if !spawn.path.is_empty() {
             self.agents[child].path = Some(spawn.path);
         }
-        // The record of the work itself says it already, unless that was let go.
+        // The record of the work itself says it already, unless that was dropped.
         if !self.started.contains_key(&(agent, child)) {
             self.agents[child].depth = spawn.depth;
             self.start(agent, child);
@@ -295,7 +295,7 @@ impl Model {
         }
     }
 
-    /// Puts an agent below whoever started it first; whom one started oneself one never stands below.
+    /// Puts an agent below the one that started it first; an agent is never below one that it started itself.
     fn start(&mut self, starter: usize, agent: usize) {
         if agent == YOU || self.agents[agent].parent.is_some() {
             return;
@@ -339,7 +339,7 @@ impl Model {
         if change.path.is_empty() {
             return;
         }
-        // The file that an agent is started from is told by the arrow to that agent.
+        // The file of a started agent is shown by the arrow to that agent.
         if row.cause.is_some_and(|cause| matches!(self.calls.get(&cause), Some(Call::Spawn))) {
             return;
         }
@@ -405,7 +405,7 @@ impl Model {
 
     fn note_end(&mut self, end: &WorkEnd, agent: usize, key: Option<ActivationKey>) {
         let node = &mut self.agents[agent];
-        // Calls of which there is no record are in the sum that stands at the end.
+        // Calls without a record are included in the total at the end.
         if let Some(counted) = key.and_then(|key| node.open.remove(&key)) {
             node.tokens = node.tokens.saturating_add(end.tokens.saturating_sub(counted));
         }

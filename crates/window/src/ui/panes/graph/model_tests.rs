@@ -1,4 +1,4 @@
-//! What the graph makes of records, in order and out of it.
+//! The graph built from records, in order and out of order.
 
 use super::*;
 use crate::log::events::{ApprovalDecided, ApprovalRequested, Error, RequestFailed, Signal, UnknownEvent, Warning};
@@ -82,7 +82,7 @@ fn files_are_read_and_written_by_whoever_did_so_and_stand_with_their_maker() {
     let checker = ("checker", tale.task("checker"));
     tale.writes(checker, "artifacts/text.md", false);
     tale.reads(checker, "memory/old.md");
-    // What failed was not read, and what was never answered neither.
+    // A failed read is not a read, and neither is one that was never answered.
     let failed = tale.call(checker, "vfs_read", &[("file.read", "gone.md")]);
     tale.result(checker, "vfs_read", failed, false);
     tale.call(checker, "vfs_read", &[("file.read", "slow.md")]);
@@ -169,7 +169,7 @@ fn status_and_tokens_follow_the_records() {
     let model = taken_in(&tale);
     assert_eq!(model.agents[1].tokens, 120 + 3 * 30);
     assert!(model.agents[1].is_finished());
-    // An answer that comes after the end was paid for all the same, and begins nothing.
+    // An answer that comes after the end was paid for nevertheless, and begins nothing.
     tale.asks(ada, (1, 1));
     let model = taken_in(&tale);
     assert_eq!((model.agents[1].tokens, model.agents[1].status), (212, Status::Done));
@@ -191,7 +191,7 @@ fn broken_strange_and_missing_records_are_no_trouble() {
             tale.put(None, None, Event::Unknown(of(kind.clone())));
         }
     }
-    // The work itself was let go, and what follows from it comes in any order.
+    // The work itself was dropped, and what follows from it comes in any order.
     let late = Spawn { child: "late".into(), depth: 3, ..Spawn::default() };
     tale.put(Some(("lead", 50)), Some(51), late);
     tale.result(("late", 51), "vfs_read", 40, true);

@@ -11,16 +11,16 @@ use super::layout_request::{BESIDE, LayoutRequest};
 const COLUMN_GAP: f32 = 40.0;
 /// How much wider than high a crowd is to be.
 const ASPECT: f32 = 1.4;
-/// Up to so many agents a graph is small, and long lists in it are no trouble.
+/// Up to this many agents a graph is small, and long lists in it are fine.
 const SMALL: usize = 40;
-/// More than so many stand in columns: in small graphs, and in others.
+/// The number of agents from which they are arranged in columns: in small graphs, and in others.
 const CROWD: [usize; 2] = [12, 4];
 
 /// A graph in which every crowd is one.
 pub struct Packed {
     /// What is to be laid out.
     pub request: LayoutRequest,
-    /// Who stands in each, and how far from its corner.
+    /// The members of each block, and their offsets from its corner.
     members: Vec<Vec<(usize, Vec2)>>,
 }
 
@@ -86,7 +86,8 @@ impl Packed {
     }
 }
 
-/// Who is one of many that somebody started and that started nobody, by who started them; in order.
+/// The agents that are one of many started by the same agent, and started nobody themselves, by their starter; in
+/// order.
 fn crowds(request: &LayoutRequest) -> BTreeMap<usize, Vec<usize>> {
     let count = request.sizes.len();
     let (mut starters, mut starts) = (vec![Vec::new(); count], vec![false; count]);

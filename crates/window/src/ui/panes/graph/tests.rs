@@ -21,7 +21,7 @@ fn window(tale: TestLog) -> Harness<'static, Stage> {
     window
 }
 
-/// Draws until everyone stands where the layout has them.
+/// Draws until every node is where the layout places it.
 fn settle(window: &mut Harness<'static, Stage>) {
     window.run_steps(2);
     loop {
@@ -100,7 +100,7 @@ fn clicks_choose_agents_of_the_room_and_files_for_the_inspector() {
     assert_eq!(chosen(&window), (vec![], Some("artifacts/text.md".to_owned())));
     click(&mut window, "Agent Fred, done, 700 tokens");
     assert_eq!(chosen(&window), (vec![Thing::Agent("finder".into())], None));
-    // Who is not in the room is marked here, and nothing else is.
+    // Agents that are not in the room are marked here, and nothing else is.
     click(&mut window, "Agent Writer, done, 700 tokens");
     assert_eq!(chosen(&window), (vec![], None));
     assert_eq!(pane(&window).chosen, pane(&window).model.agent("writer").map(Node::Agent));
@@ -138,7 +138,7 @@ fn double_clicks_and_enter_open_files() {
         };
         std::mem::take(&mut window.state_mut().commands).iter().map(path).collect::<Vec<_>>()
     };
-    // Every step of a test takes longer than a person has for two clicks.
+    // Every step of a test takes longer than a double click.
     window.ctx.options_mut(|options| options.input_options.max_double_click_delay = 9.0);
     let file = window.get_by_label("File text.md, by Writer");
     file.click();
@@ -198,7 +198,7 @@ fn work_is_stopped_paused_and_resumed() {
 }
 
 #[test]
-fn limits_are_told_once_they_are_set() {
+fn limits_are_reported_once_they_are_set() {
     let mut window = window(TestLog::sample());
     (window.state_mut().room.work.concurrency, window.state_mut().room.work.depth_at_most) = (3, 5);
     window.run_steps(2);
@@ -220,7 +220,7 @@ fn limits_are_told_once_they_are_set() {
     let told = works(&window);
     assert_eq!(told.len(), 2);
     assert!(matches!(told[1], KernelCommand::Limits { concurrency: None, depth_at_most: Some(6..) }), "{told:?}");
-    // Back to where it was, there is nothing to tell.
+    // Back where it was, nothing is reported.
     window.drag_at(depth.center());
     window.run_steps(1);
     window.drop_at(depth.center());
@@ -360,7 +360,7 @@ fn a_crowd_is_drawn_only_where_one_looks() {
     assert!(!pane(&window).view.is_free);
     click(&mut window, "Minimap of the graph");
     assert!(pane(&window).view.is_free, "the minimap leads somewhere");
-    // Near enough to read, only a few can be on screen; what was taken in is not gone through again.
+    // Near enough to read, only a few can be on screen; records that were taken in are not visited again.
     let middle = pane(&window).view.middle;
     let view = &mut window.state_mut().panes.graph.view;
     (view.zoom, view.middle, view.is_free) = (1.0, middle + vec2(60.0, 0.0), true);

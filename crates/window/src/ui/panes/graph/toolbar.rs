@@ -14,7 +14,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::view::model::RoomModel;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
-/// No more than so many pieces go on at once by the bar.
+/// The maximum number of parallel pieces that the bar offers.
 const MOST_AT_ONCE: u32 = 16;
 /// Agents start agents no deeper than this by the bar.
 const DEEPEST: u32 = 32;
@@ -32,7 +32,7 @@ pub struct Toolbar {
     pub shows_everything: bool,
     /// Where the bar ended in the last frame, from the upper edge of the pane.
     pub covers: f32,
-    /// Numbers under the hand: they are told when it lets go.
+    /// Values that are being dragged: they are applied on release.
     concurrency: Option<u32>,
     depth: Option<u32>,
 }
@@ -123,7 +123,7 @@ impl Toolbar {
     }
 }
 
-/// A number with its name. What it was set to, once the hand lets go.
+/// A number with its name. Returns the new value after a drag or an input.
 fn number(
     ui: &mut Ui,
     (name, why): (&str, &str),

@@ -6,10 +6,10 @@ use crate::ui::commands::keys;
 
 /// Smallest and largest zoom.
 const ZOOM: std::ops::RangeInclusive<f32> = 0.01..=2.5;
-/// What is shown whole is not made larger than this, and has so much air around it.
+/// The largest zoom when everything is fitted, and the margin around it.
 const FIT_AT_MOST: f32 = 1.0;
 const AIR: f32 = 28.0;
-/// Zoom by the wheel: so much for each point that it scrolls.
+/// Zoom by the wheel, per point of scrolling.
 const WHEEL_PER_POINT: f32 = 0.004;
 /// What counts aside when something is looked for in a direction.
 const ASIDE: f32 = 2.5;
@@ -87,7 +87,7 @@ impl View {
         if pinch != 1.0 {
             self.zoom_at(pointer, pinch);
         }
-        // Whoever writes in a field means the letter.
+        // While a field has the focus, the letter is text.
         if !ui.text_edit_focused() && keys::take(ui, "graph.fit") {
             self.is_free = false;
         }

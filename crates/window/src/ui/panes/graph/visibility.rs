@@ -13,7 +13,7 @@ pub const CARD: Vec2 = vec2(212.0, 52.0);
 pub const FILE: Vec2 = vec2(192.0, 22.0);
 /// Between a card and its files, and between them.
 const FILE_GAP: f32 = 4.0;
-/// An agent stands there with so many files, unless it was unfolded.
+/// How many files are shown with an agent, unless it is expanded.
 const FILES_SHOWN: usize = 6;
 
 /// Something that can be pointed at.
@@ -110,7 +110,7 @@ pub struct Shown {
     pub flows: Vec<Flow>,
     /// The block of each agent: its own, or that of the one that it is folded into.
     block_of: Vec<Option<usize>>,
-    /// The block and the row of each file that stands somewhere.
+    /// The block and the row of each visible file.
     file_at: BTreeMap<usize, (usize, Option<usize>)>,
 }
 
@@ -242,7 +242,7 @@ fn stand_ins(model: &Model, collapses_finished: bool) -> Vec<usize> {
     stand_ins
 }
 
-/// Every agent after whoever started it.
+/// Every agent after the one that started it.
 fn from_the_top(model: &Model) -> Vec<usize> {
     let mut order: Vec<usize> = (0..model.agents.len()).filter(|&agent| model.agents[agent].parent.is_none()).collect();
     let mut next = 0;

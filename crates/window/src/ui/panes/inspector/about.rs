@@ -15,7 +15,7 @@ use crate::view::model::{AgentDetail, AgentView, ProfileFacts, RoomModel};
 use crate::view::theme::{SPACE, Theme};
 
 const BEHAVIOURS: [Behaviour; 3] = [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol];
-/// Tasks that wait are shown up to so many.
+/// How many waiting tasks are shown.
 const TASKS_SHOWN: usize = 20;
 
 /// Draws it.

@@ -25,7 +25,7 @@ use crate::view::paint;
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme, state_colour};
 
-/// A pane that is lower than this has no room for the card of a question beside the chat: it stands beside whoever asks,
+/// A pane that is lower than this has no room for the card of a question beside the chat: it is shown beside its agent,
 /// and below the room.
 const CARD_PANE_POINTS: f32 = 680.0;
 /// What the card of a question takes here: who wants what, and what would happen.
@@ -118,7 +118,7 @@ fn head(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, commands: &mut V
             let name = |ui: &mut Ui| {
                 ui.add(Label::new(RichText::new(&*agent.name).heading().size(TYPE[3])).truncate());
             };
-            widgets::line_as_read(ui, "name", name, |ui| actions(ui, agent, theme, commands));
+            widgets::line(ui, "name", name, |ui| actions(ui, agent, theme, commands));
             ui.spacing_mut().interact_size.y = 20.0;
             ui.horizontal(|ui| {
                 widgets::badge(ui, text_format::state(agent.state), state_colour(agent.state), theme);

@@ -7,7 +7,7 @@ use crate::mind::PlanStep;
 use crate::ui::widgets;
 use crate::view::theme::Theme;
 
-/// A plan in one line: how much of it is done, and what the agent is at.
+/// A plan in one line: how much of it is done, and what the agent is doing.
 pub(super) fn in_a_line(plan: &[PlanStep]) -> Option<String> {
     let done = plan.iter().filter(|step| step.status == "completed").count();
     let at = plan.iter().find(|step| step.status == "in_progress");

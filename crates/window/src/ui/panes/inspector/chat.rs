@@ -13,14 +13,14 @@ use crate::view::chat::{ChatLine, ChatView, LiveAnswer, PieceFacts, ToolLine, To
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
-/// So many lines are shown until earlier ones are asked for, and so many more each time.
+/// How many lines are shown at first, and how many more with each click.
 const LINES_SHOWN: usize = 60;
-/// What the room says is folded beyond so many characters.
+/// Messages of the room are folded beyond this many characters.
 const ROOM_CHARS: usize = 400;
-/// Words that are still coming are laid out as Markdown up to so many characters; of longer ones the end is shown.
+/// Streaming text is laid out as Markdown up to this many characters; of longer text the end is shown.
 const LIVE_CHARS: usize = 6_000;
 
-/// Of thoughts that are still coming the end is shown, so many characters.
+/// How many characters of streaming thoughts are shown, from their end.
 const LIVE_THOUGHT_CHARS: usize = 600;
 
 /// What is kept of a chat between frames.
@@ -51,7 +51,7 @@ impl ChatPane {
     }
 }
 
-/// The chat of an agent as it goes on.
+/// The live chat of an agent.
 pub(super) fn live_chat(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -136,7 +136,7 @@ fn line_ui(ui: &mut Ui, agent: &str, line: &ChatLine, theme: &Theme, commands: &
     }
 }
 
-/// A sheet that words stand on.
+/// The background of a message.
 fn sheet(ui: &mut Ui, fill: egui::Color32, content: impl FnOnce(&mut Ui)) {
     let frame = Frame::new()
         .fill(fill)
@@ -149,7 +149,7 @@ fn sheet(ui: &mut Ui, fill: egui::Color32, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// What the agent was told. Much of it repeats what stands elsewhere, so that long words are folded.
+/// What the agent was told. Much of it repeats other content, so long text is folded.
 fn room_ui(ui: &mut Ui, words: &str, theme: &Theme) {
     sheet(ui, widgets::mix(theme.panel, theme.line, 0.45), |ui| {
         ui.label(widgets::small(texts::THE_ROOM, theme));
@@ -173,7 +173,7 @@ fn said_ui(ui: &mut Ui, agent: &str, words: &str, theme: &Theme, commands: &mut 
     });
 }
 
-/// What it told of its thoughts: not its answer, and folded.
+/// The agent's reported thoughts: not its answer, and folded.
 fn thought_ui(ui: &mut Ui, words: &str, theme: &Theme) {
     let title = texts::thoughts(words.chars().count());
     fold(ui, "thoughts", widgets::small(&title, theme), &title, theme, |ui| {

@@ -164,7 +164,7 @@ fn channel(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands:
         if menu::choice(ui, shown.is_none(), texts::NO_CHANNEL).clicked() {
             chosen = Some(None);
         }
-        // One that nobody has said anything in yet may be shown all the same.
+        // A channel without messages may be shown, too.
         let unknown = shown.filter(|shown| together.channels.iter().all(|channel| channel.name != **shown));
         for channel in unknown.into_iter().chain(together.channels.iter().map(|channel| &channel.name)) {
             if menu::choice(ui, shown == Some(channel), &label(channel)).clicked() {

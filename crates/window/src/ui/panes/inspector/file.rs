@@ -20,9 +20,9 @@ use crate::workspace::vfs::{FileInfo, FileOperation};
 
 /// How high the list of versions grows, in points.
 const LIST_HEIGHT: f32 = 230.0;
-/// In the menus of versions stand so many, the newest first.
+/// How many versions the menus show, newest first.
 const MENU_VERSIONS: usize = 200;
-/// Readers are named up to so many.
+/// How many readers are named.
 const READERS_SHOWN: usize = 12;
 
 /// What is kept between frames.
@@ -31,11 +31,11 @@ pub(super) struct FilePane {
     path: String,
     /// The versions that are compared, by number: from which to which. 0 is nothing at all.
     compared: Option<(u64, u64)>,
-    /// Whether old and new stand beside each other.
+    /// Whether old and new are shown side by side.
     is_beside: bool,
-    /// The order that is under way.
+    /// The running operation.
     pub(super) order: Option<Id>,
-    /// How the last order went, in words, and whether well.
+    /// The result of the last operation, in words, and whether it succeeded.
     told: Option<(String, bool)>,
     /// Rows of versions that were drawn in the last frame.
     pub(super) drawn: usize,
@@ -52,7 +52,7 @@ pub(super) fn file_card(
     if pane.file.path != path {
         pane.file = FilePane { path: path.to_owned(), is_beside: pane.file.is_beside, ..FilePane::default() };
     }
-    hear(&mut pane.file, cx.recent);
+    take_order_result(&mut pane.file, cx.recent);
     let theme = cx.theme;
     let files = cx.ui.texts.files();
     let info = files.binary_search_by(|info| info.path.as_str().cmp(path)).ok().map(|index| files[index].clone());
@@ -91,8 +91,8 @@ pub(super) fn file_card(
     });
 }
 
-/// Takes in how the order of a person went that is under way.
-fn hear(pane: &mut FilePane, recent: &Recent) {
+/// Takes the result of the person's running operation.
+fn take_order_result(pane: &mut FilePane, recent: &Recent) {
     let Some(result) = pane.order.as_deref().and_then(|key| recent.order(key)) else { return };
     pane.told = Some(match result {
         Ok(()) => (texts::RESTORED.to_owned(), true),
@@ -135,7 +135,7 @@ fn facts(ui: &mut Ui, cx: &ViewerContext<'_>, info: Option<&FileInfo>, versions:
     }
     if let Some(first) = versions.last() {
         let by = format!("{}, {}", room.called(&first.author), cx.when(first.time_ms));
-        // Where the first version is no longer kept, nobody knows who made the file.
+        // If the first version is no longer kept, the creator of the file is unknown.
         fact(ui, if first.number == 1 { texts::MADE_BY } else { texts::OLDEST_BY }, &by, theme);
         fact(ui, texts::VERSIONS, &versions.len().to_string(), theme);
     }

@@ -17,7 +17,7 @@ use crate::view::event_list::EventRow;
 use crate::view::model::AgentView;
 use crate::view::theme::SPACE;
 
-/// So many of its own memories are shown; the others are in the pane.
+/// How many of its own memories are shown; the others are in the pane.
 const SHOWN: usize = 20;
 
 /// Draws it.

@@ -76,7 +76,7 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
     match selected.as_slice() {
         [] => match cx.ui.selection.file() {
             Some(path) => file::file_card(ui, cx, path, pane, &mut commands),
-            // The same twice, side by side, says nothing more.
+            // The same text side by side adds nothing.
             None if cx.ui.dock.is_seen(&Tab::Log) => {
                 widgets::empty(ui, Icon::Agent, texts::NOTHING_IS_SELECTED, texts::SELECT_SOMETHING, theme);
             }
@@ -99,7 +99,7 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
     commands
 }
 
-/// What stands there while nothing is selected.
+/// What is shown while nothing is selected.
 fn gone_ui(ui: &mut Ui, id: &str, theme: &Theme) {
     widgets::empty(ui, Icon::Agent, &texts::has_left(id), texts::SELECT_SOMETHING_ELSE, theme);
 }
@@ -151,7 +151,7 @@ fn last_row(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mu
     });
 }
 
-/// The face of an agent that is in the room, so high, in a line of text.
+/// The face of an agent that is in the room, with this height, in a line of text.
 fn face_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &str, side: f32) {
     let (rect, _) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
     if let Some(agent) = cx.room.agent(agent) {

@@ -69,7 +69,7 @@ pub(super) fn earlier_row(
             let works = &trail.works;
             let area = ScrollArea::vertical().max_height(360.0);
             area.show_rows(ui, widgets::ChoiceRow::POINTS, works.len(), |ui, rows| {
-                // The newest stands on top.
+                // The newest is at the top.
                 for work in rows.filter_map(|row| works.get(works.len() - 1 - row)) {
                     if work_row(ui, work, chosen.as_ref(), cx) {
                         pane.chosen = Some((agent.id.clone(), work.activation.clone()));
@@ -121,7 +121,7 @@ pub(super) fn session_ui(
         Some(Ok(Some(text))) => text.clone(),
     };
     let read = pane.session(&text);
-    // The file is called as it says itself, or, in older versions, by its thread, where it says that.
+    // The file has the name that it contains, or, in older versions, that of its thread.
     let session = read.as_ref().as_ref().ok();
     let named = session.map(|session| session.session_id.as_str()).filter(|id| !id.is_empty());
     let of_thread = session.map(|session| session.thread.as_str()).filter(|thread| !thread.is_empty());

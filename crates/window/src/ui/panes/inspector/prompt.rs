@@ -53,7 +53,7 @@ fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str, theme: &The
         parts.push(Part { origin, colour: colour(HISTORY_PLACE, theme), text: history });
     }
     parts.extend(prompt.now.iter().map(|one| part(&one.origin, &one.text)));
-    // The moment is empty where the session so far ends with what is to be answered.
+    // The current request is empty if the session ends with the message to be answered.
     if !prompt.moment.is_empty() || parts.is_empty() {
         parts.push(part(&moment, &prompt.moment));
     }
@@ -95,10 +95,10 @@ pub fn legend(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
 
 /// Places on the circle of colours.
 const PLACES: u32 = 16;
-/// Where the session so far stands on it.
+/// The place of the session's history on it.
 const HISTORY_PLACE: u32 = 13;
 
-/// Where the mind's own parts stand on the circle of colours: such as often stand in one prompt are far apart.
+/// The places of the mind's own parts on the colour circle: parts that are often in one prompt are far apart.
 const OWN_PLACES: [(&str, u32); 15] = [
     ("standing_instructions", 0),
     ("guide", 14),
@@ -117,7 +117,7 @@ const OWN_PLACES: [(&str, u32); 15] = [
     (MOMENT, 8),
 ];
 
-/// Where an origin stands on the circle of colours. Parts of others stand where their word falls.
+/// The place of an origin on the colour circle. Added parts get a place by the hash of their name.
 fn place(origin: &PromptOrigin) -> u32 {
     let own = OWN_PLACES.iter().find(|(word, _)| *word == &*origin.from);
     own.map_or_else(|| (content_hash(origin.from.as_bytes()) % u64::from(PLACES)) as u32, |(_, place)| *place)

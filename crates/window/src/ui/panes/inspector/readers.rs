@@ -12,13 +12,13 @@ use crate::view::theme::{LINE, SPACE, Theme};
 use crate::workspace::task_files::Column;
 use crate::workspace::task_files::columns::is_person;
 
-/// Of a text so much is shown.
+/// How many characters of a text are shown.
 const TEXT_CHARS: usize = 500;
-/// Of pins and mail so many are shown, the newest first.
+/// How many pins and pieces of mail are shown, newest first.
 const ENTRIES: usize = 5;
-/// And so much of each.
+/// And how many characters of each.
 const ENTRY_CHARS: usize = 120;
-/// And so much of the name of a reader.
+/// And how many characters of the name of a reader.
 const NAME_CHARS: usize = 24;
 /// How high the list of readers grows, in points.
 const LIST_HEIGHT: f32 = 260.0;

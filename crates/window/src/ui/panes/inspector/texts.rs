@@ -40,7 +40,7 @@ pub(super) fn things(count: usize) -> String {
     text_format::count(count, "thing", "things")
 }
 
-/// How many agents and how many elements; of what there is none, nothing is said.
+/// How many agents and how many elements; zero counts are left out.
 pub(super) fn agents_and_elements(agents: usize, elements: usize) -> String {
     let agents = (agents > 0).then(|| text_format::count(agents, "agent", "agents"));
     let elements = (elements > 0).then(|| text_format::count(elements, "element", "elements"));
@@ -85,7 +85,7 @@ pub(super) const STEP_DONE: &str = "done";
 pub(super) const STEP_IN_PROGRESS: &str = "in progress";
 pub(super) const STEP_TO_DO: &str = "to do";
 
-/// How many steps are done, and which is under way.
+/// How many steps are done, and which one is in progress.
 pub(super) fn plan_in_a_line(done: usize, all: usize, under_way: Option<&str>) -> String {
     let under_way = under_way.map_or(String::new(), |step| format!(", in progress: {step}"));
     format!("Plan: {done} of {all} done{under_way}")
@@ -101,7 +101,7 @@ pub(super) const ASKED_FOR: &str = "Asked for";
 pub(super) const RESULT: &str = "Result";
 pub(super) const ASKS_BECAUSE: &str = "Why it needs approval";
 
-/// What an agent is at, in which turn, and how far it is.
+/// What an agent is doing, in which turn, and how far it is.
 pub(super) fn works_at(agent: &str, activation: &str, turn: usize, stage: &str) -> String {
     format!("{agent} is working on {activation}, {}, {stage}", text_format::count(turn, "turn", "turns"))
 }
@@ -336,7 +336,7 @@ pub(super) fn tasks(count: usize, columns: &str) -> String {
     format!("{}: {columns}", text_format::count(count, "task", "tasks"))
 }
 
-// What stands on an element, and who has read it
+// The content of an element, and its readers
 
 pub(super) const YOU: &str = "You";
 pub(super) const NO_ONE_HAS_IT: &str = "Unassigned";

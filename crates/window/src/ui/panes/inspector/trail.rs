@@ -43,27 +43,27 @@ pub(super) struct Trail {
 pub(super) struct AgentTrail {
     pub(super) works: VecDeque<PastWork>,
     pub(super) calls: VecDeque<Arc<EventRow>>,
-    /// The plan of which it told last, where a coding agent answers for it.
+    /// The plan that it reported last, if a coding agent answers for it.
     pub(super) plan: Vec<PlanStep>,
     /// The record of what it was last reminded of.
     pub(super) reminded: Option<Arc<EventRow>>,
 }
 
-/// A piece of work as the log tells of it.
+/// A piece of work according to the log.
 #[derive(Clone, Debug)]
 pub(super) struct PastWork {
     /// `act-12`.
     pub(super) activation: Id,
     /// The record that it began with.
     pub(super) began: Arc<EventRow>,
-    /// What it was asked, in one line; empty where that is no longer at hand.
+    /// Its task, in one line; empty if that is no longer known.
     task: String,
     /// How it ended, once it is over.
     pub(super) ended: Option<WorkEnd>,
 }
 
 impl Trail {
-    /// Takes in what was logged since. Whether there is more to take in.
+    /// Processes the new records of the log. Returns whether there are more.
     pub(super) fn follow(&mut self, book: &EventList) -> bool {
         if self.generation != book.generation() || self.next > book.count() {
             *self = Self { generation: book.generation(), ..Self::default() };
@@ -137,7 +137,7 @@ impl Trail {
         }
     }
 
-    /// Keeps the plan of which a coding agent tells.
+    /// Keeps the plan that a coding agent reports.
     fn note_plan(&mut self, row: &Arc<EventRow>) {
         if let (Some(agent), Some(OwnPlan { steps })) = (&row.agent, row.read()) {
             self.agents.entry(agent.clone()).or_default().plan = steps;

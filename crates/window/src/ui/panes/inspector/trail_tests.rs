@@ -1,4 +1,4 @@
-//! What is taken from the log.
+//! What the inspector takes from the log.
 
 use super::*;
 use crate::log::events::{Abort, CallFailure, Complete, Error, RequestFailed, Touch, Warning, WorkFailed};

@@ -14,7 +14,7 @@ use crate::view::theme::SPACE;
 
 /// The width of the lists by which memories are chosen, in points.
 const CHOICE_POINTS: f32 = 118.0;
-/// So many tags can be chosen from; of more the first in the alphabet.
+/// How many tags can be chosen from, in alphabetical order.
 const TAGS_SHOWN: usize = 100;
 /// Characters of a tag.
 const TAG_CHARS: usize = 24;

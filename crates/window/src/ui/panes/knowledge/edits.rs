@@ -18,7 +18,8 @@ pub(super) fn forget(known: &KnownMemories, row: &MemoryRow, cx: &ViewerContext<
     Some(Command::Acts(vec![save(cx, &row.owner, Some(before), &file.to_string())]))
 }
 
-/// What puts another version of a memory in its place. Where everybody is to know it now, it moves to their file.
+/// The commands that replace a memory with another version. If everybody is to know it now, it moves to the shared
+/// file.
 pub(super) fn change(
     known: &KnownMemories,
     row: &MemoryRow,
@@ -38,7 +39,7 @@ pub(super) fn change(
         None => KnowledgeFile::new(owner.clone()),
     };
     arrives.add(memory).ok()?;
-    // First where it goes: nothing is lost where only the first of both is written.
+    // The destination first: nothing is lost if only the first of both is written.
     let arrived = save(cx, &owner, old.map(|text| &**text), &arrives.to_string());
     let left = save(cx, &row.owner, Some(before), &file.to_string());
     Some(Command::Acts(vec![arrived, left]))

@@ -32,12 +32,12 @@ const CARD: Vec2 = vec2(206.0, 62.0);
 /// Characters of a line on a card, and lines of a memory.
 const LINE_CHARS: usize = 31;
 const TEXT_LINES: usize = 2;
-/// So many memories are drawn; of more the newest.
+/// How many memories are drawn, newest first.
 const DRAWN_AT_MOST: usize = 400;
 /// From this zoom on cards have words, and from this one arrows have.
 const WORDS_ZOOM: f32 = 0.45;
 const ARROW_WORDS_ZOOM: f32 = 0.6;
-/// The card of a chosen memory is so high at most, in points.
+/// The maximum height of the card of a chosen memory, in points.
 const CHOSEN_POINTS: f32 = 190.0;
 
 /// What is drawn: which memories, and how they are related.
@@ -49,7 +49,7 @@ struct Drawn {
     left_out: usize,
 }
 
-/// What is to be drawn, the layout that it takes, and of what it was made: the files, what is wanted, and what was found.
+/// What is to be drawn, the layout for it, and what it was made from: the files, the filter, and the search results.
 #[derive(Clone, Debug)]
 struct Due {
     drawn: Arc<Drawn>,
@@ -118,7 +118,7 @@ impl KnowledgePane {
         self.draw(ui, cx);
     }
 
-    /// What is to be drawn; made anew where the files, what is wanted or what was found is another.
+    /// What is to be drawn; made again if the files, the filter or the search results change.
     fn drawn(&mut self, cx: &ViewerContext<'_>) -> Arc<Drawn> {
         let found = if self.searched.is_some() { self.found.as_slice() } else { &[] };
         let is_same = |(version, wanted, of): &(u64, Wanted, Vec<Found>)| {
@@ -241,7 +241,7 @@ impl KnowledgePane {
     }
 }
 
-/// A relation: an arrow with its word; a contradiction stands out.
+/// A relation: an arrow with its word; a contradiction is highlighted.
 fn relation_ui(ui: &Ui, (from, to): (Rect, Rect), relation: Relation, zoom: f32, theme: &Theme) {
     let is_contradiction = relation == Relation::Contradicts;
     let colour = if is_contradiction { theme.bad } else { theme.text_soft };

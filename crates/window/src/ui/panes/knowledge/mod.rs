@@ -1,5 +1,5 @@
-//! What agents know: every memory with whose it is and where it comes from, found as an agent is reminded of it, as a list
-//! or as a graph, and corrected, shared, pinned and forgotten by the person; and who knows what.
+//! What agents know: every memory with whose it is and where it comes from, found as an agent is reminded of it, as a
+//! list or as a graph, and corrected, shared, pinned and forgotten by the person; and who knows what.
 
 mod choices;
 mod edits;
@@ -39,9 +39,9 @@ use who_knows::WhoPane;
 
 /// The pane's word: its tab and its jobs are called by it.
 pub const WORD: &str = "knowledge";
-/// So many memories are shown, and so many more with each press.
+/// How many memories are shown at first, and how many more with each click.
 const SHOWN_AT_ONCE: usize = 50;
-/// So many problems are told; of more only how many.
+/// How many problems are listed; the others are counted.
 const PROBLEMS_TOLD: usize = 3;
 
 /// A memory whose text is edited.
@@ -63,7 +63,7 @@ pub struct KnowledgePane {
     /// What was found last, and for what, and among which files.
     found: Vec<Found>,
     searched: Option<(Wanted, u64)>,
-    /// Whether the search is under way.
+    /// Whether the search is running.
     is_searching: bool,
     /// Why nothing could be found.
     failure: Option<String>,
@@ -165,8 +165,8 @@ impl KnowledgePane {
         self.wanted.viewer().may_see(&row.owner) && self.wanted.filter(now_secs(cx)).takes(&row.memory)
     }
 
-    /// The memories that are shown, as many as are shown at once, and how many there are: those that were found, the best
-    /// first, or all that are chosen, the newest first.
+    /// The visible memories, and the total number: search results, best first, or all that match the filter, newest
+    /// first.
     fn rows(&self, cx: &ViewerContext<'_>) -> (Vec<(MemoryRow, Option<Found>)>, usize) {
         let most = self.shown.unwrap_or(SHOWN_AT_ONCE);
         if self.searched.is_some() {
@@ -184,7 +184,7 @@ impl KnowledgePane {
     fn problems(&self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         for problem in self.known.problems.iter().take(PROBLEMS_TOLD) {
             let (_, open) =
-                widgets::beside_buttons(ui, widgets::small(problem, cx.theme), |ui| ui.button(texts::OPEN_FILE));
+                widgets::beside_button(ui, widgets::small(problem, cx.theme), |ui| ui.button(texts::OPEN_FILE));
             if open.clicked() {
                 let (path, line) = place_of(problem);
                 commands.push(Command::OpenFile(path, line));

@@ -46,7 +46,7 @@ impl KnowledgePane {
             let said = truncate(&one_line(&other.memory.content), RELATED_CHARS);
             let text = RichText::new(texts::related(&relation_words(edge.relation), &said));
             let text = if edge.relation == Relation::Contradicts { text.color(cx.theme.warn) } else { text.small() };
-            let (_, remove) = widgets::beside_buttons(ui, text, |ui| {
+            let (_, remove) = widgets::beside_button(ui, text, |ui| {
                 let button = ui.small_button(texts::REMOVE);
                 let (from, how) = (one_line(&row.memory.content), edge.relation.word().replace('_', " "));
                 widgets::name(&button, texts::remove_relation(&truncate(&from, RELATED_CHARS), &how, &said));
@@ -85,7 +85,7 @@ impl KnowledgePane {
         let Some(source) = self.known.find(&from).filter(|source| source.memory.id != row.memory.id).cloned() else {
             return;
         };
-        // What everybody reads does not name what one keeps to itself.
+        // A shared text must not name private memories.
         if source.owner == Owner::Shared && row.owner != Owner::Shared {
             return;
         }

@@ -1,5 +1,5 @@
-//! A memory as the pane shows it: what it says, whose it is, why it was found, what it comes from, and what a person can
-//! do about it.
+//! A memory as the pane shows it: what it says, whose it is, why it was found, what it comes from, and what a person
+//! can do about it.
 
 use egui::Ui;
 
@@ -16,7 +16,7 @@ use crate::ui::widgets::text_format;
 
 /// Rows of the field in which a memory is edited.
 const ROWS: usize = 3;
-/// A memory is called by so many of its characters, for readers of the screen.
+/// How many characters of a memory are its name for screen readers.
 const NAME_CHARS: usize = 40;
 
 impl KnowledgePane {
@@ -103,7 +103,7 @@ impl KnowledgePane {
     }
 }
 
-/// The file of the session that a memory comes from, where it is there.
+/// The file of the session that a memory comes from, if it exists.
 fn session_file(memory: &Memory, cx: &ViewerContext<'_>) -> Option<String> {
     let session = memory.source.session.as_ref().filter(|session| session.starts_with("act-"))?;
     let end = format!(".{session}.session.yaml");

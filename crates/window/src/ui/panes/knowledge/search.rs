@@ -1,5 +1,5 @@
-//! Finding memories beside the frames, as an agent is reminded of them: by meaning and by word, each with what its score
-//! is made of.
+//! Finding memories beside the frames, as an agent is reminded of them: by meaning and by word, each with what its
+//! score is made of.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::learning::{MemoryQuery, MemorySearch};
 use crate::log::events::RecalledScore;
 use crate::ui::commands::job::Job;
 
-/// So many memories are found.
+/// The maximum number of results.
 const FOUND_AT_MOST: usize = 50;
 
 /// Since when memories are shown.
@@ -57,7 +57,7 @@ impl Since {
 pub(super) struct Wanted {
     /// In words; all where empty.
     pub(super) text: String,
-    /// As whom: as an agent, only what it may know; the person where absent.
+    /// As whom: as an agent, only what it may know; as the person if absent.
     pub(super) viewer: Option<Id>,
     /// Only what everybody knows.
     pub(super) is_shared: bool,
@@ -86,7 +86,7 @@ impl Wanted {
         self.viewer.clone().map_or(Viewer::Person, Viewer::Agent)
     }
 
-    /// A job that looks for it: what it brings are [`Found`].
+    /// A search job; its results are [`Found`].
     pub(super) fn job(&self, search: &MemorySearch, now: i64) -> Job {
         let query = MemoryQuery {
             viewer: self.viewer(),
@@ -109,7 +109,7 @@ impl Wanted {
 pub(super) struct Found(pub(super) RecalledScore);
 
 impl Found {
-    /// Why it stands where it stands.
+    /// Why it has its position.
     pub(super) fn why(&self) -> String {
         score_words(&self.0)
     }

@@ -1,4 +1,4 @@
-//! The pane of what agents know, driven as a person does.
+//! The pane of the agents' memories, used like a person does.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -42,7 +42,7 @@ fn usual() -> egui_kittest::Harness<'static, Stage> {
     stage(&[("memory/knowledge/ada-1.md", ADA), ("memory/knowledge/shared.md", SHARED)])
 }
 
-/// What was asked for of files: which, what they are to say, and what takes that back.
+/// The requested file changes: which files, their new texts, and what undoes them.
 fn asked(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(String, String, Option<String>)> {
     let saved = |act: &RoomAct| match act {
         RoomAct::File(FileCommand { operation: FileOperation::Save { path, content, .. }, .. }) => {

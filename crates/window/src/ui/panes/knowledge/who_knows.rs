@@ -1,5 +1,5 @@
-//! Who knows what: everyone who knows a memory, or something that was searched for, lights up in the room, with the ways
-//! that it went; here they are listed.
+//! Who knows what: everyone who knows a memory, or something that was searched for, lights up in the room, with the
+//! ways that it went; here they are listed.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ use crate::view::who_knows::{KnowledgeTrail, KnownBy, Travel, WhoKnows};
 
 /// Characters of what is known.
 const WHAT_CHARS: usize = 90;
-/// So many are listed; of more only how many.
+/// How many are listed; the others are counted.
 const LISTED: usize = 12;
 
 /// Of what it is asked who knows it.
 #[derive(Clone, PartialEq, Debug)]
-enum Asked {
+enum AskedAbout {
     /// A memory, by its id.
     Memory(Id),
     /// Whatever was found for what is searched for.
@@ -34,19 +34,19 @@ enum Asked {
 /// What the pane keeps of it between frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WhoPane {
-    asked: Option<Asked>,
+    asked: Option<AskedAbout>,
     trail: KnowledgeTrail,
 }
 
 impl WhoPane {
     /// Whether it is asked who knows this memory.
     pub(super) fn is_of(&self, memory: &str) -> bool {
-        matches!(&self.asked, Some(Asked::Memory(asked)) if **asked == *memory)
+        matches!(&self.asked, Some(AskedAbout::Memory(asked)) if **asked == *memory)
     }
 
-    /// Asks who knows a memory; nothing any more where it was asked already.
+    /// Asks who knows a memory; ends that if it was asked already.
     pub(super) fn toggle(&mut self, memory: &Id) {
-        self.asked = if self.is_of(memory) { None } else { Some(Asked::Memory(memory.clone())) };
+        self.asked = if self.is_of(memory) { None } else { Some(AskedAbout::Memory(memory.clone())) };
     }
 
     /// Nobody is lit up any more.
@@ -61,7 +61,7 @@ impl KnowledgePane {
     pub(super) fn who_knows(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         let is_searched = self.searched.is_some() && self.found.iter().any(|found| found.is_about_it());
         if is_searched && self.who.asked.is_none() && ui.button(texts::WHO_KNOWS_ABOUT_THIS).clicked() {
-            self.who.asked = Some(Asked::Found);
+            self.who.asked = Some(AskedAbout::Found);
         }
         let known = self.known();
         let Some(known) = known else {
@@ -74,7 +74,7 @@ impl KnowledgePane {
         let known = self.who.trail.who_knows(known.0, known.1.iter().map(|row| (&row.memory, &row.owner)));
         widgets::in_card(ui, cx.theme, |ui| {
             let title = RichText::new(texts::who_knows(&known.what)).strong();
-            let (_, done) = widgets::beside_buttons(ui, title, |ui| ui.button(texts::DONE));
+            let (_, done) = widgets::beside_button(ui, title, |ui| ui.button(texts::DONE));
             list(ui, cx, &known, commands);
             if done.clicked() {
                 self.who.asked = None;
@@ -86,14 +86,14 @@ impl KnowledgePane {
         }
     }
 
-    /// The memories that it is asked about, and what they are called; nothing where nothing is asked, or it is gone.
+    /// The memories that are asked about, and their description; `None` if nothing is asked, or it is gone.
     fn known(&self) -> Option<(String, Vec<crate::ui::state::memories::MemoryRow>)> {
         match self.who.asked.as_ref()? {
-            Asked::Memory(id) => {
+            AskedAbout::Memory(id) => {
                 let row = self.known.find(id)?;
                 Some((truncate(&one_line(&row.memory.content), WHAT_CHARS), vec![row.clone()]))
             }
-            Asked::Found => {
+            AskedAbout::Found => {
                 self.searched.as_ref()?;
                 let about = self.found.iter().filter(|found| found.is_about_it());
                 let rows: Vec<_> = about.filter_map(|found| self.known.find(&found.0.id).cloned()).collect();

@@ -10,22 +10,22 @@ use crate::ui::widgets;
 use crate::view::model::ContentView;
 use crate::view::theme::{LINE, MARK_RADIUS, RADIUS, SPACE, Theme};
 
-/// It is so large where there is room for it.
+/// Its preferred size.
 const WANTED_POINTS: Vec2 = vec2(560.0, 620.0);
 /// It is never narrower, whatever it covers.
 const LEAST_POINTS: f32 = 400.0;
-/// A board with columns is never narrower, where the room has so much.
+/// The minimum width of a board with columns, if the room is that wide.
 const COLUMNS_POINTS: f32 = 700.0;
 /// The air between it and the edges of the room.
 const AIR_POINTS: f32 = 8.0;
-/// From this width on its two parts stand side by side.
+/// From this width on its two parts are side by side.
 const BESIDE_POINTS: f32 = 600.0;
-/// Of the height the upper part has so much where they stand one above the other.
+/// The share of the upper part's height if they are stacked.
 const UPPER_SHARE: f32 = 0.46;
-/// The wood around boards is so wide, and what is left of chalk.
+/// The width of the wooden frame around boards, and of the chalk tray.
 const FRAME_POINTS: f32 = 6.0;
 const SMEAR_POINTS: f32 = 30.0;
-/// Specks of cork stand so far apart.
+/// The distance of specks of cork.
 const SPECK_POINTS: f32 = 26.0;
 
 /// What an element looks like when it is opened.
@@ -87,7 +87,7 @@ impl Object {
             .shadow(Shadow { offset: [0, 6], blur: 24, spread: 0, color: theme.shadow })
     }
 
-    /// Sets widgets in its colours. What makes it what it is will be drawn there, below all that it holds.
+    /// Applies its colours to widgets. Its background will be drawn there, below its content.
     pub(super) fn dress(self, ui: &mut Ui, own: &Theme) -> ShapeIdx {
         widgets::dress(ui.style_mut(), own);
         let visuals = &mut ui.style_mut().visuals;
@@ -148,8 +148,8 @@ fn page(rect: Rect, own: &Theme) -> Vec<Shape> {
     spine.chain(edges).collect()
 }
 
-/// Where an element is opened: inside what is seen of the room, at the side where it covers least of what it belongs to,
-/// and never narrower than this.
+/// The place of an opened element: inside the visible part of the room, at the side where it covers least of what it
+/// belongs to, and never narrower than this.
 pub(super) fn place_beside(view: Rect, thing: Rect, least: f32) -> Rect {
     let inside = view.shrink(AIR_POINTS);
     let (left, right) = (thing.left() - AIR_POINTS - inside.left(), inside.right() - thing.right() - AIR_POINTS);
@@ -159,7 +159,7 @@ pub(super) fn place_beside(view: Rect, thing: Rect, least: f32) -> Rect {
     Rect::from_min_size(pos2(x, inside.top()), size)
 }
 
-/// Two parts of what is left: side by side where there is room for it, else one above the other.
+/// Two parts of the remaining space: side by side if there is room, otherwise stacked.
 pub(super) fn two_parts(ui: &mut Ui) -> [Ui; 2] {
     let rect = ui.available_rect_before_wrap();
     let rect = Rect::from_min_size(rect.min, rect.size().max(vec2(200.0, 140.0)));

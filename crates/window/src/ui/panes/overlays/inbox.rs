@@ -116,7 +116,7 @@ fn envelope(
     let stroke = Stroke::new(LINE[0], ink);
     let middle = rect.center();
     if is_read {
-        // The flap stands open, and the letter looks out.
+        // The flap is open, and the letter sticks out.
         let peak = rect.center_top() - vec2(0.0, rect.height() * 0.35);
         let flap = vec![rect.left_top(), peak, rect.right_top()];
         painter.add(egui::Shape::convex_polygon(flap, paper, stroke));

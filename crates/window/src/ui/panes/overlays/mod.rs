@@ -26,7 +26,7 @@ use crate::ui::widgets::text_format;
 use crate::view::model::{ContentView, ElementView};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
-/// An element has so much of the room, with its label.
+/// The size of an element in the room, with its label.
 const THING_UNITS: egui::Vec2 = egui::vec2(110.0, 110.0);
 
 /// What the overlays keep between frames.
@@ -54,7 +54,7 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
     let place = frame::place_beside(area, thing, object.least_points());
     let own_theme = object.theme(theme);
     Window::new(&*element.label)
-        // Where it stands follows from what is seen of the room, once that is known.
+        // Its position follows from the visible part of the room, once that is known.
         .id(WidgetId::new("overlay").with((&*element.id, cx.ui.view.is_framed)))
         .title_bar(false)
         .collapsible(false)
@@ -115,7 +115,7 @@ fn edit(element: &Id, act: ElementAct) -> RoomAct {
     RoomAct::Edit(ElementEdit { element: element.clone(), act, by: Author::user(), cause: None })
 }
 
-/// A colour for whoever wrote something.
+/// A colour for an author.
 fn author_colour(author: &str, theme: &Theme) -> egui::Color32 {
     if author == "user" { theme.accent } else { crate::view::theme::word_colour(author) }
 }

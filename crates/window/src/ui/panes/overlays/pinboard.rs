@@ -16,9 +16,9 @@ use crate::ui::widgets::text_format;
 use crate::view::model::{ElementView, PinView, RoomModel};
 use crate::view::theme::{LINE, OWN_NOTE, SPACE, TYPE, Theme};
 
-/// A note has so much of the board, at least as wide as this.
+/// The minimum size of a note.
 const NOTE_POINTS: Vec2 = vec2(142.0, 124.0);
-/// So many lines of it can be read without choosing it.
+/// How many lines of it are shown until it is chosen.
 const NOTE_LINES: usize = 4;
 /// How the notes are ordered.
 const ORDERS: [&str; 2] = [texts::NEWEST, texts::MOST_VOTES];
@@ -189,7 +189,7 @@ fn pin_keys(pin: &PinView) -> Map<String, Value> {
     keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// The vote that a click on a side means, and what takes it back. Voting the same way again takes the vote back.
+/// The vote of a click on a side, and its inverse. Voting the same way again removes the vote.
 fn vote(element: &Id, pin: &PinView, up: bool) -> (RoomAct, RoomAct) {
     let before = own_vote(pin);
     let correct = |up| PinAct::CorrectVote { id: pin.id.clone(), voter: "user".into(), up }.into();

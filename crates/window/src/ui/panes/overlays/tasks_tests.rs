@@ -1,4 +1,4 @@
-//! What an opened task board shows and asks for.
+//! What an open task board shows, and the commands that it requests.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn enter(window: &mut Harness<'static, Stage>) {
     window.run_steps(3);
 }
 
-/// What was asked of the board since the last look.
+/// The commands for the board since the last call.
 fn acts(window: &mut Harness<'static, Stage>) -> Vec<TaskAct> {
     let commands = std::mem::take(&mut window.state_mut().commands);
     let acts = commands.into_iter().map(|command| match command {
@@ -188,7 +188,7 @@ fn what_is_wrong_stands_at_its_card_with_the_way_there() {
 fn a_question_is_answered_on_its_card_only() {
     let mut window = opened_with("", "tasks/approvals.task.md");
     let piece = crate::ui::testing::asking_piece(7, "ada-1", "write notes.md");
-    let id = piece.question.as_ref().expect("it asks").approval.id.to_string();
+    let id = piece.question.as_ref().expect("it should ask").approval.id.to_string();
     let text = format!(
         "- [ ] A @human #approval \"Ada wants it\"\n  id: {id}\n  approval_type: file_write\n  status: pending\n"
     );
@@ -202,7 +202,7 @@ fn a_question_is_answered_on_its_card_only() {
     window.step();
     assert!(window.query_by_label("Move to Done").is_none());
     let called = window.state().room.called("ada-1").to_owned();
-    // A card that has just come takes no press.
+    // A new card does not accept clicks yet.
     for _ in 0..120 {
         window.step();
     }

@@ -1,4 +1,4 @@
-//! What the overlays of elements show and ask for.
+//! What the overlays of elements show, and the commands that they request.
 
 use crate::element::{ItemList, ListAct, MailAct, MailStatus, PinAct, TextAct};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn set_text(id: &str, text: &str) -> RoomAct {
 }
 
 #[test]
-fn a_text_is_saved_and_can_be_taken_back() {
+fn a_text_is_saved_and_can_be_undone() {
     let mut window = opened("rules");
     click(&mut window, "Save");
     assert!(window.state().commands.is_empty(), "nothing was written");
@@ -110,7 +110,7 @@ fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_sam
     assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
     click(&mut window, "Both for conflict 1");
     assert_eq!(draft(&window).as_deref(), Some("All is well!\nAll is lost"));
-    // What is chosen about an older text does not count.
+    // A choice that was made for an older text does not count.
     let mut window = opened("news");
     write(&mut window, "Text", "!");
     set_content(&mut window, 1, ContentView::Text("All is lost".into()));

@@ -13,7 +13,7 @@ use crate::view::model::ElementView;
 use crate::view::theme::{SPACE, TYPE, Theme};
 use crate::workspace::text_merge::TextMerge;
 
-/// Longer previews are cut: they are laid out anew at every keystroke.
+/// Longer previews are cut, because they are laid out again at every keystroke.
 const PREVIEW_CHARS: usize = 20_000;
 
 /// How a text is shown.
@@ -33,7 +33,7 @@ pub(super) fn text_ui(
     commands: &mut Vec<Command>,
 ) {
     let name = draft_name(&element.id);
-    // A draft that says what stands there already is none: it was saved, or somebody else wrote the same.
+    // A draft that equals the present text is none: it was saved, or somebody else wrote the same.
     if own.drafts.get(&name).is_some_and(|draft| draft == written) {
         own.drafts.remove(&name);
         own.draft_bases.remove(&name);
@@ -92,10 +92,10 @@ pub(super) fn text_ui(
     });
 }
 
-/// A merge of a draft with what somebody else wrote, whose conflicts the person settles.
+/// A merge of a draft with somebody else's text, whose conflicts the person resolves.
 #[derive(Clone)]
 struct Merging {
-    /// The draft, and what stood on the element, when the merge began: choices are about these.
+    /// The draft and the element's text when the merge began: choices refer to these.
     mine: String,
     theirs: String,
     merge: TextMerge,

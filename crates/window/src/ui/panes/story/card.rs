@@ -15,9 +15,9 @@ use crate::view::dates::simulated;
 use crate::view::event_text::{Names, sentence};
 use crate::view::theme::{MENU, SPACE, TYPE};
 
-/// So many causes are on the card; the log has all of them.
+/// How many causes the card shows; the log has all of them.
 const CAUSES_SHOWN: usize = 4;
-/// So many of those who did it are named.
+/// How many of the agents that did it are named.
 const NAMES_SHOWN: usize = 8;
 
 /// Draws it.

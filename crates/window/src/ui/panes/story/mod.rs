@@ -36,11 +36,11 @@ use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, state_colour};
 
 /// The command that folds the strip and unfolds it.
 const TOGGLE: &str = "view.story";
-/// The strip is so high, unfolded and folded.
+/// The height of the strip, expanded and collapsed.
 const POINTS: [f32; 2] = [40.0, 22.0];
-/// So many tales are on the strip.
+/// How many stories the strip shows.
 const TALES_SHOWN: usize = 12;
-/// An entry is so high, and its words so wide at most.
+/// The height of an entry, and the maximum width of its words.
 const ENTRY_POINTS: f32 = 26.0;
 const WORDS_POINTS: f32 = 200.0;
 const FACE_POINTS: f32 = 20.0;
@@ -50,20 +50,21 @@ const ARROW_POINTS: f32 = 18.0;
 #[derive(Clone, Debug, Default)]
 pub struct StoryPane {
     story: Story,
-    /// The words of the entries that were drawn in the last frame, and by what they were made.
-    told: BTreeMap<Seq, Told>,
+    /// The words of the entries that were drawn in the last frame, and what they were made from.
+    told: BTreeMap<Seq, CachedWords>,
     faces: Faces,
 }
 
-/// Where agents stand in the list of the room, so that it is not gone through in every frame.
+/// The positions of agents in the list of the room, so that it is not searched in every frame.
 #[derive(Clone, Debug, Default)]
 struct Faces {
-    /// The place in the list, none where there was no such agent, and how many there were then and who came last.
+    /// The position in the list (`None` if there was no such agent), the number of agents at that time, and the last
+    /// one.
     known: BTreeMap<Id, (Option<usize>, (usize, Option<AgentKey>))>,
 }
 
 impl Faces {
-    /// So many are remembered.
+    /// How many are cached.
     const KEPT: usize = 1_000;
 
     fn agent<'a>(&mut self, room: &'a RoomModel, id: &Id) -> Option<&'a AgentView> {
@@ -85,7 +86,7 @@ impl Faces {
 }
 
 #[derive(Clone, Debug)]
-struct Told {
+struct CachedWords {
     by: (Seq, u64),
     words: Arc<str>,
 }
@@ -99,12 +100,12 @@ impl StoryPane {
     }
 }
 
-/// What a step says, made anew only where something came to it.
-fn words(step: &Step, names: &Names, before: &mut BTreeMap<Seq, Told>) -> Told {
+/// The words of a step, made again only if it changed.
+fn words(step: &Step, names: &Names, before: &mut BTreeMap<Seq, CachedWords>) -> CachedWords {
     let by = (step.row.seq, names.version());
     match before.remove(&step.first).filter(|told| told.by == by) {
         Some(told) => told,
-        None => Told { by, words: step.describe(names).into() },
+        None => CachedWords { by, words: step.describe(names).into() },
     }
 }
 
@@ -193,7 +194,7 @@ fn entries_ui(
     own.told = told;
 }
 
-/// What a click on an entry does: the view goes to its place, and its card says what it came from.
+/// Handles a click on an entry: the view goes to its place, and its card shows its causes.
 fn answer(
     response: &Response,
     cx: &ViewerContext<'_>,
@@ -255,7 +256,7 @@ fn one_line(ui: &Ui, text: String, theme: &Theme) -> Arc<Galley> {
     ui.painter().layout_job(job)
 }
 
-/// The picture before an entry: the face of whoever did it last, else the board; nobody's where they left.
+/// The picture before an entry: the face of the last agent that did it, otherwise the board; none if they left.
 fn picture(ui: &Ui, cx: &ViewerContext<'_>, step: &Step, rect: Rect, faces: &mut Faces) {
     let agent = step.actors.last().or_else(|| step.place.as_ref()?.agent());
     if let Some(agent) = agent {
@@ -267,7 +268,7 @@ fn picture(ui: &Ui, cx: &ViewerContext<'_>, step: &Step, rect: Rect, faces: &mut
     }
 }
 
-/// What stands between a thing and what it led to; some steps may be left out there.
+/// The arrow between a cause and its effect; some steps in between may be left out.
 fn arrow(ui: &mut Ui, leaves_out: bool, theme: &Theme) {
     let width = if leaves_out { 2.0 * ARROW_POINTS } else { ARROW_POINTS };
     let (rect, response) = ui.allocate_exact_size(vec2(width, ENTRY_POINTS), Sense::hover());
@@ -285,7 +286,7 @@ fn arrow(ui: &mut Ui, leaves_out: bool, theme: &Theme) {
     }
 }
 
-/// What stands between two tales.
+/// The gap between two stories.
 fn gap(ui: &mut Ui, theme: &Theme) {
     let (rect, _) = ui.allocate_exact_size(vec2(SPACE[4], ENTRY_POINTS), Sense::hover());
     let colour = widgets::mix(theme.line, state_colour(State::Paused), 0.4);

@@ -16,21 +16,21 @@ use crate::view::event_list::{EventList, EventRow};
 use crate::view::event_text::{Names, sentence, sentence_of_many};
 use crate::view::pick::Thing;
 
-/// So many tales are kept.
+/// How many stories are kept.
 const TALES_KEPT: usize = 40;
 /// So many steps of a tale are kept: its beginning, and the newest.
 pub const STEPS_KEPT: usize = 6;
-/// So many of those who did the same are kept by name; the others are counted.
+/// How many of the agents that did the same are kept by name; the others are counted.
 const ACTORS_KEPT: usize = 256;
-/// So many records remember to which tale they belong.
+/// How many records remember their story.
 const HOMES_KEPT: usize = 20_000;
 /// So many records are looked at in one frame.
 pub const BUDGET: usize = 4_000;
-/// Of a log that is already long, so much is looked at.
+/// How much of an already long log is read.
 const BACKLOG: u64 = 8_000;
 /// What comes of a tale that has been quiet for so many ticks begins a tale of its own.
 const QUIET_TICKS: u64 = 3_600;
-/// The same once more, without a cause, belongs to what happened within so many ticks.
+/// The same action without a cause belongs to what happened within this many ticks.
 const TOGETHER_TICKS: u64 = 60;
 
 /// Something that happened, to one or several: one entry of the strip.
@@ -212,7 +212,7 @@ impl Step {
     }
 }
 
-/// What a record says that holds for everyone who did the same; nothing where each did something of its own.
+/// The part of a record that applies to everyone who did the same; `None` if each did something different.
 fn common(row: &EventRow) -> Option<EventDraft> {
     Some(match &row.kind {
         EventKind::ActionQueued => EventDraft::of(&ActionQueued { priority: None, why: None, ..row.read()? }),
@@ -223,8 +223,8 @@ fn common(row: &EventRow) -> Option<EventDraft> {
     })
 }
 
-/// What a record adds to the story; nothing where it does not matter. States, heartbeats and what is only on the way to
-/// something are not looked into.
+/// What a record adds to the story; `None` if it does not matter. States, heartbeats and intermediate events are
+/// ignored.
 fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
     let here = || row.agent.clone().map(Thing::Agent);
     let (about, place) = match &row.kind {
@@ -273,7 +273,7 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
         }
         EventKind::FileChange => (row.path.as_deref().unwrap_or_default().to_owned(), here()),
         EventKind::Knowledge => {
-            row.read().filter(is_told)?;
+            row.read().filter(is_shown)?;
             (row.seq.to_string(), here())
         }
         EventKind::AgentAdded if is_restored => ("restored".to_owned(), here()),
@@ -309,8 +309,8 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
     Some(Step { first: row.seq, row: row.clone(), actors, times: 1, place, is_restored, key })
 }
 
-/// What an agent learned is told; that it was reminded, and how many things it looked at, is not.
-fn is_told(knowledge: &Knowledge) -> bool {
+/// What an agent learned is shown; that it was reminded, and how many things it looked at, is not.
+fn is_shown(knowledge: &Knowledge) -> bool {
     matches!(knowledge, Knowledge::Added { .. } | Knowledge::Updated { .. } | Knowledge::Forgotten { .. })
 }
 
@@ -318,7 +318,7 @@ fn session(row: &EventRow) -> String {
     row.session.as_deref().unwrap_or_default().to_owned()
 }
 
-/// What a person did; nothing where the hand only moved somebody, or where another record says it.
+/// A person's action; `None` if somebody was only moved, or if another record says it.
 fn input(row: &EventRow) -> Option<String> {
     let about = match row.read::<Input>()? {
         Input::Agent(input) => match input {

@@ -16,7 +16,7 @@ use crate::ui::state::dock::Tab;
 use crate::ui::testing::{Stage, agent, stage_pane};
 use crate::view::event_list::{EventList, EventRow};
 
-/// A record: its number, whose it is, what it came from, what it says.
+/// A record: its number, its agent, its cause, and its text.
 type Line = (u64, Option<&'static str>, Option<u64>, Event);
 
 fn row((seq, agent, cause, event): Line) -> Arc<EventRow> {
@@ -62,7 +62,7 @@ fn came(name: &str) -> Event {
     AgentAdded { name: name.into(), profile: name.into(), ..AgentAdded::default() }.into()
 }
 
-/// A person changes the rules; two go to read them; one notes something and talks to the other.
+/// A person changes the rules; two agents go to read them; one notes something and talks to the other.
 fn rules() -> Vec<Line> {
     let (ada, bram) = (Some("ada-1"), Some("bram-1"));
     let participants = vec!["ada-1".into(), "bram-1".into()];
@@ -80,7 +80,7 @@ fn rules() -> Vec<Line> {
     ]
 }
 
-/// The tales of a log, each as its steps in words.
+/// The stories of a log, each as its steps in words.
 fn tales(lines: impl IntoIterator<Item = Line>) -> Vec<Vec<String>> {
     let mut story = Story::default();
     story.names.learn_agent(&"ada-1".into(), &"Ada".into());
@@ -108,7 +108,7 @@ fn one_cause_and_what_it_led_to_are_one_tale_and_whoever_did_the_same_is_one_ste
 }
 
 #[test]
-fn what_only_says_that_life_goes_on_is_no_story_and_what_comes_of_it_is() {
+fn what_only_says_that_life_continues_is_no_story_and_what_comes_of_it_is() {
     let look = ActionQueued { action: "seekInfo".into(), target: Some("rules".into()), ..ActionQueued::default() };
     let ada = Some("ada-1");
     let lines: Vec<Line> = vec![
@@ -121,7 +121,7 @@ fn what_only_says_that_life_goes_on_is_no_story_and_what_comes_of_it_is() {
 }
 
 #[test]
-fn what_several_do_is_told_only_as_far_as_it_holds_for_all() {
+fn what_several_do_is_reported_only_as_far_as_it_holds_for_all() {
     let several = |event: fn() -> Event| -> Vec<Line> {
         ["ada-1", "bram-1", "cleo-1"]
             .into_iter()
@@ -275,7 +275,7 @@ fn a_room_where_nothing_happened_says_what_will_be_told() {
 }
 
 #[test]
-fn a_step_to_which_nothing_came_is_not_told_anew() {
+fn a_step_to_which_nothing_came_is_not_reported_again() {
     let mut window = strip(rules());
     let words = |window: &Harness<'static, Stage>| {
         window.state().panes.story.told.values().map(|told| Arc::as_ptr(&told.words)).collect::<Vec<_>>()

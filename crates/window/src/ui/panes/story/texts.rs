@@ -13,7 +13,7 @@ pub(super) fn entry(words: &str) -> String {
     format!("Story: {words}")
 }
 
-/// What one agent did, and so many others did alike.
+/// What one agent did, and that this many others did the same.
 pub(super) fn and_others(sentence: &str, others: usize) -> String {
     format!("{sentence}, and {others} more")
 }

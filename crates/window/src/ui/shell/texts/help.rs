@@ -7,7 +7,7 @@ pub(crate) const CLOSES_KEYS: &str = "keys";
 pub(crate) const SHORTCUTS: &str = "Shortcuts";
 pub(crate) const GESTURES: &str = "Gestures";
 
-/// What the hands do that no key does, and what it comes to.
+/// Mouse actions without a key, and their effects.
 pub(crate) const GESTURES_AND_MEANINGS: [(&str, &str); 13] = [
     ("Drag empty floor", "Move the view"),
     ("Scroll or pinch", "Zoom at the pointer"),

@@ -62,7 +62,7 @@ pub(crate) fn cancel_job(job: &str) -> String {
     format!("Cancel {job}")
 }
 
-// Cards of what came of something
+// Cards of outcomes
 pub(crate) const DONE: &str = "Done";
 pub(crate) const SOMETHING_WENT_WRONG: &str = "Something went wrong";
 

@@ -17,7 +17,7 @@ pub(crate) const RUN: &str = "Run";
 pub(crate) const EARLIER_TASKS: &str = "Earlier tasks";
 pub(crate) const EARLIER: &str = "Earlier";
 
-// How work stands
+// The status of work
 pub(crate) const STATUS_HINT: &str = "Who is working, and on what";
 pub(crate) const PAUSE_WORK: &str = "Pause work";
 pub(crate) const PAUSE_WORK_HINT: &str = "Pauses tasks; the room keeps running";

@@ -26,7 +26,7 @@ pub(crate) fn speed_name(speed: &str) -> String {
     format!("Speed {speed}")
 }
 
-// What was used so far
+// Usage so far
 pub(crate) const LIMIT_REACHED: &str = "Limit reached";
 
 pub(crate) fn usage(

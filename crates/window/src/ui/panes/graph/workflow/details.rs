@@ -13,12 +13,12 @@ use crate::view::workflows::WorkflowView;
 /// What is being written about a workflow.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Details {
-    /// What it said when this was begun: name, what it is for, when it begins.
+    /// The values when editing began: name, purpose, trigger.
     of: [String; 3],
     draft: [String; 3],
 }
 
-/// The keys of its file, each with what it is called and what may stand there.
+/// The keys of its file, each with its label and a hint on its values.
 const KEYS: [(&str, &str, &str); 3] = [
     ("name", texts::NAME, texts::WORKFLOW_NAME_HINT),
     ("description", texts::PURPOSE, texts::PURPOSE_HINT),

@@ -8,7 +8,7 @@ use crate::view::workflows::StepView;
 /// What is being written into the fields of a step.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct StepDraft {
-    /// The step as it was when this was begun, but for what comes before it.
+    /// The step when editing began, without its dependencies.
     of: StepView,
     pub(super) id: String,
     pub(super) doer: StepAssignee,
@@ -19,7 +19,7 @@ pub(super) struct StepDraft {
     pub(super) keys: BTreeMap<String, String>,
 }
 
-/// What a step says of itself: arrows to it are no part of what is written.
+/// The step's own content: arrows to it are not edited here.
 fn said(step: &StepView) -> StepView {
     StepView { before: Vec::new(), ..step.clone() }
 }

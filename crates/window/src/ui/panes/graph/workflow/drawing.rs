@@ -20,7 +20,7 @@ use crate::view::workflows::{RunView, StepView, WorkflowView};
 
 /// Characters of a line on a card.
 const LINE_CHARS: usize = 24;
-/// What an arrow is drawn from is so wide.
+/// The width of the handle from which an arrow is drawn.
 const HANDLE: f32 = 14.0;
 /// From this zoom on cards have words and can be clicked; from afar they are dots of a colour.
 const WORDS_ZOOM: f32 = 0.4;
@@ -31,7 +31,7 @@ const READABLE_ZOOM: f32 = 0.6;
 /// Around the cards.
 const AIR: f32 = 20.0;
 
-/// The colour of what a step is at.
+/// The colour of a step's status.
 fn status_colour(status: Option<StepStatus>, theme: &Theme) -> Color32 {
     match status {
         None | Some(StepStatus::Waiting | StepStatus::Skipped) => theme.text_soft,
@@ -59,7 +59,7 @@ fn show_from_the_beginning(view: &mut View, bounds: Rect, chosen: Option<&Rect>)
 }
 
 impl WorkflowLayer {
-    /// Draws them, and takes in what is done with them.
+    /// Draws them, and processes what is done with them.
     pub(super) fn draw(
         &mut self,
         ui: &mut Ui,
@@ -161,7 +161,7 @@ impl WorkflowLayer {
         }
     }
 
-    /// The arrow that is being drawn; where it ends on a step, that comes after the one that it begins at.
+    /// The arrow that is being drawn; the step at its end will depend on the step at its start.
     fn link(&mut self, ui: &Ui, theme: &Theme, (file, cards): (&WorkflowView, &[Rect]), done: &mut Done) {
         let Some(from) = self.linking.clone() else { return };
         let (pointer, is_down) = ui.input(|input| (input.pointer.latest_pos(), input.pointer.any_down()));

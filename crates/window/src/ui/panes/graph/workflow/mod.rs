@@ -1,5 +1,5 @@
-//! A workflow as a layer of the graph: steps in order from left to right, with what each is at in the newest run, run from
-//! here and changed here.
+//! A workflow as a layer of the graph: steps in order from left to right, with what each is at in the newest run, run
+//! from here and changed here.
 
 mod details;
 mod draft;
@@ -48,7 +48,7 @@ pub struct WorkflowLayer {
     chosen: Option<String>,
     /// The step that is looked at gets another name as soon as its file says so: from and to.
     renamed: Option<(String, String)>,
-    /// A step was added to so many: it is looked at as soon as it is there.
+    /// The number of steps before one was added: the new one is selected as soon as it exists.
     awaited: Option<usize>,
     /// Whether the workflow itself is looked at.
     shows_details: bool,
@@ -132,7 +132,7 @@ impl WorkflowLayer {
             self.bar(ui, cx, (file, run), &mut done);
         });
         let words = ScrollArea::vertical().id_salt("words").max_height(ui.available_height() * WORDS_SHARE);
-        words.show(ui, |ui| self.told(ui, cx.theme, (file, run), &mut done));
+        words.show(ui, |ui| self.info_ui(ui, cx.theme, (file, run), &mut done));
         ui.add_space(SPACE[1]);
         self.beside(ui, cx, (file, run), &mut done);
         self.take_drop(ui, cx, file, &mut done);
@@ -208,14 +208,14 @@ impl WorkflowLayer {
         }
     }
 
-    /// Begins with what somebody elsewhere asked for.
+    /// Starts a run that was requested elsewhere.
     fn run_if_wanted(&mut self, file: &WorkflowView, run: Option<&RunView>, done: &mut Done) {
         if std::mem::take(&mut self.runs_next) && may_run(file, run) {
             self.begin(file, done);
         }
     }
 
-    /// Runs it, or asks first what it is to be about.
+    /// Runs it, or first asks for its input.
     fn begin(&mut self, file: &WorkflowView, done: &mut Done) {
         self.asks = !file.variables.is_empty();
         self.is_asking_anew = self.asks;
@@ -298,15 +298,15 @@ impl WorkflowLayer {
         }
     }
 
-    /// What is to be said of it: how the newest run is, what it asks, what is wrong, and what a new one is to be about.
-    fn told(&mut self, ui: &mut Ui, theme: &Theme, (file, run): (&WorkflowView, Option<&RunView>), done: &mut Done) {
+    /// Its information: the newest run, its questions, its problems, and the input of a new run.
+    fn info_ui(&mut self, ui: &mut Ui, theme: &Theme, (file, run): (&WorkflowView, Option<&RunView>), done: &mut Done) {
         if let Some(run) = run {
             ui.label(widgets::small(texts::run_is(run.key.number(), run.status.word(), &run.why), theme));
             for asked in &run.asked {
                 self.answer(ui, theme, run, asked, done);
             }
         }
-        // Where nothing is wrong but that nothing was drawn, the drawing says so.
+        // If the only problem is that there are no steps, the drawing area says so.
         for problem in file.problems.iter().filter(|_| !file.is_blank) {
             ui.colored_label(theme.bad, problem);
         }

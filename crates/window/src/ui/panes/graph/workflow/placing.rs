@@ -1,4 +1,5 @@
-//! Where the steps of a workflow stand: a column further than all that come before them, near those that they go on with.
+//! Where the steps of a workflow stand: a column further than all that come before them, near those that they go on
+//! with.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +41,7 @@ impl Placed {
         let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
         places.iter().for_each(|(column, _)| *rows.entry(*column).or_default() += 1);
         let corner = |(column, row): &(usize, usize)| -> Pos2 {
-            // The columns stand beside each other by their middles.
+            // The columns are aligned at their middles.
             let up = rows[column].saturating_sub(1) as f32 / 2.0;
             pos2(*column as f32 * (CARD.x + GAP.x), (*row as f32 - up) * (CARD.y + GAP.y))
         };
@@ -49,7 +50,7 @@ impl Placed {
     }
 }
 
-/// Column and row of each step. Where steps go in a circle, they stand where they come up.
+/// Column and row of each step. Steps in a cycle are placed in the order of their appearance.
 pub(super) fn places(steps: &[StepView]) -> Vec<(usize, usize)> {
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
     let mut left: Vec<usize> = vec![0; steps.len()];
@@ -74,7 +75,7 @@ pub(super) fn places(steps: &[StepView]) -> Vec<(usize, usize)> {
     columns.iter().enumerate().for_each(|(at, column)| by_column.entry(*column).or_default().push(at));
     let mut places = vec![(0, 0); steps.len()];
     for (column, mut members) in by_column {
-        // Beside what they go on with, so that few arrows cross each other.
+        // Near their predecessors, so that few arrows cross each other.
         let beside = |at: &usize| {
             let rows = steps[*at].before.iter().filter(|before| **before < steps.len() && columns[**before] < column);
             let (sum, count) = rows.fold((0, 0), |(sum, count), before| (sum + places[*before].1, count + 1));

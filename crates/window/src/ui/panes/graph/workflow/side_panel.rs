@@ -14,13 +14,13 @@ use crate::ui::widgets::menu;
 use crate::view::theme::{SPACE, Theme};
 use crate::view::workflows::{RunView, StepView, WorkflowView};
 
-/// A prompt is edited in so many lines.
+/// The number of lines of the prompt editor.
 const ROWS: usize = 6;
 
-/// So many other steps are listed; of more, those are that are looked for.
+/// How many other steps are listed; beyond that, those that match the search.
 const STEPS_SHOWN: usize = 30;
 
-/// A key that few steps have: what it is called, what may stand there, and whether agents alone have it.
+/// A key that few steps have: its label, a hint on its values, and whether only agents have it.
 struct RareKey {
     key: &'static str,
     label: &'static str,
@@ -131,7 +131,7 @@ fn fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut 
         let called = ui.label(widgets::small(label, theme)).id;
         widgets::area(ui, &mut draft.prompt, label, texts::PROMPT_HINT, ROWS).labelled_by(called);
     }
-    // An approval gives yes or no and a comment, and nothing else.
+    // An approval has the outputs yes or no and a comment, and no others.
     if draft.doer != StepAssignee::Person(PersonWants::Approval) || !draft.outputs.is_empty() {
         labelled(ui, theme, &mut draft.outputs, texts::OUTPUTS, texts::OUTPUTS_HINT);
     }
@@ -142,7 +142,7 @@ fn fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut 
     let is_said = |key: &str, keys: &std::collections::BTreeMap<String, String>| {
         keys.get(key).is_some_and(|text| !text.trim().is_empty())
     };
-    // What says nothing here is shown where it stands, so that it can be taken out.
+    // A key without effect is shown in its place, so that it can be removed.
     let shown: Vec<&RareKey> = RARE_KEYS
         .iter()
         .filter(|rare| is_agents || is_said(rare.key, keys) || (!rare.is_agents && !is_workflow))

@@ -1,4 +1,4 @@
-//! A person runs a workflow, answers it and changes it in its layer of the graph.
+//! A person runs a workflow, answers it, and changes it in its layer of the graph.
 
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ fn what_is_typed_after_run_says_what_it_is_about_and_enter_begins() {
 }
 
 #[test]
-fn what_steps_are_at_is_seen_and_a_failed_run_goes_on() {
+fn what_steps_are_at_is_seen_and_a_failed_run_continues() {
     let mut window = stage(Some(run(RunStatus::Failed, Vec::new())));
     window.run();
     for label in ["Step look, ada, done", "Step write, ada, failed"] {
@@ -189,7 +189,7 @@ fn a_step_is_changed_beside_the_drawing() {
     assert_eq!(told[1], WorkflowCommand::Edit { path: PATH.into(), edit: removed });
 }
 
-/// The middle of what has this name.
+/// The middle of the widget with this name.
 fn middle(window: &Harness<'static, Stage>, label: &str) -> egui::Pos2 {
     window.get_by_label(label).rect().center()
 }
@@ -265,7 +265,7 @@ fn the_layer_is_chosen_and_what_is_asked_for_elsewhere_is_run_here() {
     assert!(asked(&window).is_empty());
 }
 
-/// The workflow that is shown, as its file says by now.
+/// The workflow that is shown, according to its present file.
 fn with_steps(window: &mut Harness<'static, Stage>, change: impl Fn(&mut Vec<StepView>)) {
     let room = &mut window.state_mut().room;
     let mut views = (*room.workflows).clone();

@@ -1,4 +1,4 @@
-//! Chats, earlier work and prompts of agents, and who has read an element.
+//! Chats, earlier work and prompts of agents, and the readers of an element.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ fn what_waits_for_a_person_is_decided_beside_the_chat_and_work_is_stopped_there(
     let mut window = inspect(&[ada()]);
     let question = crate::ui::testing::question(7, "ada-1", "delete notes.md");
     detail(&mut window, |detail| detail.chat = Some(at_work(Some(question), None)));
-    // What has just come takes no answer yet.
+    // A new card does not accept answers yet.
     window.run_steps(40);
     for label in ["Allow Ada", "Refuse Ada", "Stop its work"] {
         click(&mut window, label);

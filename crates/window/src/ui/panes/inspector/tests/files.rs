@@ -1,4 +1,4 @@
-//! Files: what they are, their versions, and having one back.
+//! Files: their kinds, their versions, and restoring one.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn version(number: u64, author: &str) -> FileVersion {
     FileVersion { number, time_ms, author: author.into(), activation, order_key: None, chars: 1_204 }
 }
 
-/// The inspector about a file with three versions, all of which can be read.
+/// The inspector with a file that has three versions, all of which can be read.
 fn inspect_file(is_there: bool) -> Harness<'static, Stage> {
     let mut state = UiState::default();
     state.selection.choose_file(Some(PATH.to_owned()));
@@ -75,7 +75,7 @@ fn a_version_is_compared_to_the_one_before_and_to_any_other() {
 }
 
 #[test]
-fn a_version_is_had_back_once_and_it_is_told_how_that_went() {
+fn a_version_is_restored_once_and_the_result_is_shown() {
     let mut window = inspect_file(true);
     click(&mut window, "Version 3");
     click(&mut window, "Restore version 3");
@@ -96,7 +96,7 @@ fn a_version_is_had_back_once_and_it_is_told_how_that_went() {
 }
 
 #[test]
-fn a_file_that_is_gone_can_be_had_back() {
+fn a_file_that_is_gone_can_be_restored() {
     let mut window = inspect_file(false);
     assert!(is_shown(&window, "Deleted. Restore any version below."));
     click(&mut window, "Open in a tab");

@@ -1,4 +1,4 @@
-//! What the inspector shows and asks for.
+//! What the inspector shows, and the commands that it requests.
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -66,7 +66,7 @@ fn tab_leads_through_the_inspector_as_it_is_read_and_everything_in_it_has_a_name
 }
 
 #[test]
-fn what_happened_last_is_not_told_twice_side_by_side() {
+fn what_happened_last_is_not_reported_twice_side_by_side() {
     let mut window = inspect(&[]);
     assert!(window.query_by_label("Whole log").is_some());
     window.state_mut().state.dock.show(&Tab::Log, |_| false);
@@ -75,7 +75,7 @@ fn what_happened_last_is_not_told_twice_side_by_side() {
 }
 
 #[test]
-fn a_behaviour_is_set_and_can_be_taken_back() {
+fn a_behaviour_is_set_and_can_be_undone() {
     let mut window = inspect(&[ada()]);
     click(&mut window, "About of the agent");
     click(&mut window, "Behaviour patrol");

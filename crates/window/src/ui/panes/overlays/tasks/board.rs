@@ -1,5 +1,5 @@
-//! What a task board that is opened shows, worked out from the file: which tasks are listed, what is wrong with each, and
-//! what it means that one is put down somewhere. Pure.
+//! What a task board that is opened shows, worked out from the file: which tasks are listed, what is wrong with each,
+//! and what it means that one is put down somewhere. Pure.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::ui::panes::overlays::texts;
 use crate::view::model::{RoomModel, TasksView};
 use crate::workspace::task_files::{Column, Task, TaskFile, columns};
 
-/// What is wrong with the tasks of a file, by their places in it, and what is wrong beside them.
+/// The problems of a file's tasks, by their positions, and its other problems.
 #[derive(Default)]
 pub(super) struct Found<'a> {
     /// At a task.
@@ -44,7 +44,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Whether a task says what is searched for: in its title, its tags, its names or its id.
+/// Whether a task matches the search: by its title, its tags, its names or its id.
 pub(super) fn fits(task: &Task, wanted: &str) -> bool {
     let has = |text: &str| text.to_lowercase().contains(wanted);
     wanted.is_empty()
@@ -54,7 +54,7 @@ pub(super) fn fits(task: &Task, wanted: &str) -> bool {
         || task.stakeholders.iter().any(|name| has(&format!("@{}", name.text)))
 }
 
-/// The tasks of a column that fit what is searched for, as they are shown: of what is done, the last first.
+/// The tasks of a column that match the search, in the order in which they are shown: of finished ones, the last first.
 pub(super) fn listed(board: &TasksView, column: usize, wanted: &str) -> Vec<usize> {
     let fit = board.columns[column].iter().copied().filter(|task| fits(&board.file.tasks[*task], wanted));
     if Column::SHOWN[column] == Column::Done { fit.rev().collect() } else { fit.collect() }
@@ -67,8 +67,8 @@ pub(super) fn why_not(room: &RoomModel, task: &Task, column: Column) -> Option<S
     is_agents.then(|| texts::starts_automatically(&agent.name))
 }
 
-/// What it means that a task is put down in a column, before another or behind it, or anywhere in it; nothing where it
-/// stands there already.
+/// The command of dropping a task in a column, before or after another one, or anywhere in it; `None` if it is there
+/// already.
 pub(super) fn put_down(file: &TaskFile, task: usize, column: Column, beside: Option<(usize, bool)>) -> Option<TaskAct> {
     let moved = &file.tasks[task];
     let to = (Column::of(moved).shown() != column).then_some(column);
@@ -77,7 +77,7 @@ pub(super) fn put_down(file: &TaskFile, task: usize, column: Column, beside: Opt
     (to.is_some() || place.is_some()).then(|| TaskAct::MoveTask { id: moved.id.clone(), column: to, place })
 }
 
-/// Where in its list a task comes to stand beside another one of it; nothing in another list, or where it stands there.
+/// The new position of a task beside another one of its list; `None` in another list, or if it is there already.
 fn place(file: &TaskFile, task: usize, other: usize, is_before: bool) -> Option<TaskPlace> {
     let list = siblings(file, task);
     let at = list.iter().position(|one| *one == other)?;
@@ -101,7 +101,7 @@ pub(super) fn step(file: &TaskFile, task: usize, is_up: bool) -> Option<TaskAct>
     Some(TaskAct::MoveTask { id: file.tasks[task].id.clone(), column: None, place: Some(place) })
 }
 
-/// The tasks of the list in which a task stands.
+/// The tasks of the list that contains a task.
 fn siblings(file: &TaskFile, task: usize) -> Vec<usize> {
     let section = |task: &Task| file.sections.iter().rposition(|section| section.start <= task.span.start);
     let own = &file.tasks[task];
@@ -143,7 +143,7 @@ mod tests {
             moved(put_down(&file, 0, Column::Done, Some((4, false)))),
             Some((Some(Column::Done), Some(TaskPlace::Last)))
         );
-        assert_eq!(put_down(&file, 0, Column::Open, Some((2, true))), None, "it stands there");
+        assert_eq!(put_down(&file, 0, Column::Open, Some((2, true))), None, "it is there already");
         assert_eq!(put_down(&file, 0, Column::Open, None), None);
         assert_eq!(put_down(&file, 1, Column::Open, Some((2, true))), None, "it is in another list");
         assert_eq!(moved(put_down(&file, 1, Column::InWork, Some((2, true)))), Some((Some(Column::InWork), None)));

@@ -18,7 +18,7 @@ use crate::workspace::task_files::columns::{is_person, is_question, says};
 use crate::workspace::task_files::permission::waits_for_person;
 use crate::workspace::task_files::{Column, Priority, Task};
 
-/// A title is shown up to so many characters on a card.
+/// How many characters of a title a card shows.
 const TITLE_CHARS: usize = 160;
 /// And a result.
 const RESULT_CHARS: usize = 120;
@@ -71,7 +71,7 @@ pub(super) fn content_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands:
             marks_ui(ui, board, task);
         });
     }
-    for told in told(board, task) {
+    for told in status_notes(board, task) {
         ui.add(Label::new(widgets::small(told, theme)).wrap().selectable(false));
     }
     if let Some(problem) = board.found.worst(index) {
@@ -127,8 +127,8 @@ fn who_ui(ui: &mut Ui, board: &Board<'_>, name: &str) {
     ui.add(Label::new(RichText::new(called).size(TYPE[0]).color(board.theme.text)).selectable(false));
 }
 
-/// What there is to say of where a task stands: what it waits for, and what it came to.
-fn told(board: &Board<'_>, task: &Task) -> Vec<String> {
+/// Notes on the status of a task: what it waits for, and its result.
+fn status_notes(board: &Board<'_>, task: &Task) -> Vec<String> {
     let file = &board.tasks.file;
     let mut told = Vec::new();
     let column = Column::of(task);

@@ -14,14 +14,14 @@ use crate::ui::widgets;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE};
 use crate::workspace::task_files::Column;
 
-/// A column is at least so wide; where there is no room for all of them, one is shown.
+/// The minimum width of a column; without room for all of them, one is shown.
 const LEAST_POINTS: f32 = 128.0;
 /// More cards of one column are not laid out; the search finds the others.
 const CARDS_AT_MOST: usize = 60;
 
-/// A card in the hand: the task, by id, and the board that it is of.
+/// A dragged card: the task, by id, and its board.
 #[derive(Clone, PartialEq)]
-struct InHand {
+struct DraggedCard {
     board: String,
     id: String,
 }
@@ -60,7 +60,7 @@ fn column_ui(ui: &mut Ui, board: &Board<'_>, index: usize, has_head: bool, done:
     let (column, theme) = (Column::SHOWN[index], board.theme);
     let place = ui.available_rect_before_wrap();
     let ground = ui.interact(place, ui.id().with("ground"), Sense::hover());
-    let is_over = ground.dnd_hover_payload::<InHand>().is_some_and(|hand| hand.board == *board.element.id);
+    let is_over = ground.dnd_hover_payload::<DraggedCard>().is_some_and(|hand| hand.board == *board.element.id);
     let fill = widgets::mix(theme.panel, theme.line, if is_over { 0.75 } else { 0.4 });
     ui.painter().rect_filled(place, CornerRadius::same(RADIUS[1]), fill);
     let inner = place.shrink2(vec2(SPACE[0] + 2.0, SPACE[1]));
@@ -90,7 +90,7 @@ fn column_ui(ui: &mut Ui, board: &Board<'_>, index: usize, has_head: bool, done:
             ui.label(widgets::small(texts::NO_TASKS_IN_COLUMN, theme));
         }
     });
-    if let Some(hand) = ground.dnd_release_payload::<InHand>().filter(|hand| hand.board == *board.element.id) {
+    if let Some(hand) = ground.dnd_release_payload::<DraggedCard>().filter(|hand| hand.board == *board.element.id) {
         let file = &board.tasks.file;
         let Some(task) = file.tasks.iter().position(|task| task.id == hand.id) else { return };
         match why_not(board.cx.room, &file.tasks[task], column) {
@@ -100,7 +100,7 @@ fn column_ui(ui: &mut Ui, board: &Board<'_>, index: usize, has_head: bool, done:
     }
 }
 
-/// One card. While another is held over it: whether that would come to stand before it.
+/// One card. While another is dragged over it: whether that would be dropped before it.
 fn card_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) -> Option<bool> {
     let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
     let is_open = board.open == Some(index);
@@ -121,9 +121,9 @@ fn card_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) -> Opt
     if response.clicked() {
         done.clicked = Some(index);
     }
-    response.dnd_set_drag_payload(InHand { board: board.element.id.to_string(), id: task.id.clone() });
+    response.dnd_set_drag_payload(DraggedCard { board: board.element.id.to_string(), id: task.id.clone() });
     let pointer = ui.ctx().pointer_interact_pos()?;
-    let hand = DragAndDrop::payload::<InHand>(ui.ctx()).filter(|hand| hand.id != task.id)?;
+    let hand = DragAndDrop::payload::<DraggedCard>(ui.ctx()).filter(|hand| hand.id != task.id)?;
     let is_here = hand.board == *board.element.id && response.rect.expand(3.0).contains(pointer);
     is_here.then(|| {
         let is_before = pointer.y < response.rect.center().y;
@@ -133,9 +133,10 @@ fn card_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) -> Opt
     })
 }
 
-/// What is in the hand, beside the pointer.
+/// The dragged card, beside the pointer.
 fn in_hand_ui(ui: &Ui, board: &Board<'_>) {
-    let Some(hand) = DragAndDrop::payload::<InHand>(ui.ctx()).filter(|hand| hand.board == *board.element.id) else {
+    let Some(hand) = DragAndDrop::payload::<DraggedCard>(ui.ctx()).filter(|hand| hand.board == *board.element.id)
+    else {
         return;
     };
     let (Some(at), Some(task)) =

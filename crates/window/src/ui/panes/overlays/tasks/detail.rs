@@ -1,5 +1,5 @@
-//! The chosen task, with everything that is written at it and all that can be done to it. A question is answered here on
-//! the one card for questions.
+//! The chosen task, with everything that is written at it and all that can be done to it. A question is answered here
+//! on the one card for questions.
 
 use egui::{Label, RichText, Ui};
 
@@ -63,30 +63,26 @@ fn change(task: &Task) -> (String, Option<String>, Option<String>, Option<Vec<St
 /// Its title, which is written when the field is left.
 fn title_ui(ui: &mut Ui, board: &Board<'_>, index: usize, own: &mut Overlays, done: &mut Done) {
     let task = &board.tasks.file.tasks[index];
-    let line = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
-    ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        if widgets::icon_button(ui, Icon::Cross, texts::CLOSE_TASK, false, board.theme).clicked() {
-            done.clicked = Some(index);
-        }
+    let mut new_title = None;
+    let write = |ui: &mut Ui| {
         let name = format!("title of {} on {}", task.id, board.element.id);
         let mut draft = own.drafts.get(&name).cloned().unwrap_or_else(|| task.title.text.clone());
-        let size = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
-        let field = ui.allocate_ui(size, |ui| {
-            ui.add_enabled_ui(!task.has_errors, |ui| {
-                widgets::field(ui, &mut draft, texts::TASK_TITLE, texts::TASK_TITLE_HINT)
-            })
-            .inner
+        let field = ui.add_enabled_ui(!task.has_errors, |ui| {
+            widgets::field(ui, &mut draft, texts::TASK_TITLE, texts::TASK_TITLE_HINT)
         });
-        if let Some(title) = written(ui, &field.inner, (name, draft, &task.title.text), own)
-            && !title.trim().is_empty()
-        {
-            let (id, _, priority, assignees, tags) = change(task);
-            done.commands.push(board.act(TaskAct::ChangeTask { id, title: Some(title), priority, assignees, tags }));
-        }
-    });
+        new_title = written(ui, &field.inner, (name, draft, &task.title.text), own);
+    };
+    let close = |ui: &mut Ui| widgets::icon_button(ui, Icon::Cross, texts::CLOSE_TASK, false, board.theme).clicked();
+    if widgets::line(ui, "title", write, close) {
+        done.clicked = Some(index);
+    }
+    if let Some(title) = new_title.filter(|title| !title.trim().is_empty()) {
+        let (id, _, priority, assignees, tags) = change(task);
+        done.commands.push(board.act(TaskAct::ChangeTask { id, title: Some(title), priority, assignees, tags }));
+    }
 }
 
-/// Keeps what is being written, and gives it back when the field is left with something new in it.
+/// Keeps a draft, and returns it when the field loses the focus after a change.
 fn written(
     ui: &Ui,
     field: &egui::Response,
@@ -255,7 +251,7 @@ fn last_row(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
     });
 }
 
-/// A question of an agent: its card, while it is asked in this room, and what became of it afterwards.
+/// A question of an agent: its card while it is open in this room, and its outcome afterwards.
 fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
     let task = &board.tasks.file.tasks[index];
     let mut asked = board.cx.room.work.pieces.iter().filter_map(|piece| piece.question.as_ref());
@@ -267,7 +263,7 @@ fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
     widgets::in_card(ui, board.theme, |ui| {
         ui.spacing_mut().item_spacing.y = SPACE[0];
         let title = RichText::new(&task.title.text).size(TYPE[1]).strong();
-        let (_, is_closed) = widgets::beside_buttons(ui, title, |ui| {
+        let (_, is_closed) = widgets::beside_button(ui, title, |ui| {
             widgets::icon_button(ui, Icon::Cross, texts::CLOSE_TASK, false, board.theme).clicked()
         });
         if is_closed {

@@ -1,5 +1,5 @@
-//! A task board: the tasks of a file in columns or as a tree, edited in place. Everything that is done here is an act on
-//! the file; questions of agents are answered on the one card for questions.
+//! A task board: the tasks of a file in columns or as a tree, edited in place. Everything that is done here is an act
+//! on the file; questions of agents are answered on the one card for questions.
 
 mod board;
 mod card;
@@ -7,7 +7,7 @@ mod columns;
 mod detail;
 mod tree;
 
-use egui::{ScrollArea, Ui, UiBuilder, vec2};
+use egui::{ScrollArea, Ui, UiBuilder};
 
 use self::board::Found;
 use super::{Overlays, edit};
@@ -21,11 +21,11 @@ use crate::view::model::{ElementView, TasksView};
 use crate::view::theme::{SPACE, Theme};
 use crate::workspace::layout::APPROVALS_FILE;
 
-/// From this width on the chosen task stands beside the others, else below them.
+/// From this width on the chosen task is shown beside the others, otherwise below them.
 const BESIDE_POINTS: f32 = 820.0;
 /// How wide it is there.
 const DETAIL_POINTS: f32 = 320.0;
-/// From this height on it stands below them, else in their place.
+/// From this height on it is shown below them, otherwise in their place.
 const BELOW_POINTS: f32 = 320.0;
 /// How much of the height it has below them.
 const DETAIL_SHARE: f32 = 0.5;
@@ -181,19 +181,21 @@ fn parts(ui: &mut Ui, is_open: bool, below: f32) -> [Ui; 2] {
     })
 }
 
-/// The line in which a task is written as it stands in the file.
+/// The field in which a task is written in the format of the file.
 fn add_ui(ui: &mut Ui, board: &Board<'_>, own: &mut Overlays, done: &mut Done) {
     let draft = own.drafts.entry(format!("new task on {}", board.element.id)).or_default();
-    let line = vec2(ui.available_width(), ui.spacing().interact_size.y);
-    ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        let is_written = !draft.trim().is_empty();
-        let add = widgets::primary(ui, is_written, texts::ADD_TASK, board.theme).clicked();
-        let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
-        let field = ui.allocate_ui(size, |ui| widgets::field(ui, draft, texts::NEW_TASK, texts::NEW_TASK_HINT));
-        if is_written && (add || widgets::entered(ui, &field.inner)) {
-            done.commands.push(board.act(TaskAct::AddTask { line: draft.trim().to_owned(), below: None }));
-            draft.clear();
-            field.inner.request_focus();
-        }
-    });
+    let is_written = !draft.trim().is_empty();
+    let (mut entered, mut field) = (false, None);
+    let write = |ui: &mut Ui| {
+        let response = widgets::field(ui, draft, texts::NEW_TASK, texts::NEW_TASK_HINT);
+        entered = widgets::entered(ui, &response);
+        field = Some(response);
+    };
+    let add = |ui: &mut Ui| widgets::primary(ui, is_written, texts::ADD_TASK, board.theme).clicked();
+    let is_clicked = widgets::line(ui, "new task", write, add);
+    if is_written && (is_clicked || entered) {
+        done.commands.push(board.act(TaskAct::AddTask { line: draft.trim().to_owned(), below: None }));
+        draft.clear();
+        field.iter().for_each(egui::Response::request_focus);
+    }
 }

@@ -1,5 +1,5 @@
-//! The board as a tree: a row for each task in the order of the file, subtasks below their task. Only the rows on screen
-//! are drawn.
+//! The board as a tree: a row for each task in the order of the file, subtasks below their task. Only the rows on
+//! screen are drawn.
 
 use egui::{Align, CornerRadius, Label, Layout, ScrollArea, Sense, Stroke, Ui, UiBuilder, vec2};
 
@@ -17,7 +17,7 @@ const ROW_POINTS: f32 = 30.0;
 /// By how much subtasks are indented, and how far at most.
 const INDENT_POINTS: f32 = 18.0;
 const DEPTH_SHOWN: usize = 8;
-/// Of the width a row leaves so much for who has the task.
+/// The share of a row's width for the assignees.
 const MARKS_SHARE: f32 = 0.36;
 
 pub(super) fn tree_ui(ui: &mut Ui, board: &Board<'_>, done: &mut Done) {
