@@ -273,7 +273,7 @@ impl Room {
 fn look_for_confinement() {
     // Kept where it was found: the room asks for it again.
     let look = || {
-        ConfinementFound::on_this_computer();
+        SandboxDetected::on_this_computer();
     };
     if let Err(error) = std::thread::Builder::new().name("confinement".into()).spawn(look) {
         tracing::debug!("what keeps programs in is looked for later: {error}");

@@ -53,7 +53,7 @@ struct Checking {
 }
 
 #[derive(Args)]
-struct Calling {
+struct CallArguments {
     /// The server's name, or AGENT/NAME for an agent's own
     server: String,
     /// The tool, as the server calls it
@@ -66,7 +66,7 @@ struct Calling {
 }
 
 #[derive(Args)]
-struct Chosen {
+struct ServerArguments {
     /// The server's name, or AGENT/NAME for an agent's own
     server: String,
     #[command(flatten)]
@@ -321,8 +321,8 @@ fn allow(allowing: &Allowing) -> Outcome {
     Ok(Ending::Done)
 }
 
-fn forbid(chosen: &Chosen) -> Outcome {
-    let here = Here::of(&chosen.place)?;
+fn forbid(chosen: &ServerArguments) -> Outcome {
+    let here = Context::of(&chosen.place)?;
     let failed = |problem: Problem| Complaint::failed(problem.what).hint(problem.remedy);
     let label = match here.find(&chosen.server) {
         Ok(written) => {

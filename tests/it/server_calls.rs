@@ -26,11 +26,11 @@ use crate::workshop::Workshop;
 pub fn trials() -> Vec<Trial> {
     let cases = cases![
         a_call_that_is_stopped_ends_at_once_and_the_server_hears_of_it,
-        calls_go_on_while_a_server_is_asked_again_what_it_offers,
+        calls_continue_while_a_server_is_asked_again_what_it_offers,
         a_server_that_changes_its_lists_without_end_is_followed_more_slowly,
         a_question_is_about_the_call_that_the_server_names,
         a_question_about_no_call_says_so_where_there_are_several,
-        a_server_that_was_killed_is_connected_again_and_its_call_is_told,
+        a_server_that_was_killed_is_connected_again_and_its_call_is_reported,
         a_server_that_does_not_start_is_tried_more_and_more_seldom,
         all_who_need_a_server_share_one_process,
         lists_that_grow_and_shrink_are_followed_of_every_kind,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::gateway::mcp::{McpHints, McpNews, McpOffer, McpReply, McpTool};
 use agent_workshop::gateway::peers::forbid_peer;
-use agent_workshop::gateway::{GatewayEnvironment, McpHeard, McpServers};
+use agent_workshop::gateway::{GatewayEnvironment, McpStatusChanged, McpServers};
 use agent_workshop::workspace::Problems;
 use libtest_mimic::Trial;
 use serde_json::{Map, Value, json};
@@ -151,7 +151,7 @@ fn a_second_change_of_a_description_is_told_like_the_first() {
             hints: McpHints::default(),
         };
         let offer = Box::new(McpOffer { tools: vec![add], ..McpOffer::default() });
-        room.push(McpHeard { key: key.clone(), news: McpNews::Ready { offer } });
+        room.push(McpStatusChanged { key: key.clone(), news: McpNews::Ready { offer } });
         room.tick();
         room.tick();
         assert_eq!(told(&room).len(), changes, "{description}: {:#?}", room.log());

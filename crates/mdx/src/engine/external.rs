@@ -255,9 +255,9 @@ impl Running {
         (program, link): (&Arc<Program>, &Link),
     ) -> Option<Result<String, ToolFailure>> {
         match serde_json::from_str(line) {
-            Ok(Said::Done { text }) => Some(Ok(text)),
-            Ok(Said::Undefined) => Some(Err(ToolFailure::new(FailureKind::Code, NO_EXECUTE))),
-            Ok(Said::Threw { message, stack }) => {
+            Ok(ProgramMessage::Done { text }) => Some(Ok(text)),
+            Ok(ProgramMessage::Undefined) => Some(Err(ToolFailure::new(FailureKind::Code, NO_EXECUTE))),
+            Ok(ProgramMessage::Threw { message, stack }) => {
                 let written = runtime.folder.join(TOOL_FILE).display().to_string();
                 let stack = stack.replace(&format!("file://{written}"), &call.file).replace(&written, &call.file);
                 let (file, first_line) = (call.file.clone(), call.first_line);

@@ -99,8 +99,8 @@ pub use process::{USUAL_VARIABLES, end_group, found as found_program};
 pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
 pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
-pub use sandbox_detection::{KeepsProgramsIn, SandboxDetected};
-pub use servers::{McpCalls, McpHeard, McpSeen, McpServerStatus, McpServers, McpTry, McpWanted, ServersHeard};
+pub use sandbox_detection::{HasSandbox, SandboxDetected};
+pub use servers::{McpCalls, McpStatusChanged, SeenToolDescriptions, McpServerStatus, McpServers, McpTry, McpWanted, ServerMessagesReceived};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
 pub use user_overrides::{ProviderOverride, TrialUsed};
@@ -134,7 +134,7 @@ pub fn plugin(app: &mut App) {
     // Owned by the layer below; registered here as well, so that this layer runs without its systems.
     app.init_resource::<SpokenSentences>();
     app.init_resource::<WebCalls>();
-    app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<SandboxDetected>();
+    app.init_resource::<ProgramCalls>().init_resource::<HasSandbox>().add_input::<SandboxDetected>();
     app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkOver>();
     app.init_resource::<AddedEvents>();
     let mut added = app.world_mut().resource_mut::<AddedEvents>();

@@ -32,7 +32,7 @@ pub struct HasSandbox(pub bool);
 
 pub(super) fn apply_sandbox_detection(
     mut found: MessageReader<SandboxDetected>,
-    mut keeps_in: ResMut<KeepsProgramsIn>,
+    mut keeps_in: ResMut<HasSandbox>,
 ) {
     for found in found.read() {
         keeps_in.0 = found.keeps_in;

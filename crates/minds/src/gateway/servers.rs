@@ -151,7 +151,7 @@ impl Section for SeenToolDescriptions {
     }
 }
 
-impl McpSeen {
+impl SeenToolDescriptions {
     /// Remembers what tools are like; those that were otherwise before, each with a number for what it is like now.
     fn note(&mut self, key: &Id, offer: &McpOffer) -> Vec<(String, u64)> {
         let mut known: usize = self.0.values().map(BTreeMap::len).sum();
@@ -481,7 +481,7 @@ mod tests {
             hints: super::super::mcp::McpHints::default(),
         };
         let offer = |description: &str| McpOffer { tools: vec![tool(description)], ..McpOffer::default() };
-        let (mut seen, key) = (McpSeen::default(), Id::from("git#1"));
+        let (mut seen, key) = (SeenToolDescriptions::default(), Id::from("git#1"));
         let mut names = |description: &str| -> Vec<String> {
             seen.note(&key, &offer(description)).into_iter().map(|(name, _)| name).collect()
         };
@@ -493,7 +493,7 @@ mod tests {
 
     #[test]
     fn each_change_of_a_tool_has_words_of_its_own_which_are_quoted_and_cut() {
-        let (mut seen, key) = (McpSeen::default(), Id::from("git#1"));
+        let (mut seen, key) = (SeenToolDescriptions::default(), Id::from("git#1"));
         let offer = |description: &str, count: usize| {
             let tool = |at: usize| McpTool {
                 name: format!("add{at}"),

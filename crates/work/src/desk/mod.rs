@@ -85,7 +85,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneWrite>()
         .add_tick_message::<FileChanged>();
-    app.add_input::<modules::ModulesHeard>().add_tick_message::<modules::PromptAnswered>();
+    app.add_input::<modules::ModulesReported>().add_tick_message::<modules::PromptAnswered>();
     app.world_mut().resource_mut::<AddedEvents>().add::<modules::ModuleLogged>();
     let mut tools = app.world_mut().get_resource_or_init::<Tools>();
     tools.add_executor(DESK);

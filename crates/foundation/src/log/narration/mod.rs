@@ -113,7 +113,7 @@ impl<'a> Narrator<'a> {
 
     /// The same of a record that is kept in another form: its kind, its agent, and its data.
     pub fn sentence_of(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> String {
-        let Narration { what, remedy } = self.told_of(kind, agent, data);
+        let Narration { what, remedy } = self.narrate_kind(kind, agent, data);
         let told = truncate(&with(&what, ". What to do: ", &remedy), SENTENCE_CHARS);
         // Paths, ids and names of tools are written as they are.
         let is_word =

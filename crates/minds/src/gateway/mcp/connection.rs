@@ -114,7 +114,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             }
         }
         McpTransport::Http { url, headers } => {
-            let Reached { client, url, headers, redactor } = reach(url, headers, terms, place)?;
+            let HttpAccess { client, url, headers, redactor } = reach(url, headers, terms, place)?;
             let transport = redacted(streamable(client, url, headers), redactor.clone());
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),

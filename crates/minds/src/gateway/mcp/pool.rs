@@ -205,7 +205,7 @@ impl Pool {
 }
 
 /// What a server offers once it has settled.
-async fn offer_soon(line: Line, terms: Arc<McpTerms>, wait: Duration) -> Result<McpOffer, McpFailure> {
+async fn offer_soon(line: ServerChannel, terms: Arc<McpTerms>, wait: Duration) -> Result<McpOffer, McpFailure> {
     sleep(wait).await;
     line.offer(&terms).await
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::log_allowance::{Allowed, LogAllowance};
-use super::{HeardModule, HeardTool, ModuleCall, ModuleLogged, ModulesHeard, path_of};
+use super::{ReportedModule, ReportedTool, ModuleCall, ModuleLogged, ModulesReported, path_of};
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id, Problem};
 use crate::engine::{HostAnswer, HostCall, HostRequest, LogLine, ModuleCommand, ModuleMessage};
@@ -234,7 +234,7 @@ impl OpenModules {
             Allowed::Dropped => return None,
         };
         let line = ModuleLogged { module, level, text: truncate(&text, LINE_CHARS_AT_MOST) };
-        Some(Say::Heard(ModulesHeard::Logged { profile: self.profile.clone(), line }))
+        Some(Say::Heard(ModulesReported::Logged { profile: self.profile.clone(), line }))
     }
 
     /// Forgets the work that need not wait any more.
@@ -353,7 +353,7 @@ impl OpenModules {
     }
 }
 
-fn heard_tool(tool: &crate::engine::ModuleTool) -> HeardTool {
+fn described_tool(tool: &crate::engine::ModuleTool) -> ReportedTool {
     let parameters = match &tool.parameters {
         Value::Object(_) => tool.parameters.clone(),
         _ => Value::Object(Map::from_iter([("type".to_owned(), Value::from("object"))])),

@@ -101,7 +101,7 @@ impl Input for ModulesReported {
 
 /// A module, as it says of itself.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct HeardModule {
+pub struct ReportedModule {
     /// Its file, by its path in the agent's folder.
     pub file: String,
     /// What it is called.

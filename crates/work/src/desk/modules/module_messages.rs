@@ -7,7 +7,7 @@ use bevy::ecs::prelude::*;
 use serde_json::Value;
 
 use super::{
-    HeardModule, HeardTool, MODULES, ModuleCall, ModuleLogged, ModulePrompt, ModulePrompts, ModulesHeard,
+    ReportedModule, ReportedTool, MODULES, ModuleCall, ModuleLogged, ModulePrompt, ModulePrompts, ModulesReported,
     PromptAnswered, answer_of, path_of,
 };
 use crate::agent::agent_file::folder_of_agent;
@@ -25,7 +25,7 @@ const BY: &str = "module";
 
 /// The modules that there are, by profile. Not saved: they say it again when a room is reopened.
 #[derive(Resource, Default, Debug)]
-pub(in crate::desk) struct KnownModules(BTreeMap<Id, Vec<HeardModule>>);
+pub(in crate::desk) struct KnownModules(BTreeMap<Id, Vec<ReportedModule>>);
 
 impl KnownModules {
     pub(super) fn is_empty(&self) -> bool {
@@ -49,18 +49,18 @@ pub(in crate::desk) fn apply_module_messages(
 ) {
     for news in news.read() {
         let (profile, modules, problems) = match news {
-            ModulesHeard::Are { profile, modules, problems } => (profile, modules, problems),
-            ModulesHeard::Asked { work } => {
+            ModulesReported::Are { profile, modules, problems } => (profile, modules, problems),
+            ModulesReported::Asked { work } => {
                 words.go_on(*work);
                 continue;
             }
-            ModulesHeard::Logged { profile, line } => {
+            ModulesReported::Logged { profile, line } => {
                 let here = roster.iter().filter_map(|(_, entity)| agents.get(entity).ok());
                 let agent = here.filter(|agent| agent.profile == *profile).map(|agent| &agent.id).min();
                 log.write(draft_of(line, agent));
                 continue;
             }
-            ModulesHeard::Prompts { .. } => continue,
+            ModulesReported::Prompts { .. } => continue,
         };
         let known = &mut known.0;
         let scope = ToolScope::Profile(profile.clone());

@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, bounded};
 use super::agent_modules::{OpenModules, Say};
 use super::module_messages::draft_of;
 use super::{
-    MODULES, ModuleCall, ModuleLogged, ModulesHeard, ModulesLoading, PromptAnswered, code_files, module_files,
+    MODULES, ModuleCall, ModuleLogged, ModulesReported, ModulesLoading, PromptAnswered, code_files, module_files,
 };
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::{Agent, Profiles, Roster};
@@ -155,7 +155,7 @@ impl RunningModules {
 
     /// Asks modules what they add to the prompts of work that begins. It goes on once they have answered, and where
     /// there is nobody to ask.
-    fn ask(&mut self, words: &PromptAdditions, heard: &mut InputQueue<ModulesHeard>) {
+    fn ask(&mut self, words: &PromptAdditions, heard: &mut InputQueue<ModulesReported>) {
         self.asked.retain(|work, _| words.is_awaited(*work));
         for (work, profile) in words.awaited() {
             let is_asking = match self.all.get_mut(profile) {
@@ -169,7 +169,7 @@ impl RunningModules {
             };
             let is_answered = self.asked.entry(work).or_insert(false);
             if !is_asking && !std::mem::replace(is_answered, true) {
-                heard.push(ModulesHeard::Asked { work });
+                heard.push(ModulesReported::Asked { work });
             }
         }
     }
@@ -319,7 +319,7 @@ pub fn stop_all(world: &mut World, within: Duration) {
     let until = Instant::now() + within;
     while !ending.is_empty() {
         for said in ending.iter_mut().flat_map(OpenModules::take_messages) {
-            if let Say::Heard(ModulesHeard::Logged { profile, line }) = said {
+            if let Say::Heard(ModulesReported::Logged { profile, line }) = said {
                 write_line(world, &profile, &line);
             }
         }
