@@ -4,16 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::definition::{Assignee, DEPTH_AT_MOST, PersonWants, RESULT, Step, Workflow};
-use super::format::WorkflowFile;
-use super::graph::{self, Graph};
+use super::format::{PROBLEMS_AT_MOST, WorkflowFile, most_telling};
+use super::graph::{self, Graph, Loop, Waiting};
 use super::template::{Template, Token};
 use crate::base::text::{nearest, slug};
 use crate::base::{Id, Problem};
 
 /// How many steps of a path through a cycle are named.
 const PATH_NAMED: usize = 20;
-/// How many problems of one file are reported.
-const PROBLEMS_AT_MOST: usize = 200;
+
+/// For how many mistakes a similar name is looked for among all steps.
+const SUGGESTED_AT_MOST: usize = 20;
 
 /// What exists besides the workflow: agents and other workflows.
 #[derive(Clone, Copy)]
@@ -48,7 +49,8 @@ impl<'a> There<'a> {
 pub fn check(workflow: &Workflow, there: There<'_>) -> Vec<Problem> {
     let graph = Graph::of(&workflow.steps);
     let places = graph::places(&workflow.steps);
-    let mut checker = Checker { workflow, there, graph, places, problems: Vec::new() };
+    let (waiting, loops) = (graph.waiting(), Vec::new());
+    let mut checker = Checker { workflow, there, graph, places, waiting, loops, errors: 0, problems: Vec::new() };
     checker.dependencies();
     // Anything between steps is meaningless while they form a cycle.
     if checker.cycle() {
@@ -58,10 +60,7 @@ pub fn check(workflow: &Workflow, there: There<'_>) -> Vec<Problem> {
     checker.doers();
     checker.within_itself();
     checker.unused();
-    let mut problems = checker.problems;
-    problems.sort_by_key(|problem| problem.line);
-    problems.truncate(PROBLEMS_AT_MOST);
-    problems
+    most_telling(checker.problems)
 }
 
 struct Checker<'a> {
@@ -69,11 +68,23 @@ struct Checker<'a> {
     there: There<'a>,
     graph: Graph,
     places: BTreeMap<&'a str, usize>,
+    /// What each step waits for.
+    waiting: Waiting,
+    /// What is repeated, once that is known.
+    loops: Vec<Loop>,
+    /// How many of the problems are errors.
+    errors: usize,
     problems: Vec<Problem>,
 }
 
 impl<'a> Checker<'a> {
+    /// Whether so much is wrong that more need not be looked for.
+    fn is_enough(&self) -> bool {
+        self.errors >= PROBLEMS_AT_MOST
+    }
+
     fn error(&mut self, line: Option<usize>, what: impl Into<String>, remedy: impl Into<String>) {
+        self.errors += 1;
         self.problems.push(Problem::error(self.workflow.path.as_str(), what, remedy).at_line(line));
     }
 
@@ -82,7 +93,8 @@ impl<'a> Checker<'a> {
     }
 
     fn near_step(&self, id: &str) -> String {
-        match nearest(id, self.places.keys().copied()) {
+        let steps = self.places.keys().copied().filter(|_| self.errors < SUGGESTED_AT_MOST);
+        match nearest(id, steps) {
             Some(near) => format!("did you mean {near:?}?"),
             None => "use a step of this workflow".to_owned(),
         }
@@ -92,6 +104,9 @@ impl<'a> Checker<'a> {
         for step in &self.workflow.steps {
             for before in step.depends_on.iter().filter(|id| !self.places.contains_key(id.as_str())).collect::<Vec<_>>()
             {
+                if self.is_enough() {
+                    return;
+                }
                 let remedy = self.near_step(before);
                 let what = format!("step {:?} depends on {before:?}, which is not a step", step.id);
                 self.error(step.line("depends_on"), what, remedy);
@@ -134,22 +149,27 @@ impl<'a> Checker<'a> {
                 self.error(line, what, "put repeat_until: on a step of that workflow");
             }
         }
-        if let Err((one, other)) = graph::loops(steps, &self.graph) {
-            let (one, other) = (&steps[one], &steps[other]);
-            let what = format!("the loops of steps {:?} and {:?} overlap", one.id, other.id);
-            self.error(other.line("repeat_until"), what, "nest one completely inside the other, or separate them");
+        match graph::loops(steps, &self.graph) {
+            Ok(loops) => self.loops = loops,
+            Err((one, other)) => {
+                let (one, other) = (&steps[one], &steps[other]);
+                let what = format!("the loops of steps {:?} and {:?} overlap", one.id, other.id);
+                self.error(other.line("repeat_until"), what, "nest one completely inside the other, or separate them");
+            }
         }
     }
 
     /// Whether two steps are repeated together.
     fn are_repeated(&self, one: usize, other: usize) -> bool {
-        let loops = graph::loops(&self.workflow.steps, &self.graph).unwrap_or_default();
-        loops.iter().any(|a_loop| a_loop.body.contains(&one) && a_loop.body.contains(&other))
+        self.loops.iter().any(|a_loop| a_loop.body.contains(&one) && a_loop.body.contains(&other))
     }
 
     fn uses(&mut self) {
         let workflow = self.workflow;
         for (at, step) in workflow.steps.iter().enumerate() {
+            if self.is_enough() {
+                return;
+            }
             for (key, token) in step.uses() {
                 let line = step.line(key);
                 match token {
@@ -185,7 +205,7 @@ impl<'a> Checker<'a> {
             );
             return self.error(line, what, remedy);
         }
-        let is_known = from == at && key == "repeat_until" || self.graph.waits(at, from);
+        let is_known = from == at && key == "repeat_until" || self.waiting.waits(at, from);
         if !is_known && key != "repeat_until" && !self.are_repeated(at, from) {
             let what = format!("step {:?} uses {{{other}.{output}}}, but does not wait for step {other:?}", step.id);
             self.error(line, what, format!("add {other} to its depends_on:"));
@@ -195,6 +215,9 @@ impl<'a> Checker<'a> {
     fn doers(&mut self) {
         let workflow = self.workflow;
         for step in &workflow.steps {
+            if self.is_enough() {
+                return;
+            }
             match &step.doer {
                 Assignee::Agent { agent } if agent.is_empty() => {}
                 Assignee::Agent { agent } if !self.there.knows_agent(agent) => {

@@ -100,3 +100,36 @@ fn what_another_workflow_is_asked_about_must_be_said() {
         assert!(told.iter().any(|told| told.contains(part)), "{part} in {told:?}");
     }
 }
+
+/// A workflow of so many steps, one after the other, each with what `of` adds to it.
+fn chain(count: usize, of: impl Fn(usize) -> String) -> String {
+    let step = |at: usize| {
+        let before = if at == 0 { String::new() } else { format!(", depends_on: [s{}]", at - 1) };
+        format!("  - {{ id: s{at}, agent: a{before}, {} }}\n", of(at))
+    };
+    (0..count).map(step).collect()
+}
+
+#[test]
+fn ten_thousand_steps_that_all_use_the_first_are_no_trouble() {
+    let steps = chain(10_000, |at| match at {
+        0 => "prompt: go, outputs: [out]".to_owned(),
+        _ => "prompt: \"{s0.out}\"".to_owned(),
+    });
+    assert_eq!(told(&steps), [] as [&str; 0]);
+}
+
+#[test]
+fn of_very_many_mistakes_some_are_reported_and_no_error_is_left_out_for_a_warning() {
+    let steps = chain(10_000, |at| format!("prompt: \"{{s{at}x.out}} {{item}}\", depends_on: [nobody]"));
+    let steps = steps.replace(", depends_on: [s", ", after: [s");
+    let problems = told(&steps);
+    assert_eq!(problems.len(), super::super::format::PROBLEMS_AT_MOST);
+    assert!(problems[0].starts_with("workflows/a.md:3: "), "{}", problems[0]);
+    // Hundreds of outputs that nobody uses, and behind them an agent that there is not.
+    let last = "  - { id: last, agent: nobody, prompt: go }\n";
+    let steps = chain(400, |_| "prompt: go, outputs: [out]".to_owned()) + last;
+    let problems = told(&steps);
+    assert!(problems.iter().any(|told| told.contains("there is no agent \"nobody\"")), "{:?}", problems.last());
+    assert_eq!(problems.len(), super::super::format::PROBLEMS_AT_MOST);
+}

@@ -23,6 +23,9 @@ pub const STEPS_AT_MOST: usize = 10_000;
 /// Nothing is done more often.
 pub const ROUNDS_AT_MOST: u32 = 1_000;
 
+/// How many problems of one file are reported.
+pub const PROBLEMS_AT_MOST: usize = 200;
+
 /// What is wrong with a workflow in which nothing was drawn yet.
 pub const NO_STEPS: &str = "this workflow has no steps";
 
@@ -77,6 +80,16 @@ pub fn stem(path: &str) -> &str {
     name.strip_suffix(".md").unwrap_or(name)
 }
 
+/// As many of these problems as are reported, in the order of their lines: no error is left out for a warning.
+pub fn most_telling(mut problems: Vec<Problem>) -> Vec<Problem> {
+    if problems.len() > PROBLEMS_AT_MOST {
+        problems.sort_by_key(|problem| (problem.severity != Severity::Error, problem.line));
+        problems.truncate(PROBLEMS_AT_MOST);
+    }
+    problems.sort_by_key(|problem| problem.line);
+    problems
+}
+
 /// Reads a file.
 pub fn read(path: &str, text: &str) -> WorkflowFile {
     let text = front_matter::normalise(text);
@@ -109,9 +122,7 @@ pub fn read(path: &str, text: &str) -> WorkflowFile {
     let mut reader = Reader { path, problems: Vec::new() };
     let mut workflow = reader.workflow(&entries, &lines, named);
     workflow.body = body.trim_end().to_owned();
-    let mut problems = reader.problems;
-    problems.sort_by_key(|problem| problem.line);
-    WorkflowFile { workflow, problems }
+    WorkflowFile { workflow, problems: most_telling(reader.problems) }
 }
 
 struct Reader<'a> {

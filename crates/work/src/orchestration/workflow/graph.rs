@@ -1,6 +1,6 @@
 //! The dependency graph of steps: cycles, the steps between two others, and the steps that are repeated together.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::definition::Step;
 use super::template::Token;
@@ -12,6 +12,26 @@ pub struct Graph {
     pub before: Vec<Vec<usize>>,
     /// Which depend on each.
     pub after: Vec<Vec<usize>>,
+}
+
+/// What each step waits for, directly or not: a bit for each pair of steps.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Waiting {
+    /// How many words a row has.
+    words: usize,
+    /// A row for each step.
+    bits: Vec<u64>,
+}
+
+impl Waiting {
+    fn row(&self, at: usize) -> &[u64] {
+        &self.bits[at * self.words..(at + 1) * self.words]
+    }
+
+    /// Whether one waits for the other.
+    pub fn waits(&self, at: usize, before: usize) -> bool {
+        self.row(at)[before / 64] & (1 << (before % 64)) != 0
+    }
 }
 
 /// Steps that are repeated together until a condition holds.
@@ -39,23 +59,15 @@ impl Graph {
 
     /// Steps that wait for each other in a circle, if there are any: each depends on the next, the last on the first.
     pub fn cycle(&self) -> Option<Vec<usize>> {
-        let mut open: Vec<usize> = self.before.iter().map(Vec::len).collect();
-        let mut due: VecDeque<usize> = (0..open.len()).filter(|at| open[*at] == 0).collect();
-        while let Some(at) = due.pop_front() {
-            for after in &self.after[at] {
-                open[*after] -= 1;
-                if open[*after] == 0 {
-                    due.push_back(*after);
-                }
-            }
-        }
-        let first = open.iter().position(|open| *open > 0)?;
+        let mut is_left = vec![true; self.before.len()];
+        self.in_order().into_iter().for_each(|at| is_left[at] = false);
+        let first = is_left.iter().position(|is_left| *is_left)?;
         // Whatever is left waits for something that is left: sooner or later a step comes up again.
         let mut path = vec![first];
         let mut seen: BTreeMap<usize, usize> = BTreeMap::from([(first, 0)]);
         loop {
             let at = *path.last()?;
-            let next = *self.before[at].iter().find(|before| open[**before] > 0)?;
+            let next = *self.before[at].iter().find(|before| is_left[**before])?;
             if let Some(begin) = seen.get(&next) {
                 return Some(path.split_off(*begin));
             }
@@ -74,9 +86,36 @@ impl Graph {
         reached(&self.after, [of])
     }
 
-    /// Whether one waits for the other.
-    pub fn waits(&self, at: usize, before: usize) -> bool {
-        self.before[at].contains(&before) || self.upstream(at).contains(&before)
+    /// What each step waits for, for many questions at once. In a circle nothing is known of those in it and after it.
+    pub fn waiting(&self) -> Waiting {
+        let words = self.before.len().div_ceil(64);
+        let mut waiting = Waiting { words, bits: vec![0; words * self.before.len()] };
+        for at in self.in_order() {
+            let mut row = waiting.row(at).to_vec();
+            row[at / 64] |= 1 << (at % 64);
+            for after in &self.after[at] {
+                let begin = after * words;
+                waiting.bits[begin..begin + words].iter_mut().zip(&row).for_each(|(known, new)| *known |= new);
+            }
+        }
+        waiting
+    }
+
+    /// The steps, each after those that it waits for; those in a circle and after it are missing.
+    fn in_order(&self) -> Vec<usize> {
+        let mut open: Vec<usize> = self.before.iter().map(Vec::len).collect();
+        let mut order: Vec<usize> = (0..open.len()).filter(|at| open[*at] == 0).collect();
+        let mut next = 0;
+        while let Some(at) = order.get(next).copied() {
+            next += 1;
+            for after in &self.after[at] {
+                open[*after] -= 1;
+                if open[*after] == 0 {
+                    order.push(*after);
+                }
+            }
+        }
+        order
     }
 
     /// The steps that nothing waits for.
@@ -185,7 +224,8 @@ mod tests {
         assert_eq!(graph.repeated(1, &[4]), Ok([1, 2, 3, 4].into()));
         assert_eq!(graph.repeated(1, &[1]), Ok([1].into()));
         assert_eq!(graph.repeated(2, &[3]), Err(3));
-        assert!(graph.waits(4, 0) && !graph.waits(0, 4));
+        let waiting = graph.waiting();
+        assert!(waiting.waits(4, 0) && waiting.waits(4, 3) && !waiting.waits(0, 4) && !waiting.waits(4, 4));
         assert_eq!(graph.last().collect::<Vec<_>>(), [4]);
     }
 
@@ -199,5 +239,7 @@ mod tests {
         let chain: Vec<Step> = ids.iter().enumerate().map(step).collect();
         let graph = Graph::of(&chain);
         assert!(graph.cycle().is_none() && graph.upstream(9_999).len() == 9_999);
+        let waiting = graph.waiting();
+        assert!((1..10_000).all(|at| waiting.waits(at, 0) && waiting.waits(at, at - 1) && !waiting.waits(at - 1, at)));
     }
 }

@@ -319,6 +319,18 @@ mod tests {
     }
 
     #[test]
+    fn workflows_within_each_other_have_no_more_steps_than_one() {
+        let many = |step: &str| {
+            let steps: String = (0..150).map(|at| format!("  - {{ id: s{at}, {step} }}\n")).collect();
+            format!("---\nsteps:\n{steps}---\n")
+        };
+        let (outer, inner) = (many("workflow: inner"), many("agent: a, prompt: go"));
+        let files = files(&[("workflows/outer.md", &outer), ("workflows/inner.md", &inner)]);
+        let problem = Plan::of(&files["workflows/outer.md"].workflow, &files).expect_err("they are too many");
+        assert!(problem.what.contains("workflows/outer.md has more than 10000 steps"), "{}", problem.what);
+    }
+
+    #[test]
     fn what_is_done_for_each_is_a_list() {
         let text = "---\nsteps:\n  - { id: plan, agent: a, prompt: x, outputs: [topics] }\n  - { id: dig, agent: a, prompt: \"{item}\", for_each: \"{plan.topics} at most 5\", depends_on: [plan], outputs: [found] }\n---\n";
         let files = files(&[("workflows/a.md", text)]);
