@@ -414,6 +414,21 @@ fn what_is_too_long_is_refused_with_words() {
 }
 
 #[test]
+fn a_step_has_the_model_and_the_turns_that_it_names() {
+    let steps = "  - { id: a, agent: x, prompt: a, model: \"openai:small\", max_turns: 4 }\n  - { id: b, agent: x, prompt: b, outputs: [out] }\n";
+    let mut bench = Bench::new(steps);
+    let begun: Vec<(Option<String>, Option<u32>, bool)> = bench
+        .step()
+        .into_iter()
+        .filter_map(|action| match action {
+            WorkflowAction::Begin { model, turns_at_most, gives, .. } => Some((model, turns_at_most, gives)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(begun, [(Some("openai:small".to_owned()), Some(4), false), (None, None, true)]);
+}
+
+#[test]
 fn ten_thousand_steps_run_to_their_end() {
     let mut steps = String::new();
     for at in 0..10_000 {
