@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use agent_workshop::agent::AgentCommand;
 use agent_workshop::base::Seq;
 use agent_workshop::kernel::{Kernel, KernelCommand};
+use agent_workshop::learning::Lessons;
 use agent_workshop::orchestration::workflow::{
     PersonAnswer, Run, RunStatus, StepStatus, WorkflowCommand, WorkflowRuns,
 };
@@ -25,6 +26,7 @@ pub fn trials() -> Vec<Trial> {
         agents_of_the_room_do_the_steps_and_others_come_into_it,
         a_room_that_is_killed_at_every_step_ends_the_same,
         every_template_ends_the_same_in_a_room_that_is_killed_at_every_step,
+        every_kind_of_step_ends_the_same_in_a_room_that_is_killed_at_every_step,
         a_run_with_a_workflow_replays,
         an_edit_of_the_file_never_changes_a_run_that_is_under_way,
         an_agent_that_leaves_or_is_renamed_fails_its_step_with_words,
@@ -44,6 +46,7 @@ pub fn trials() -> Vec<Trial> {
         a_step_of_a_person_is_answered_in_a_room_that_is_running,
         whoever_takes_the_next_step_walks_over_to_who_gave,
         the_whole_run_is_remembered_once_by_who_took_part,
+        the_whole_run_is_learned_from_once_and_no_step_alone,
     ]
 }
 
@@ -389,6 +392,75 @@ fn every_template_ends_the_same_in_a_room_that_is_killed_at_every_step() {
     }
 }
 
+/// A workflow with every kind of step and every key of one.
+const EVERYTHING: &str = "---
+steps:
+  - { id: plan, agent: writer, prompt: Plan, outputs: [parts], max_turns: 5 }
+  - { id: dig, agent: researcher, prompt: \"Dig {item} ({index})\", for_each: \"{plan.parts} at most 3\", depends_on: [plan], outputs: [findings], retry: 1 }
+  - { id: ok, person: approval, prompt: \"Is it good? {dig.findings}\", depends_on: [dig] }
+  - { id: inner, workflow: research-pipeline, with: { topic: \"{plan.parts}\" }, outputs: [findings], depends_on: [ok], when: \"{ok.approved}\" }
+  - { id: draft, agent: writer, prompt: \"Draft {inner.findings} {round}\", depends_on: [inner], outputs: [text], repeat_until: \"{judge.approved} at most 2\" }
+  - { id: judge, agent: reviewer, prompt: \"Judge {draft.text}\", depends_on: [draft], outputs: [approved] }
+  - { id: refused, agent: writer, prompt: Ask again, depends_on: [ok], when: \"not {ok.approved}\" }
+---
+";
+
+const SCRIPT_OF_EVERYTHING: &str = "latency: 0.1\ndefault:\n  - text: |\n      Done.\n      ```outputs\n      parts: [one, two]\n      findings: f\n      review_report: r\n      text: t\n      approved: no\n      ```\n";
+
+/// Answers what the newest run asks a person.
+fn approve(room: &mut Workshop) {
+    let run = run(room);
+    for at in run.asked() {
+        let (step, answer) = (run.plan.steps[at].id.clone(), PersonAnswer::approval(true, "fine"));
+        room.push(WorkflowCommand::Answer { run: run.key, step, answer });
+    }
+}
+
+fn every_kind_of_step_ends_the_same_in_a_room_that_is_killed_at_every_step() {
+    let is_over = |room: &mut Workshop| !run(room).is_going_on();
+    let open = || {
+        let mut room = setup(SCRIPT_OF_EVERYTHING).file("workflows/everything.md", EVERYTHING).open();
+        start(&mut room, "everything", &[]);
+        room.tick();
+        room
+    };
+    let mut whole = open();
+    for _ in 0..6_000 {
+        whole.tick();
+        approve(&mut whole);
+        if is_over(&mut whole) {
+            break;
+        }
+    }
+    let run = run(&mut whole);
+    assert_eq!(run.status, RunStatus::Done, "{}: {:#?}", run.why, steps(&whole));
+    assert_eq!((status(&run, "refused").0, status(&run, "draft").0), (StepStatus::Skipped, StepStatus::Done));
+    assert_eq!((run.steps[run.plan.places["draft"]].round, run.steps[run.plan.places["dig"]].parts.len()), (2, 2));
+    assert!(status(&run, "draft").1.contains("after 2 rounds"), "{:#?}", steps(&whole));
+    let (mut room, mut told) = (open(), Vec::new());
+    for tick in 0..6_000 {
+        room.tick();
+        if is_over(&mut room) {
+            break;
+        }
+        // Killed as soon as something has happened, and now and then in between.
+        if !steps(&room).is_empty() || tick % 5 == 0 {
+            told.extend(steps(&room));
+            room = room.reopened();
+        }
+        approve(&mut room);
+    }
+    told.extend(steps(&room));
+    let ended = self::run(&mut room);
+    assert_eq!((ended.status, outcomes(&ended)), (run.status, outcomes(&run)), "{told:#?}");
+    let done = |told: &[String]| {
+        let mut done: Vec<String> = told.iter().filter(|told| told.contains(" done")).cloned().collect();
+        done.sort();
+        done
+    };
+    assert_eq!(done(&told), done(&steps(&whole)), "each was done once");
+}
+
 fn templates_run(setup: impl Fn() -> Setup) -> BTreeMap<&'static str, Run> {
     let runs = workflow_templates::all().into_iter().map(|template| {
         let mut room = setup().file(&template.path(), template.text).open_scene("newsroom");
@@ -645,4 +717,39 @@ fn the_whole_run_is_remembered_once_by_who_took_part() {
         run.key
     );
     assert_eq!(memories[1].1, expected);
+}
+
+fn the_whole_run_is_learned_from_once_and_no_step_alone() {
+    let mut room = setup(SCRIPT).open();
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    let run = over(&mut room);
+    let lessons: Vec<(String, Option<String>, Vec<String>)> = room
+        .world()
+        .resource::<Lessons>()
+        .iter()
+        .map(|lesson| {
+            let lines = lesson.lines.iter().map(|line| format!("{}: {}", line.by, line.text));
+            (lesson.id.to_string(), lesson.source.session.as_ref().map(ToString::to_string), lines.collect())
+        })
+        .collect();
+    assert_eq!(lessons.len(), 1, "none of a step: {lessons:#?}");
+    let (agent, session, lines) = &lessons[0];
+    assert_eq!((agent.as_str(), session.as_deref()), ("writer", Some(run.key.to_string().as_str())), "who gave last");
+    assert_eq!(lines[0], "workflow: Research Pipeline (topic: tea): done");
+    assert_eq!(lines[1], "step research: Research tea thoroughly");
+    assert!(lines[2].ends_with(": it is hot") && lines[4].ends_with(": all true"), "{lines:#?}");
+    assert!(lines[6].ends_with(": Tea is hot.") && lines.len() == 7, "{lines:#?}");
+    room.advance(60.0);
+    let asked =
+        |room: &Workshop| room.events("model_call").iter().filter(|event| event["data"]["kind"] == "learning").count();
+    assert_eq!(asked(&room), 1, "one question for the whole run");
+    assert!(room.world().resource::<Lessons>().is_empty());
+    // What a person stopped is not over.
+    let mut room = setup(SCRIPT).open();
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    room.until(30.0, "workflow_step", |event| event["data"]["step"] == "review" && event["data"]["to"] == "running");
+    let key = self::run(&mut room).key;
+    room.push(WorkflowCommand::Stop { run: key });
+    room.advance(2.0);
+    assert!(room.world().resource::<Lessons>().is_empty() && asked(&room) == 0);
 }

@@ -61,13 +61,17 @@ impl RoomAccess<'_, '_> {
         self.news.write(WorkAnswer::Ended { activation: one.key, ending: ending.clone(), cause });
         if let Some(agent) = one.agent_key {
             let name = self.agent(&one.agent).map_or_else(|| one.agent.clone(), |agent| agent.name.clone());
+            let said = match kernel.is_part_of_more(one.thread) {
+                true => Vec::new(),
+                false => work_transcript(&one.messages_so_far(), &name),
+            };
             self.over.write(WorkOver {
                 activation: one.key,
                 agent,
                 task: one.input.clone(),
                 ending: ending.clone(),
                 outputs: one.outputs.clone(),
-                said: work_transcript(&one.messages_so_far(), &name),
+                said,
                 cause,
             });
             match one.activity {

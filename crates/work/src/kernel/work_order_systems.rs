@@ -28,6 +28,12 @@ impl Kernel {
         self.threads.get(&thread).map(|thread| &thread.terms)
     }
 
+    /// Whether whoever ordered the work to which a session belongs has all of it looked back at together.
+    pub(super) fn is_part_of_more(&self, thread: ActivationKey) -> bool {
+        let root = self.threads.get(&thread).and_then(|thread| self.threads.get(&thread.root));
+        root.is_some_and(|root| root.terms.is_part_of_more)
+    }
+
     /// Somebody goes on with a session when its work is over: it is not forgotten before that.
     pub fn keep(&mut self, thread: ActivationKey) {
         if let Some(thread) = self.threads.get_mut(&thread) {

@@ -26,6 +26,9 @@ pub struct WorkTerms {
     /// The element at which the task is found, by id: whoever takes the work goes there before all else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Id>,
+    /// Whether whoever ordered it has it looked back at together with other work, so that nobody learns from it alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_part_of_more: bool,
 }
 
 impl WorkTerms {

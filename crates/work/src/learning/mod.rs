@@ -3,8 +3,8 @@
 //! Memories are stored in files (`memory/knowledge/`), outside the world. In reading order: the embedding model
 //! ([`embedder`]), the files with their index ([`files`]), answering requests (`knowledge_calls`), the thread that does
 //! it ([`service`]), and the bridge to the world ([`bridge`]). When work or a conversation is over, its agents review
-//! it (`reflection`), step by step ([`lessons`]). Answers are inputs, so a run is replayed without files and without an
-//! embedding model. What is recalled and learned is logged (`log_events`).
+//! it, and one of them a whole workflow (`reflection`), step by step ([`lessons`]). Answers are inputs, so a run is
+//! replayed without files and without an embedding model. What is recalled and learned is logged (`log_events`).
 
 pub mod bridge;
 pub mod embedder;
@@ -29,6 +29,7 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::mind::{PartGathered, SideRequestDue, SideRequestReplied, WorkOver};
+use crate::orchestration::workflow::RunReview;
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::ConversationEnded;
@@ -45,7 +46,7 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<SideRequestDue>().add_tick_message::<SideRequestReplied>();
     // Owned by floors below, which register them too.
     app.add_tick_message::<PartGathered>().add_tick_message::<ToolOutcome>().add_tick_message::<OutsideChange>();
-    app.add_tick_message::<ProblemReport>();
+    app.add_tick_message::<ProblemReport>().add_tick_message::<RunReview>();
     app.world_mut().get_resource_or_init::<Tools>().add_executor(KNOWLEDGE);
     app.add_systems(
         Tick,

@@ -1,4 +1,4 @@
-//! When work or a conversation is over, its agents review it: the lessons are queued and processed step by step in the
+//! When work, a workflow or a conversation is over, its agents review it: the lessons are queued and processed step by step in the
 //! background.
 
 use bevy::ecs::prelude::*;
@@ -16,6 +16,7 @@ use crate::log::{EventDraft, EventLog};
 use crate::mind::context::Line;
 use crate::mind::transcript::{TOPIC, bounded, line};
 use crate::mind::{CallKind, Ending, PendingRequests, SideQuestion, SideRequestDue, SideRequestReplied, WorkOver};
+use crate::orchestration::workflow::RunReview;
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Conversation, ConversationEnded, session_of};
 
@@ -55,7 +56,11 @@ impl ReviewParams<'_, '_> {
 
 /// Queues what agents are to learn from.
 pub(super) fn queue_lessons(
-    (mut work, mut talks): (MessageReader<WorkOver>, MessageReader<ConversationEnded>),
+    (mut work, mut workflows, mut talks): (
+        MessageReader<WorkOver>,
+        MessageReader<RunReview>,
+        MessageReader<ConversationEnded>,
+    ),
     room: ReviewParams,
     mut lessons: ResMut<Lessons>,
     mut log: ResMut<EventLog>,
@@ -64,6 +69,13 @@ pub(super) fn queue_lessons(
     for over in work.read().filter(|over| learns_from_work && is_worth_a_look(over)) {
         let session = over.activation.id();
         queue(&mut lessons, &mut log, &room, (over.agent, over.said.clone()), (session, over.cause));
+    }
+    for review in workflows.read().filter(|_| learns_from_work) {
+        let learns = |agent: &AgentKey| room.agent(*agent).is_some_and(|of| !room.is_coding_agent(of));
+        let agents = review.agents.iter().filter_map(|agent| room.roster.key(agent));
+        let Some(agent) = agents.into_iter().find(learns) else { continue };
+        let lines = review.lines.iter().map(|line| Line { by: room.name_of(&line.by), ..line.clone() });
+        queue(&mut lessons, &mut log, &room, (agent, lines.collect()), (review.run.id(), review.cause));
     }
     let learns_from_talks = room.settings.learns_from_conversations;
     for ended in talks.read().filter(|_| learns_from_talks) {

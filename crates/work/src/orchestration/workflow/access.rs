@@ -9,6 +9,7 @@ use super::check::{self, There};
 use super::engine::WorkflowAction;
 use super::format::NO_STEPS;
 use super::run_record;
+use super::run_review::RunReview;
 use super::run_state::{Change, Run, RunStatus};
 use super::runs::{WorkflowRuns, Workflows, Written};
 use super::settings::WorkflowSettings;
@@ -49,6 +50,7 @@ pub(super) struct RunsAccess<'w> {
     files: MessageWriter<'w, FileOrder>,
     reports: MessageWriter<'w, ProblemReport>,
     memories: MessageWriter<'w, MemoryEdit>,
+    reviews: MessageWriter<'w, RunReview>,
 }
 
 impl RunsAccess<'_> {
@@ -139,7 +141,8 @@ impl RunsAccess<'_> {
         match effect {
             WorkflowAction::Begin { order, agent, task, model, turns_at_most, gives, from, .. } => {
                 let tools = if gives { vec![GIVE_OUTPUT.to_owned()] } else { Vec::new() };
-                let terms = WorkTerms { model, turns_at_most, tools, is_kept: true, from, at: None };
+                let terms =
+                    WorkTerms { model, turns_at_most, tools, is_kept: true, from, at: None, is_part_of_more: true };
                 self.orders.write(WorkOrder::Begin(Box::new(WorkWanted { order, agent, task, by, terms, cause })));
             }
             WorkflowAction::GoOn { order, thread, text, .. } => {
@@ -188,8 +191,10 @@ impl RunsAccess<'_> {
         }
     }
 
-    /// What a run that is over leaves in the memory of those who took part in it and are here.
+    /// What a run that is over leaves in the memory of those who took part in it and are here, and what is to be
+    /// learned from it.
     fn remember(&mut self, run: &Run) {
+        self.reviews.write_batch(run.review());
         for (agent, text) in run.memories() {
             if let Some(agent) = self.roster.key(&agent) {
                 self.memories.write(MemoryEdit { agent, act: MemoryAct::Interaction { text }, cause: run.cause });

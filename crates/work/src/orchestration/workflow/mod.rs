@@ -5,8 +5,9 @@
 //! `front_matter_keys`), checked ([`check`], [`graph`]), and turned into a plan ([`plan`]); a run of it ([`run_key`],
 //! [`run_state`]), advanced by a state machine that knows no world ([`engine`], `run_events`, `participants`,
 //! `stopping`), asking people ([`person_step`]), with texts for agents ([`step_prompt`]) and from them
-//! (`reply_parser`), and saved in files ([`run_record`]). The `systems` report what happened in the room and carry out
-//! its decisions, with access to the room (`access`); runs start as defined in `starting`.
+//! (`reply_parser`), saved in files ([`run_record`]), and looked back at when it is over ([`run_review`]). The
+//! `systems` report what happened in the room and carry out its decisions, with access to the room (`access`); runs
+//! start as defined in `starting`.
 
 mod access;
 pub mod answer;
@@ -28,6 +29,7 @@ mod reply_parser;
 mod run_events;
 pub mod run_key;
 pub mod run_record;
+pub mod run_review;
 pub mod run_state;
 pub mod runs;
 pub mod settings;
@@ -43,6 +45,7 @@ pub use answer::PersonAnswer;
 pub use command::WorkflowCommand;
 pub use person_step::{PersonQuestion, StepKey};
 pub use run_key::RunKey;
+pub use run_review::RunReview;
 pub use run_state::{Run, RunStatus, StepStatus};
 pub use runs::{WorkflowRuns, Workflows};
 pub use settings::WorkflowSettings;
@@ -73,6 +76,7 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<WorkflowSettings>();
     app.init_resource::<Workflows>().init_resource::<WorkflowRuns>();
     app.add_input::<WorkflowCommand>();
+    app.add_tick_message::<RunReview>();
     // Owned by floors below, which register them too.
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
