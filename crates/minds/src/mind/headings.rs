@@ -59,6 +59,9 @@ pub const TASK_PLACE: &str = "This is task ";
 /// Begins a paragraph behind a task that says what was done before it.
 pub const TASK_BEFORE: &str = "Done before this:";
 
+/// Begins the paragraph behind a task that an agent handed over: it comes from the room, and from no person.
+pub const HANDED_OVER: &str = "System message: this task was handed over to you by ";
+
 /// The label before the list of the outputs of a workflow step.
 pub const OUTPUTS: &str = "Outputs of this step:";
 

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::history::MARKS;
+use crate::mind::headings::HANDED_OVER;
 
 /// What stands before the fields of a result, and behind them.
 const FIELDS: (&str, &str) = ("a JSON object with the fields ", " and nothing around it");
@@ -29,7 +30,7 @@ impl Wanted {
     /// What this task asks for.
     pub fn of(task: &str) -> Self {
         // What was said with a task that was handed over is none of it.
-        let task = task.split("\n\nThis task was handed over to you").next().unwrap_or(task);
+        let task = task.split_once(&format!("\n\n{HANDED_OVER}")).map_or(task, |(task, _)| task);
         let lower = task.to_lowercase();
         let words: Vec<&str> = lower.split_whitespace().map(bare).collect();
         let behind = |marks: &[&str]| {
@@ -124,8 +125,8 @@ mod tests {
         let handed = Wanted::of("Hand the counting over to Rolf.").hand_over;
         assert_eq!(handed, Some(("Rolf".into(), "Hand the counting over to Rolf.".into())));
         assert_eq!(Wanted::of("Write a page about chairs."), Wanted::default());
-        let told = "Count.\n\nThis task was handed over to you by Ada, who receives your result.";
-        assert_eq!(Wanted::of(told), Wanted::default(), "whose task it is says nothing of whose it is to be");
+        let told = format!("Count.\n\n{HANDED_OVER}Ada, who receives your result.\nWhat you should know: #tea is wet.");
+        assert_eq!(Wanted::of(&told), Wanted::default(), "whose task it is says nothing of whose it is to be");
     }
 
     #[test]

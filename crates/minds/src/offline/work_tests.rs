@@ -305,7 +305,7 @@ fn what_a_task_asks_of_somebody_who_works_with_others_is_done() {
 
 #[test]
 fn a_result_is_given_in_the_form_that_is_asked_for() {
-    let task = "Count the chairs.\n\nThis task was handed over to you by Ada, who receives your result.\nYour final \
+    let task = "Count the chairs.\n\nSystem message: this task was handed over to you by Ada, who receives your result.\nYour final \
                 answer is the result. It must be a JSON object with the fields chairs, tables and nothing around it.";
     let (_, words) = called_for(task, None);
     let result: Value = serde_json::from_str(&words).expect("it is JSON");

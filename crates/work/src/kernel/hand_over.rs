@@ -9,6 +9,7 @@ use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Id};
 use crate::gate::Authority;
 use crate::mind::Ending;
+use crate::mind::headings::HANDED_OVER;
 use crate::tools::Terms;
 
 /// What to do with work whose agent concluded with a result.
@@ -22,12 +23,13 @@ pub(super) enum Judged {
     Unfit(String),
 }
 
-/// The whole of what an agent gets that is handed a task over.
+/// The whole of what an agent gets that is handed a task over, as the first message of its work: a note of the room says
+/// whose task it is, on which terms, and who gets the result.
 pub fn task_and_terms(by: &str, task: &str, terms: &Terms) -> String {
     let told = terms.describe("Finish within", "Your final answer is the result. It must be");
     let result = if terms.expected.is_some() { "" } else { "\nYour final answer is the result." };
     let told = if told.is_empty() { String::new() } else { format!("\n{told}") };
-    format!("{task}\n\nThis task was handed over to you by {by}, who receives your result.{told}{result}")
+    format!("{task}\n\n{HANDED_OVER}{by}, who receives your result.{told}{result}")
 }
 
 /// What is said in the last turn that there is.

@@ -2,6 +2,7 @@
 
 use super::core::NewWork;
 use super::guards::Refusal;
+use super::hand_over::task_and_terms;
 use super::tests::Bench;
 use crate::base::ActivationKey;
 use crate::log::events::TaskPriority;
@@ -34,6 +35,67 @@ fn wanting(format: &str) -> Terms {
 
 fn within(turns: u32) -> Terms {
     Terms { deadline_turns: Some(turns), ..Terms::default() }
+}
+
+#[test]
+fn who_gets_a_task_is_told_whose_it_is_what_to_know_how_soon_and_in_which_form() {
+    let terms = Terms {
+        context: "The hall is open.".into(),
+        haste: TaskPriority::High,
+        deadline_turns: Some(3),
+        expected: Expected::parse("chairs, tables").ok(),
+    };
+    let told = task_and_terms("Lead", "Count the chairs.", &terms);
+    assert_eq!(
+        told,
+        "Count the chairs.\n\nSystem message: this task was handed over to you by Lead, who receives your result.\n\
+         What you should know: The hall is open.\nPriority: high.\nFinish within 3 turns.\nYour final answer is the \
+         result. It must be a JSON object with the fields chairs, tables and nothing around it."
+    );
+    let told = task_and_terms("Lead", "Count.", &Terms::default());
+    assert!(told.ends_with("by Lead, who receives your result.\nYour final answer is the result."), "{told}");
+}
+
+#[test]
+fn a_signal_says_to_its_parent_what_to_know_how_soon_and_in_which_form_to_answer() {
+    let mut bench = Bench::new();
+    let boss = bench.start("boss", "Plan");
+    let ada = bench.spawn(boss, "ada", "count").expect("it should be permitted");
+    bench.say(boss, "I wait.", &[]);
+    let terms = Terms {
+        context: "The hall is locked.".into(),
+        haste: TaskPriority::High,
+        deadline_turns: Some(1),
+        expected: Expected::parse("where the key is").ok(),
+    };
+    let at = (ActivationKey::numbered(900), 1, crate::base::Seq(1));
+    let told = bench.kernel.signal(ada, "I need the key.", &terms, at, &bench.settings.clone());
+    assert!(told.is_ok_and(|told| told.woke));
+    let woken = bench.kernel.activation(at.0).expect("the parent is woken");
+    assert_eq!(woken.priority, terms.rank(), "before what is usual");
+    assert_eq!(
+        woken.messages.last().map(|message| message.text.as_str()),
+        Some(
+            "Signal from ada: I need the key.\nWhat you should know: The hall is locked.\nPriority: high.\nIt needs an \
+             answer within 1 turn.\nThe answer should be where the key is."
+        )
+    );
+}
+
+#[test]
+fn a_result_that_does_not_fit_a_schema_fails_with_what_is_wrong_with_it() {
+    let mut bench = Bench::new();
+    let boss = bench.start("boss", "Plan");
+    let schema = "{\"type\":\"object\",\"properties\":{\"chairs\":{\"type\":\"integer\"}},\"required\":[\"chairs\"]}";
+    let ada = bench.hand_over(boss, "ada", "count", &wanting(schema)).expect("it should be permitted");
+    bench.say(boss, "I wait.", &[]);
+    for said in ["{\"chairs\": [1]}", "{\"tables\": 3}"] {
+        bench.say(ada, said, &[]);
+    }
+    assert!(matches!(bench.ending(ada), Ending::Failed { .. }));
+    let told = bench.told();
+    assert_eq!((told.len(), told[0].1), (1, "boss"));
+    assert!(told[0].2.contains("does not have the required format") && told[0].2.contains("chairs"), "{told:?}");
 }
 
 #[test]
