@@ -10,8 +10,8 @@ use super::display_names::name_of;
 use super::opening::OpenError;
 use super::recovery::look_at_each;
 use crate::base::{ActivationKey, Id, calendar};
-use crate::gateway::RequestQueue;
 use crate::gateway::ledger::Tally;
+use crate::gateway::{ExchangeCounts, RequestQueue};
 use crate::kernel::{Kernel, UnfinishedHandOver, UnfinishedPiece, UnfinishedRun};
 use crate::orchestration::{Channel, Channels};
 use crate::schedule::{RoomDate, SimClock};
@@ -35,6 +35,8 @@ pub struct UnfinishedTask {
     pub granted: Vec<(Id, String)>,
     /// What models were asked for it and what that cost, in all runs of the room.
     pub used: Tally,
+    /// What its agents exchanged with each other.
+    pub exchanged: ExchangeCounts,
 }
 
 /// A channel, as last saved.
@@ -138,8 +140,9 @@ fn tasks_of(scene: &str, world: &World) -> Vec<UnfinishedTask> {
     let tasks = world.resource::<Kernel>().unfinished_runs().into_iter().map(|run| {
         let UnfinishedRun { root, agent, task, pieces, granted, activations } = run;
         let used = activations.iter().fold(Tally::default(), |sum, key| sum.plus(ledger.activation(&key.id())));
+        let exchanged = ledger.exchanges_of(&root.id());
         let (scene, name) = (scene.to_owned(), name_of(world, &agent));
-        UnfinishedTask { scene, root, agent: agent.to_string(), name, task, pieces, granted, used }
+        UnfinishedTask { scene, root, agent: agent.to_string(), name, task, pieces, granted, used, exchanged }
     });
     tasks.collect()
 }

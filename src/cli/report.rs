@@ -11,6 +11,7 @@ use super::{Complaint, Ending, output};
 use crate::base::ids::USER;
 use crate::base::text::{one_line, truncate};
 use crate::base::{Id, Problem};
+use crate::gateway::ExchangeCounts;
 use crate::gateway::health::ProviderFault;
 use crate::gateway::ledger::{Tally, Traffic};
 use crate::gateway::price_source;
@@ -100,6 +101,8 @@ pub(super) struct Report {
     pub(super) took: Duration,
     /// What models were asked and what that cost.
     pub(super) spent: Tally,
+    /// What agents exchanged with each other.
+    pub(super) exchanged: ExchangeCounts,
     /// What each provider was sent and said.
     pub(super) traffic: BTreeMap<String, Traffic>,
     /// What agents changed.
@@ -146,6 +149,7 @@ impl Report {
             ticks: 0,
             took: Duration::ZERO,
             spent: Tally::default(),
+            exchanged: ExchangeCounts::default(),
             traffic: BTreeMap::new(),
             files: FilesChanged::default(),
             problems: Vec::new(),
@@ -193,8 +197,9 @@ impl Report {
         let Some(run) = self.run.as_ref().filter(|_| !is_quiet && output::is_watched()) else { return };
         let cached: u64 = self.traffic.values().map(|traffic| traffic.cached_tokens).sum();
         let cached = if cached > 0 { format!(" ({cached} from the cache)") } else { String::new() };
+        let exchanged = if self.exchanged.is_empty() { String::new() } else { format!("; {}", self.exchanged) };
         output::note(&format!(
-            "{run}: {:.0} simulated seconds in {:.1} s; {} model calls, {} tokens{cached}, {}",
+            "{run}: {:.0} simulated seconds in {:.1} s; {} model calls, {} tokens{cached}, {}{exchanged}",
             self.ticks as f64 / TICKS_PER_SEC as f64,
             self.took.as_secs_f64(),
             self.spent.calls,
@@ -221,6 +226,7 @@ impl Report {
             "cost_known_usd": self.spent.cost_usd(),
             "unpriced_tokens": self.spent.unpriced_tokens,
             "prices": price_source(),
+            "exchanged": self.exchanged,
             "providers": self.traffic,
             "problems": self.problems,
             "provider_faults": self.provider_faults,

@@ -486,7 +486,7 @@ impl Run<'_> {
         let steps = world.resource::<WorkflowRuns>().questions().collect();
         let ticks = world.resource::<SimClock>().tick() - self.first_tick;
         let ledger = world.resource::<RequestQueue>().ledger();
-        let (spent, traffic) = (ledger.run(), ledger.providers().clone());
+        let (spent, exchanged, traffic) = (ledger.run(), ledger.exchanges(), ledger.providers().clone());
         let problems: Vec<Problem> = world.resource::<Problems>().iter().cloned().collect();
         let provider_faults = world.resource::<ProviderHealth>().faults();
         let scene = world.resource::<RoomStart>().scene.clone();
@@ -514,6 +514,7 @@ impl Run<'_> {
             ticks,
             took: self.began.elapsed(),
             spent,
+            exchanged,
             traffic,
             files: self.out.files,
             acts: self.arguments.one_turn_each.then_some(self.out.acts),

@@ -123,6 +123,7 @@ fn shown(task: &UnfinishedTask, commands: &Commands) -> String {
         ),
         format!("  so far: {} model calls, {} tokens, {}", task.used.calls, task.used.tokens, task.used.cost()),
     ];
+    lines.extend((!task.exchanged.is_empty()).then(|| format!("  between agents: {}", task.exchanged)));
     lines.extend(task.pieces.iter().map(|piece| {
         let answer = piece.approval.as_ref().map(|id| format!("; answer with: workshop approvals allow {id}"));
         format!("  {}: {}{}", piece.agent, piece.state, answer.unwrap_or_default())
@@ -147,6 +148,7 @@ fn to_json(task: &UnfinishedTask, commands: &Commands) -> Value {
         "cost_usd": task.used.cost().known(),
         "cost_known_usd": task.used.cost_usd(),
         "unpriced_tokens": task.used.unpriced_tokens,
+        "exchanged": task.exchanged,
         "resume": commands.resume(&task.root.id()),
     })
 }
@@ -172,6 +174,7 @@ mod tests {
     use super::*;
     use crate::app::status::SubscriberStatus;
     use crate::base::{ActivationKey, RunTag};
+    use crate::gateway::ExchangeCounts;
     use crate::gateway::ledger::Tally;
     use crate::kernel::{UnfinishedHandOver, UnfinishedPiece};
 
@@ -194,6 +197,7 @@ mod tests {
             }],
             granted: vec![("kid".into(), "change files with vfs_edit".into())],
             used: Tally { calls: 3, tokens: 1_234, ..Tally::default() },
+            exchanged: ExchangeCounts { hand_overs: 2, entries: 1, ..ExchangeCounts::default() },
         }
     }
 
@@ -205,6 +209,7 @@ mod tests {
         for part in [
             "act-7  Lead (lead), studio: Plan a party",
             "3 model calls, 1234 tokens",
+            "between agents: 2 tasks handed over, 1 blackboard change",
             "kid: waits for a person: writing a.md; answer with: workshop approvals allow 7-1-0-abcd",
             "continue with: workshop run room --scene studio --resume act-7",
         ] {

@@ -2,6 +2,7 @@
 //! their run, and a task that is handed over comes back.
 
 use agent_workshop::agent::Roster;
+use agent_workshop::gateway::RequestQueue;
 use agent_workshop::kernel::Kernel;
 use agent_workshop::orchestration::{ArchivedEntry, Blackboards, BoardArchive, Channels, CollaborationCommand};
 use agent_workshop::schedule::InputQueue;
@@ -27,6 +28,7 @@ pub fn trials() -> Vec<Trial> {
         a_person_writes_on_the_blackboard_and_speaks_in_channels,
         a_task_that_is_handed_over_comes_back_in_the_form_that_was_asked_for,
         nothing_is_handed_back_to_whoever_waits_for_it_and_nobody_is_named_who_is_not_there,
+        what_agents_exchange_is_counted_for_its_run_and_in_all,
         a_message_board_shows_the_channel_that_it_names,
         a_run_in_which_agents_work_together_replays,
     ]
@@ -446,6 +448,31 @@ fn nothing_is_handed_back_to_whoever_waits_for_it_and_nobody_is_named_who_is_not
     let back = of(&studio, "hand_back", "researcher");
     assert_eq!(back[0]["data"]["ok"], false, "plain words are not what was asked for");
     assert!(back[0]["data"]["result"].as_str().unwrap().contains("it contains no JSON"), "{back:#?}");
+}
+
+fn what_agents_exchange_is_counted_for_its_run_and_in_all() {
+    let script = format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {}, {}, {} ]\n    - {{ text: I wait., repeat: true }}\n  researcher:\n    - tools: [ {} ]\n    - text: Twelve.\ndefault: [ {{ text: Noted. }} ]\n",
+        call("publish", json!({ "channel": "words", "message": "We count." })),
+        call("blackboard_write", json!({ "key": "plan", "value": "count", "is_new": true })),
+        call("blackboard_write", json!({ "key": "plan", "value": "rest", "is_new": true })),
+        call("delegate", json!({ "agent": "Rolf", "task": "Count the chairs." })),
+        call("signal_parent", json!({ "message": "I begin." })),
+    );
+    let mut studio = studio(&script);
+    studio.task("lead", "Count.");
+    let run = studio.world().resource::<Kernel>().threads().next().unwrap().1.root;
+    studio.idle();
+    let counted = |studio: &mut Studio| {
+        let ledger = studio.world().resource::<RequestQueue>().ledger();
+        (ledger.exchanges_of(&run.id()).to_string(), ledger.exchanges().to_string())
+    };
+    let of_run = "1 task handed over, 1 signal, 1 channel message, 1 blackboard change";
+    assert_eq!(counted(&mut studio), (of_run.into(), of_run.into()), "what was refused is none of it");
+    // What a person says outside of any run is counted in all.
+    push(&mut studio, CollaborationCommand::Publish { channel: "words".into(), message: "Thanks.".into() });
+    studio.idle();
+    assert_eq!(counted(&mut studio), (of_run.into(), of_run.replace("1 channel message", "2 channel messages")));
 }
 
 fn a_message_board_shows_the_channel_that_it_names() {

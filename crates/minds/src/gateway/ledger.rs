@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::budget::{Cap, Measure, Scope};
+use super::exchanges::{ExchangeCounts, ExchangeKind, Exchanges};
 use crate::base::{Id, RequestId};
 use crate::mind::{CallKind, CapReached, Usage};
 
@@ -306,6 +307,8 @@ pub struct Ledger {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     providers: BTreeMap<String, Traffic>,
     activations: Activations,
+    #[serde(skip_serializing_if = "Exchanges::is_empty")]
+    exchanges: Exchanges,
     open: BTreeMap<RequestId, Reservation>,
 }
 
@@ -413,6 +416,7 @@ impl Ledger {
         self.outside = Tally::default();
         self.kinds.clear();
         self.providers.clear();
+        self.exchanges.start_run();
         for account in self.agents.values_mut() {
             account.run = Tally::default();
         }
@@ -451,6 +455,21 @@ impl Ledger {
     /// What each provider was sent and said in this run.
     pub fn providers(&self) -> &BTreeMap<String, Traffic> {
         &self.providers
+    }
+
+    /// Notes that agents exchanged something, in a run of work if it was in one.
+    pub fn note_exchange(&mut self, run: Option<&Id>, kind: ExchangeKind) {
+        self.exchanges.note(run, kind);
+    }
+
+    /// How much was exchanged in this run.
+    pub fn exchanges(&self) -> ExchangeCounts {
+        self.exchanges.all()
+    }
+
+    /// How much was exchanged in a run of work, named by the piece that began it; nothing if it was forgotten.
+    pub fn exchanges_of(&self, run: &str) -> ExchangeCounts {
+        self.exchanges.of(run)
     }
 
     fn used(&self, cap: &Cap, call: &Reservation) -> u64 {

@@ -21,6 +21,7 @@ mod dispatch;
 #[cfg(test)]
 mod dispatch_tests;
 pub mod embedding;
+pub mod exchanges;
 pub mod failure;
 pub mod gemini;
 pub mod genai_client;
@@ -90,6 +91,7 @@ use bevy::ecs::prelude::*;
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
 pub use dispatch::{AddressesNamed, GatewayEnvironment, MinutePassed, SimulatedProviders};
+pub use exchanges::{ExchangeCounts, ExchangeKind, Exchanged};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
 pub use health_monitor::AccessChanged;
 pub use keys::{Environment, key_problems};
@@ -100,7 +102,10 @@ pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, Program
 pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
 pub use sandbox_detection::{HasSandbox, SandboxDetected};
-pub use servers::{McpCalls, McpStatusChanged, SeenToolDescriptions, McpServerStatus, McpServers, McpTry, McpWanted, ServerMessagesReceived};
+pub use servers::{
+    McpCalls, McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions,
+    ServerMessagesReceived,
+};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
 pub use user_overrides::{ProviderOverride, TrialUsed};
@@ -168,6 +173,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ModelRequest>()
         .add_tick_message::<CancelRequest>()
         .add_tick_message::<PutOffRequest>()
+        .add_tick_message::<Exchanged>()
         .add_tick_message::<AgentRemoved>()
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<ProblemReport>()
@@ -217,6 +223,7 @@ pub fn plugin(app: &mut App) {
             worker_calls::dispatch::<WebCommand>,
             slack_systems::dispatch,
             user_overrides::check_budget,
+            exchanges::count,
         )
             .chain()
             .in_set(InPhase(WorkshopSystems::Dispatch, Floor::Gateway)),

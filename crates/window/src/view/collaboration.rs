@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::base::text::{first_paragraph, one_line, truncate};
 use crate::base::{ActivationKey, Id};
+use crate::gateway::{ExchangeCounts, RequestQueue};
 use crate::kernel::Kernel;
 use crate::orchestration::blackboard::Written;
 use crate::orchestration::{ArchivedEntry, Blackboards, BoardArchive, Channel, Channels, RunBoard, Shown};
@@ -66,6 +67,8 @@ pub struct BoardView {
     pub is_over: bool,
     /// By name.
     pub entries: Vec<EntryView>,
+    /// How much the agents of its run exchanged.
+    pub exchanged: ExchangeCounts,
 }
 
 /// An entry of a blackboard.
@@ -100,7 +103,13 @@ impl CollaborationView {
         let (Some(boards), Some(kernel)) = (world.get_resource::<Blackboards>(), world.get_resource::<Kernel>()) else {
             return all;
         };
-        all.boards = boards.iter().map(|(run, board)| board_view(run, board, kernel)).collect();
+        let exchanged = |run: ActivationKey| {
+            let questions = world.get_resource::<RequestQueue>();
+            questions.map(|questions| questions.ledger().exchanges_of(&run.id())).unwrap_or_default()
+        };
+        let boards =
+            boards.iter().map(|(run, board)| BoardView { exchanged: exchanged(run), ..board_view(run, board, kernel) });
+        all.boards = boards.collect();
         all.boards.retain(|board| !board.entries.is_empty());
         all.boards.sort_by_key(|board| (board.is_over, std::cmp::Reverse(board.run)));
         all
@@ -141,6 +150,7 @@ fn board_view(run: ActivationKey, board: &RunBoard, kernel: &Kernel) -> BoardVie
         agent: kernel.thread(run).map(|thread| thread.agent.clone()),
         is_over: board.ended().is_some(),
         entries: entries.collect(),
+        exchanged: ExchangeCounts::default(),
     }
 }
 

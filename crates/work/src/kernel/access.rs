@@ -15,7 +15,7 @@ use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, RoomGateContext};
 use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
-use crate::gateway::{GatewaySettings, HasSandbox, McpServers, McpWanted, RequestQueue};
+use crate::gateway::{ExchangeKind, Exchanged, GatewaySettings, HasSandbox, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{PromptAdditions, SideRequestDue, SideRequestWithdrawn, WorkDue, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
@@ -74,6 +74,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) settings_edits: MessageWriter<'w, SettingsEdit>,
     pub(super) file_writes: MessageWriter<'w, SceneWrite>,
     pub(super) news: MessageWriter<'w, WorkAnswer>,
+    exchanged: MessageWriter<'w, Exchanged>,
     pub(super) servers: Res<'w, McpServers>,
     pub(super) servers_wanted: MessageWriter<'w, McpWanted>,
     explain: MessageWriter<'w, Explain>,
@@ -129,6 +130,12 @@ impl RoomAccess<'_, '_> {
     ) -> Seq {
         let draft = EventDraft::of(event).agent(&activation.agent).activation(&activation.key.id());
         self.log.write(draft.cause(cause))
+    }
+
+    /// Has it counted that this work exchanged something with another agent.
+    pub(super) fn count_exchange(&mut self, kernel: &Kernel, one: &Activation, kind: ExchangeKind) {
+        let run = kernel.run_of(one.thread).map(|run| run.id());
+        self.exchanged.write(Exchanged { run, kind });
     }
 
     /// What work may do: what its agent may, and never more than those who started it.

@@ -9,6 +9,7 @@ use super::spawning::given_by;
 use crate::base::text::{nearest, truncate};
 use crate::base::{Id, Seq};
 use crate::gate::Bounds;
+use crate::gateway::ExchangeKind;
 use crate::log::events;
 use crate::log::events::TaskPriority;
 use crate::tools::result_text::{self, HandedOver};
@@ -87,10 +88,13 @@ impl RoomAccess<'_, '_> {
         let is_busy = kernel.has_work(&agent);
         let outcome = match kernel.hand_over(one.key, work, (task, terms), bounds.all().to_vec(), &self.settings) {
             Err(refusal) => refused(refusal),
-            Ok(_) => match kernel.stopped_by() {
-                Some(_) => HandedOver::Deferred { why: "token budget reached".to_owned() },
-                None => HandedOver::Queued { is_busy },
-            },
+            Ok(_) => {
+                self.count_exchange(kernel, one, ExchangeKind::HandOver);
+                match kernel.stopped_by() {
+                    Some(_) => HandedOver::Deferred { why: "token budget reached".to_owned() },
+                    None => HandedOver::Queued { is_busy },
+                }
+            }
         };
         result_text::handed_over(&agent, &outcome)
     }

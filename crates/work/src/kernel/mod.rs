@@ -80,7 +80,7 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::agent::{AgentCommand, AgentRemoved};
-use crate::gateway::MinutePassed;
+use crate::gateway::{Exchanged, MinutePassed};
 use crate::mind::{SideRequestDue, SideRequestReplied, SideRequestWithdrawn, WorkDue, WorkOver, WorkReplied};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
@@ -128,7 +128,8 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<WorkNotice>()
         .add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
-        .add_tick_message::<SessionTaken>();
+        .add_tick_message::<SessionTaken>()
+        .add_tick_message::<Exchanged>();
     app.add_systems(
         Tick,
         (

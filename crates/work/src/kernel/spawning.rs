@@ -11,6 +11,7 @@ use crate::agent::AgentCommand;
 use crate::base::text::{nearest, truncate};
 use crate::base::{ActivationKey, Id, Seq};
 use crate::gate::Bounds;
+use crate::gateway::ExchangeKind;
 use crate::log::{EventDraft, events};
 use crate::tools::{Terms, file_name, result_text, started};
 use crate::workspace::vfs::FileFailure;
@@ -167,6 +168,7 @@ impl RoomAccess<'_, '_> {
                 other => result_text::Outcome::error(&other.to_string()),
             },
             Ok(told) => {
+                self.count_exchange(kernel, one, ExchangeKind::Signal);
                 self.record_signal(kernel, (&one.agent, one.key), &told, (key, message), cause);
                 let outcome = match kernel.stopped_by() {
                     _ if told.is_kept => result_text::Signalled::Kept,

@@ -33,6 +33,7 @@ use bevy::ecs::prelude::*;
 
 use crate::agent::AgentRemoved;
 use crate::element::ElementEdit;
+use crate::gateway::Exchanged;
 use crate::kernel::WorkNotice;
 use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
@@ -55,7 +56,8 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<FileChanged>()
         .add_tick_message::<ProblemReport>()
-        .add_tick_message::<SceneWrite>();
+        .add_tick_message::<SceneWrite>()
+        .add_tick_message::<Exchanged>();
     app.world_mut().resource_mut::<Tools>().add_executor(TOGETHER);
     let during = |phase| InPhase(phase, Floor::Orchestration);
     app.add_systems(

@@ -14,6 +14,7 @@ use crate::agent::{AgentRemoved, Roster};
 use crate::base::ids::USER;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id, Seq};
+use crate::gateway::{ExchangeKind, Exchanged};
 use crate::kernel::{Kernel, LOGGED_CHARS};
 use crate::log::events::{self, Warning};
 use crate::log::{EventData, EventDraft, EventLog};
@@ -38,6 +39,7 @@ pub(super) struct CollaborationContext<'w> {
     channel_settings: Res<'w, ChannelSettings>,
     board_settings: Res<'w, BlackboardSettings>,
     log: ResMut<'w, EventLog>,
+    exchanged: MessageWriter<'w, Exchanged>,
 }
 
 /// Who does something: an agent at work, or a person.
@@ -228,6 +230,9 @@ impl CollaborationContext<'_> {
         };
         let record = self.record(doer, &said);
         self.channels.note_record(channel, number, record);
+        let thread = doer.work.and_then(|work| self.kernel.activation(work)).map(|one| one.thread);
+        let run = thread.and_then(|thread| self.kernel.run_of(thread)).map(ActivationKey::id);
+        self.exchanged.write(Exchanged { run, kind: ExchangeKind::Message });
         Ok(number)
     }
 
@@ -283,6 +288,7 @@ impl CollaborationContext<'_> {
         let (version, shared) = (entry.now.version, entry.shared);
         let by = doer.is_person().then(|| doer.agent.clone());
         self.record(doer, &events::Blackboard { run: run.id(), key, value: said, version, shared, by });
+        self.exchanged.write(Exchanged { run: Some(run.id()), kind: ExchangeKind::Entry });
         Ok(())
     }
 }

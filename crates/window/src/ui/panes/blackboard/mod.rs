@@ -145,6 +145,9 @@ impl BlackboardPane {
         if board.is_over {
             ui.label(widgets::small(texts::RUN_HAS_ENDED, theme));
         }
+        if !board.exchanged.is_empty() {
+            ui.label(widgets::small(texts::exchanged(&board.exchanged), theme));
+        }
         let place = Place::Run(board.run);
         let rows: Vec<Row> = board.entries.iter().map(|entry| Row::of_entry(board, entry, cx)).collect();
         self.rows(ui, theme, place, &rows, acts);

@@ -3,6 +3,7 @@
 use egui_kittest::kittest::Queryable;
 
 use super::*;
+use crate::gateway::ExchangeCounts;
 use crate::orchestration::ArchivedEntry;
 use crate::ui::UiState;
 use crate::ui::testing::{Stage, pane_of, sample_room};
@@ -25,8 +26,14 @@ fn stage() -> egui_kittest::Harness<'static, Stage> {
 
 fn stage_with(entries: Vec<EntryView>) -> egui_kittest::Harness<'static, Stage> {
     let mut room = sample_room();
-    let board =
-        BoardView { run: RUN, task: "Plan the party".into(), agent: Some("ada-1".into()), is_over: false, entries };
+    let board = BoardView {
+        run: RUN,
+        task: "Plan the party".into(),
+        agent: Some("ada-1".into()),
+        is_over: false,
+        entries,
+        exchanged: ExchangeCounts { hand_overs: 1, messages: 2, ..ExchangeCounts::default() },
+    };
     let channel = ChannelView {
         name: "findings".into(),
         listeners: vec![("bram-1".into(), 2)],
@@ -67,7 +74,15 @@ fn write(value: Option<&str>, shared: Option<bool>, was: Option<&str>) -> Collab
 fn what_is_there_is_seen_with_who_wrote_it_and_what_it_said_before() {
     let mut window = stage();
     window.run();
-    for text in ["plan", "count", "#findings", "12 chairs", "lesson", "ask"] {
+    for text in [
+        "plan",
+        "count",
+        "#findings",
+        "12 chairs",
+        "lesson",
+        "ask",
+        "In this run: 1 task handed over, 2 channel messages",
+    ] {
         assert!(window.query_by_label(text).is_some(), "{text}");
     }
     click(&mut window, "1 earlier value");

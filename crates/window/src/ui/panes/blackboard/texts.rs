@@ -1,5 +1,6 @@
 //! Every text of the blackboard pane.
 
+use crate::gateway::ExchangeCounts;
 use crate::ui::widgets::text_format;
 
 // The pane
@@ -25,6 +26,11 @@ pub(super) const NAME_OF_A_NEW_ENTRY: &str = "Name of a new entry";
 /// Whose run it is, and for which task.
 pub(super) fn run_for(whose: &str, task: &str) -> String {
     format!("{whose}: {task}")
+}
+
+/// How much the agents of a run exchanged.
+pub(super) fn exchanged(counts: &ExchangeCounts) -> String {
+    format!("In this run: {counts}")
 }
 
 pub(super) fn new_entry_of(run: &str) -> String {

@@ -1,0 +1,179 @@
+//! How much agents exchange with each other: tasks that they hand over, signals, messages in channels, and changes of
+//! the blackboard. Counted in the ledger, for the whole room and for each run of work.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+use bevy::ecs::message::{Message, MessageReader};
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::request_queue::RequestQueue;
+use crate::base::Id;
+
+/// Runs of work whose exchanges are remembered; the one that began first is forgotten first.
+const RUNS_AT_MOST: usize = 1_024;
+
+/// What is exchanged.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ExchangeKind {
+    /// A task was handed over.
+    HandOver,
+    /// An agent told the one that started it something.
+    Signal,
+    /// A message was published in a channel.
+    Message,
+    /// An entry of the blackboard was changed.
+    Entry,
+}
+
+/// Something was exchanged: it was accepted, and nobody is to be told any more.
+#[derive(Message, Clone, PartialEq, Eq, Debug)]
+pub struct Exchanged {
+    /// The piece of work that began the run in which it was; none where a person did it outside of any.
+    pub run: Option<Id>,
+    /// What.
+    pub kind: ExchangeKind,
+}
+
+/// How much was exchanged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExchangeCounts {
+    /// Tasks that were handed over.
+    pub hand_overs: u64,
+    /// Signals to whoever started an agent.
+    pub signals: u64,
+    /// Messages in channels.
+    pub messages: u64,
+    /// Changes of the blackboard.
+    pub entries: u64,
+}
+
+impl ExchangeCounts {
+    /// Whether there was nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn add(&mut self, kind: ExchangeKind) {
+        let count = match kind {
+            ExchangeKind::HandOver => &mut self.hand_overs,
+            ExchangeKind::Signal => &mut self.signals,
+            ExchangeKind::Message => &mut self.messages,
+            ExchangeKind::Entry => &mut self.entries,
+        };
+        *count = count.saturating_add(1);
+    }
+}
+
+/// "2 tasks handed over, 1 channel message"; empty if there was nothing.
+impl fmt::Display for ExchangeCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut is_first = true;
+        for (count, one, many) in [
+            (self.hand_overs, "task handed over", "tasks handed over"),
+            (self.signals, "signal", "signals"),
+            (self.messages, "channel message", "channel messages"),
+            (self.entries, "blackboard change", "blackboard changes"),
+        ] {
+            if count > 0 {
+                let comma = if std::mem::take(&mut is_first) { "" } else { ", " };
+                write!(f, "{comma}{count} {}", if count == 1 { one } else { many })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The part of the ledger that counts exchanges.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Exchanges {
+    /// In this run of the room.
+    all: ExchangeCounts,
+    /// In each run of work, in whichever runs of the room.
+    runs: BTreeMap<Id, ExchangeCounts>,
+    /// In the order in which they began.
+    order: VecDeque<Id>,
+}
+
+impl Exchanges {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn note(&mut self, run: Option<&Id>, kind: ExchangeKind) {
+        self.all.add(kind);
+        let Some(run) = run else { return };
+        if let Some(counts) = self.runs.get_mut(run) {
+            return counts.add(kind);
+        }
+        if self.order.len() >= RUNS_AT_MOST
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.runs.remove(&oldest);
+        }
+        self.order.push_back(run.clone());
+        self.runs.entry(run.clone()).or_default().add(kind);
+    }
+
+    pub(super) fn all(&self) -> ExchangeCounts {
+        self.all
+    }
+
+    pub(super) fn of(&self, run: &str) -> ExchangeCounts {
+        self.runs.get(run).copied().unwrap_or_default()
+    }
+
+    pub(super) fn start_run(&mut self) {
+        self.all = ExchangeCounts::default();
+    }
+}
+
+/// Counts what was exchanged in this tick.
+pub(super) fn count(mut exchanged: MessageReader<Exchanged>, mut questions: ResMut<RequestQueue>) {
+    // Views must not see a change in every tick.
+    if exchanged.is_empty() {
+        return;
+    }
+    for one in exchanged.read() {
+        questions.ledger.note_exchange(one.run.as_ref(), one.kind);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_exchanged_is_counted_by_run_and_in_all() {
+        let mut exchanges = Exchanges::default();
+        let run = Id::from("act-1");
+        exchanges.note(Some(&run), ExchangeKind::HandOver);
+        exchanges.note(Some(&run), ExchangeKind::Entry);
+        exchanges.note(Some(&run), ExchangeKind::Entry);
+        exchanges.note(None, ExchangeKind::Message);
+        assert_eq!(exchanges.of("act-1").to_string(), "1 task handed over, 2 blackboard changes");
+        assert_eq!(exchanges.all(), ExchangeCounts { hand_overs: 1, signals: 0, messages: 1, entries: 2 });
+        assert_eq!(ExchangeCounts::default().to_string(), "");
+        let text = serde_json::to_string(&exchanges).expect("it can be saved");
+        let mut again: Exchanges = serde_json::from_str(&text).expect("it should be readable again");
+        assert_eq!(again, exchanges);
+        again.start_run();
+        assert!(again.all().is_empty() && again.of("act-1") == exchanges.of("act-1"), "work goes on where it was");
+    }
+
+    #[test]
+    fn of_very_many_runs_the_newest_are_remembered() {
+        let mut exchanges = Exchanges::default();
+        for run in 0..RUNS_AT_MOST + 10 {
+            let run = Id::from(format!("act-{run}"));
+            exchanges.note(Some(&run), ExchangeKind::Signal);
+            exchanges.note(Some(&run), ExchangeKind::Signal);
+        }
+        assert_eq!((exchanges.runs.len(), exchanges.order.len()), (RUNS_AT_MOST, RUNS_AT_MOST));
+        assert!(exchanges.of("act-9").is_empty() && exchanges.of("act-10").signals == 2);
+        assert_eq!(exchanges.all().signals, 2 * (RUNS_AT_MOST as u64 + 10));
+    }
+}
