@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::log_allowance::{Allowed, LogAllowance};
-use super::{ReportedModule, ReportedTool, ModuleCall, ModuleLogged, ModulesReported, path_of};
+use super::{ModuleCall, ModuleLogged, ModulesReported, ReportedModule, ReportedTool, path_of};
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id, Problem};
 use crate::engine::{HostAnswer, HostCall, HostRequest, LogLine, ModuleCommand, ModuleMessage};
