@@ -27,6 +27,7 @@ pub fn trials() -> Vec<Trial> {
         two_who_answer_each_other_without_end_are_stopped_and_a_person_is_told,
         a_person_writes_on_the_blackboard_and_speaks_in_channels,
         a_task_that_is_handed_over_comes_back_in_the_form_that_was_asked_for,
+        a_task_that_is_handed_over_comes_back_once_wherever_the_room_is_killed,
         nothing_is_handed_back_to_whoever_waits_for_it_and_nobody_is_named_who_is_not_there,
         what_agents_exchange_is_counted_for_its_run_and_in_all,
         a_message_board_shows_the_channel_that_it_names,
@@ -428,6 +429,36 @@ fn a_task_that_is_handed_over_comes_back_in_the_form_that_was_asked_for() {
         "{signals:#?}"
     );
     assert!(studio.results()[0].starts_with("Handed over to 'researcher'. It starts now"), "{:#?}", studio.results());
+}
+
+fn a_task_that_is_handed_over_comes_back_once_wherever_the_room_is_killed() {
+    let answers = "    - text: Twelve and three.\n    - text: '{\"chairs\": 12, \"tables\": 3}'\n";
+    let mut setup = Setup::scene(SCENE).script(&counting(answers));
+    for (path, text) in FILES.iter().skip(1) {
+        setup = setup.file(path, text);
+    }
+    let mut room: Workshop = setup.profile("lead", "You lead.\n").open();
+    room.push(TaskCommand { agent: "lead".into(), text: "Count.".into() });
+    room.tick();
+    let run = room.world().resource::<Kernel>().threads().next().unwrap().1.root;
+    let mut told: Vec<Value> = Vec::new();
+    for _ in 0..6_000 {
+        room.tick();
+        told.extend(room.log().iter().cloned());
+        // Another room goes on with what was saved of this one.
+        room = room.reopened();
+        if room.world().resource::<Kernel>().is_idle() {
+            break;
+        }
+    }
+    assert!(room.world().resource::<Kernel>().is_idle(), "it does not end: {told:#?}");
+    let of = |kind: &str| told.iter().filter(|event| event["type"] == kind).collect::<Vec<_>>();
+    assert_eq!((of("hand_over").len(), of("hand_back").len(), of("signal").len()), (1, 1, 1), "{told:#?}");
+    let back = of("hand_back")[0];
+    let result = &back["data"]["result"];
+    assert_eq!((&back["data"]["ok"], result), (&json!(true), &json!("{\"chairs\":12,\"tables\":3}")));
+    let counted = room.world().resource::<RequestQueue>().ledger().exchanges_of(&run.id());
+    assert_eq!(counted.to_string(), "1 task handed over", "once");
 }
 
 fn nothing_is_handed_back_to_whoever_waits_for_it_and_nobody_is_named_who_is_not_there() {

@@ -414,6 +414,46 @@ fn what_is_too_long_is_refused_with_words() {
 }
 
 #[test]
+fn a_run_that_is_over_is_looked_back_at_as_a_whole() {
+    let said = |bench: &Bench| bench.run.review().map(|review| (review.agents, review.lines));
+    let mut bench = Bench::with(PIPELINE, &[("topic", "tea")], LIMITS);
+    bench.step();
+    bench.says("research", "findings: it is hot");
+    assert_eq!(said(&bench), None, "it is going on");
+    let mut failed = Bench::of(bench.run.plan.as_ref().clone(), bench.run.variables.clone(), LIMITS);
+    bench.says("review", "```outputs\nreport: fine\n```");
+    bench.says("write", "All of it.");
+    let (agents, lines) = said(&bench).expect("it is over");
+    assert_eq!(agents, ["c", "b", "a"].map(Id::from), "whoever gave something last is the first");
+    let told: Vec<String> = lines.iter().map(|line| format!("{}: {}", line.by, line.text)).collect();
+    assert_eq!(
+        told,
+        [
+            "workflow: Test (topic: tea): done",
+            "step research: Research tea",
+            "a: it is hot",
+            "step review: Review: it is hot",
+            "b: fine",
+            "step write: it is hot and fine",
+            "c: All of it.",
+        ]
+    );
+    failed.step();
+    failed.says("research", "findings: it is hot");
+    failed.fails("review");
+    let (agents, lines) = said(&failed).expect("it is over");
+    assert_eq!((agents, lines.len()), (vec![Id::from("a")], 5), "what was not done is none of it");
+    assert_eq!(lines[0].text, "Test (topic: tea): failed, step review failed");
+    assert_eq!(lines[4].text, "failed: no answer");
+    let mut stopped =
+        Bench::new("  - { id: a, agent: x, prompt: a }\n  - { id: b, agent: x, prompt: b, depends_on: [a] }\n");
+    stopped.step();
+    stopped.says("a", "a is done");
+    stopped.run.stop("a person stopped it", 9);
+    assert_eq!(said(&stopped), None, "it may be resumed");
+}
+
+#[test]
 fn a_step_has_the_model_and_the_turns_that_it_names() {
     let steps = "  - { id: a, agent: x, prompt: a, model: \"openai:small\", max_turns: 4 }\n  - { id: b, agent: x, prompt: b, outputs: [out] }\n";
     let mut bench = Bench::new(steps);
