@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::definition::{Assignee, DEPTH_AT_MOST, PersonWants, RESULT, Step, Workflow};
 use super::format::{PROBLEMS_AT_MOST, WorkflowFile, most_telling};
-use super::graph::{self, Graph, Loop, Waiting};
+use super::graph::{self, Graph, Loop, LoopFault, Waiting};
 use super::template::{Template, Token};
 use crate::base::text::{nearest, slug};
 use crate::base::{Id, Problem};
@@ -139,7 +139,7 @@ impl<'a> Checker<'a> {
                 let what =
                     format!("repeat_until: of step {:?} does not depend on a step, so it would never end", step.id);
                 self.error(line, what, format!("use an output, such as {{{}.done}}", step.id));
-            } else if let Err(other) = self.graph.repeated(head, &asked) {
+            } else if let Err(other) = self.graph.repeated(&self.waiting, head, &asked) {
                 let other = steps[other].id.as_str();
                 let what = format!("repeat_until: of step {:?} uses {other:?}, which does not come after it", step.id);
                 self.error(line, what, format!("use {:?} or a step that depends on it", step.id));
@@ -151,7 +151,12 @@ impl<'a> Checker<'a> {
         }
         match graph::loops(steps, &self.graph) {
             Ok(loops) => self.loops = loops,
-            Err((one, other)) => {
+            Err(LoopFault::TooMany(head)) => {
+                let what =
+                    format!("more than {} steps are repeated, counted once for each loop", graph::REPEATED_AT_MOST);
+                self.error(steps[head].line("repeat_until"), what, "repeat fewer steps, or split the workflow");
+            }
+            Err(LoopFault::Overlap(one, other)) => {
                 let (one, other) = (&steps[one], &steps[other]);
                 let what = format!("the loops of steps {:?} and {:?} overlap", one.id, other.id);
                 self.error(other.line("repeat_until"), what, "nest one completely inside the other, or separate them");

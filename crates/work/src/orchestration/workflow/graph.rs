@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::definition::Step;
 use super::template::Token;
 
+/// How many steps are repeated at most, each counted once for every loop that it is in.
+pub const REPEATED_AT_MOST: usize = 100_000;
+
 /// The steps by their index, each with its direct predecessors and successors.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Graph {
@@ -76,16 +79,6 @@ impl Graph {
         }
     }
 
-    /// Everything that a step waits for, directly or not.
-    pub fn upstream(&self, of: usize) -> BTreeSet<usize> {
-        reached(&self.before, [of])
-    }
-
-    /// Everything that waits for a step, directly or not.
-    pub fn downstream(&self, of: usize) -> BTreeSet<usize> {
-        reached(&self.after, [of])
-    }
-
     /// What each step waits for, for many questions at once. In a circle nothing is known of those in it and after it.
     pub fn waiting(&self) -> Waiting {
         let words = self.before.len().div_ceil(64);
@@ -125,17 +118,16 @@ impl Graph {
 
     /// What is repeated together because of the step at `head`, whose condition asks of `asked`; the place of a step
     /// that is asked of and does not come after it, otherwise.
-    pub fn repeated(&self, head: usize, asked: &[usize]) -> Result<BTreeSet<usize>, usize> {
-        let mut after = self.downstream(head);
-        after.insert(head);
-        if let Some(other) = asked.iter().find(|asked| !after.contains(asked)) {
+    pub fn repeated(&self, waiting: &Waiting, head: usize, asked: &[usize]) -> Result<BTreeSet<usize>, usize> {
+        let is_after = |at: usize| at == head || waiting.waits(at, head);
+        if let Some(other) = asked.iter().find(|asked| !is_after(**asked)) {
             return Err(*other);
         }
-        let mut before = reached(&self.before, asked.iter().copied());
-        before.extend(asked);
-        let mut body: BTreeSet<usize> = after.intersection(&before).copied().collect();
-        body.insert(head);
-        Ok(body)
+        if asked.iter().all(|asked| *asked == head) {
+            return Ok([head].into());
+        }
+        let is_before = |at: usize| asked.iter().any(|asked| *asked == at || waiting.waits(*asked, at));
+        Ok((0..self.before.len()).filter(|at| *at == head || (is_after(*at) && is_before(*at))).collect())
     }
 }
 
@@ -162,30 +154,38 @@ pub fn asked<'a>(tokens: impl IntoIterator<Item = &'a Token>, places: &BTreeMap<
     asked
 }
 
-fn reached(ways: &[Vec<usize>], from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
-    let mut reached = BTreeSet::new();
-    let mut due: Vec<usize> = from.into_iter().collect();
-    while let Some(at) = due.pop() {
-        due.extend(ways[at].iter().filter(|next| reached.insert(**next)));
-    }
-    reached
+/// Why steps cannot be repeated as they say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LoopFault {
+    /// The loops of these two heads cross each other.
+    Overlap(usize, usize),
+    /// With the loop of this head, more steps are repeated than may be.
+    TooMany(usize),
 }
 
-/// What is repeated in these steps. The error names two heads whose loops cross each other.
-pub fn loops(steps: &[Step], graph: &Graph) -> Result<Vec<Loop>, (usize, usize)> {
-    let places = places(steps);
+/// What is repeated in these steps.
+pub fn loops(steps: &[Step], graph: &Graph) -> Result<Vec<Loop>, LoopFault> {
+    if steps.iter().all(|step| step.repeat_until.is_none()) {
+        return Ok(Vec::new());
+    }
+    let (places, waiting) = (places(steps), graph.waiting());
     let mut loops: Vec<Loop> = Vec::new();
+    let mut loops_of: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
+    let mut repeated = 0;
     for (head, step) in steps.iter().enumerate() {
         let Some(repeat) = &step.repeat_until else { continue };
         let asked = asked(repeat.until.tokens(), &places);
-        let Ok(body) = graph.repeated(head, &asked) else { continue };
-        let crosses = |other: &&Loop| {
-            let is_apart = other.body.is_disjoint(&body);
-            !is_apart && !other.body.is_subset(&body) && !body.is_subset(&other.body)
-        };
-        if let Some(other) = loops.iter().find(crosses) {
-            return Err((other.head, head));
+        let Ok(body) = graph.repeated(&waiting, head, &asked) else { continue };
+        repeated += body.len();
+        if repeated > REPEATED_AT_MOST {
+            return Err(LoopFault::TooMany(head));
         }
+        let others: BTreeSet<usize> = body.iter().flat_map(|at| loops_of[*at].iter().copied()).collect();
+        let crosses = |other: &Loop| !other.body.is_subset(&body) && !body.is_subset(&other.body);
+        if let Some(other) = others.into_iter().map(|other| &loops[other]).find(|other| crosses(other)) {
+            return Err(LoopFault::Overlap(other.head, head));
+        }
+        body.iter().for_each(|at| loops_of[*at].push(loops.len()));
         loops.push(Loop { head, body });
     }
     // The inner ones first: the outer one is over when they are.
@@ -195,7 +195,8 @@ pub fn loops(steps: &[Step], graph: &Graph) -> Result<Vec<Loop>, (usize, usize)>
 
 #[cfg(test)]
 mod tests {
-    use super::super::definition::Assignee;
+    use super::super::condition::Condition;
+    use super::super::definition::{Assignee, Repeat};
     use super::*;
 
     fn steps(edges: &[(&str, &[&str])]) -> Vec<Step> {
@@ -220,11 +221,12 @@ mod tests {
     #[test]
     fn what_lies_between_is_repeated_together() {
         let graph = Graph::of(&steps(&[("a", &[]), ("b", &["a"]), ("c", &["b"]), ("d", &["b"]), ("e", &["c", "d"])]));
-        assert_eq!(graph.repeated(1, &[2]), Ok([1, 2].into()));
-        assert_eq!(graph.repeated(1, &[4]), Ok([1, 2, 3, 4].into()));
-        assert_eq!(graph.repeated(1, &[1]), Ok([1].into()));
-        assert_eq!(graph.repeated(2, &[3]), Err(3));
         let waiting = graph.waiting();
+        assert_eq!(graph.repeated(&waiting, 1, &[2]), Ok([1, 2].into()));
+        assert_eq!(graph.repeated(&waiting, 1, &[4]), Ok([1, 2, 3, 4].into()));
+        assert_eq!(graph.repeated(&waiting, 1, &[1]), Ok([1].into()));
+        assert_eq!(graph.repeated(&waiting, 1, &[1, 3]), Ok([1, 3].into()));
+        assert_eq!(graph.repeated(&waiting, 2, &[3]), Err(3));
         assert!(waiting.waits(4, 0) && waiting.waits(4, 3) && !waiting.waits(0, 4) && !waiting.waits(4, 4));
         assert_eq!(graph.last().collect::<Vec<_>>(), [4]);
     }
@@ -238,8 +240,31 @@ mod tests {
         };
         let chain: Vec<Step> = ids.iter().enumerate().map(step).collect();
         let graph = Graph::of(&chain);
-        assert!(graph.cycle().is_none() && graph.upstream(9_999).len() == 9_999);
+        assert!(graph.cycle().is_none());
         let waiting = graph.waiting();
         assert!((1..10_000).all(|at| waiting.waits(at, 0) && waiting.waits(at, at - 1) && !waiting.waits(at - 1, at)));
+    }
+
+    /// So many steps in a row, each repeated until something about the step at `asked` holds.
+    fn repeated_chain(count: usize, asked: impl Fn(usize) -> usize) -> Vec<Step> {
+        let step = |at: usize| Step {
+            depends_on: if at == 0 { Vec::new() } else { vec![format!("s{}", at - 1)] },
+            repeat_until: Some(Repeat {
+                until: Condition::parse(&format!("{{s{}.ok}}", asked(at))).expect("it is a condition"),
+                at_most: 2,
+            }),
+            ..Step::new(&format!("s{at}"), Assignee::Join)
+        };
+        (0..count).map(step).collect()
+    }
+
+    #[test]
+    fn very_many_loops_are_found_at_once_or_are_too_many() {
+        let each = repeated_chain(2_000, |at| at);
+        assert_eq!(loops(&each, &Graph::of(&each)).map(|loops| loops.len()), Ok(2_000));
+        let nested = repeated_chain(2_000, |_| 1_999);
+        assert!(matches!(loops(&nested, &Graph::of(&nested)), Err(LoopFault::TooMany(_))));
+        let crossing = repeated_chain(4, |at| (at + 2).min(3));
+        assert_eq!(loops(&crossing, &Graph::of(&crossing)), Err(LoopFault::Overlap(0, 1)));
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::Condition;
 use super::definition::{APPROVED, Assignee, DEPTH_AT_MOST, Output, PersonWants, Step, Workflow};
 use super::format::{STEPS_AT_MOST, WorkflowFile};
-use super::graph::{self, Graph, Loop};
+use super::graph::{self, Graph, Loop, LoopFault};
 use super::template::{Template, Token};
 use super::value::OutputKind;
 use crate::base::Problem;
@@ -47,7 +47,10 @@ impl Plan {
         if graph.cycle().is_some() {
             return Err("steps wait for each other in a circle".to_owned());
         }
-        let loops = graph::loops(&steps, &graph).map_err(|_| "loops overlap".to_owned())?;
+        let loops = graph::loops(&steps, &graph).map_err(|fault| match fault {
+            LoopFault::Overlap(..) => "loops overlap".to_owned(),
+            LoopFault::TooMany(_) => "too many steps are repeated".to_owned(),
+        })?;
         let mut loops_of = vec![Vec::new(); steps.len()];
         for (index, one) in loops.iter().enumerate() {
             for at in &one.body {
