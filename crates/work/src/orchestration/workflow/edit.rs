@@ -1,5 +1,7 @@
 //! A person's changes of a workflow in the graph: edits of its file's text at exactly the affected keys, keeping
 //! comments and order.
+//!
+//! The text is edited by [`scene_patch`]; why not by `yamlpatch`, with the measurements, is written there.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
