@@ -276,7 +276,7 @@ fn look_for_confinement() {
         SandboxDetected::on_this_computer();
     };
     if let Err(error) = std::thread::Builder::new().name("confinement".into()).spawn(look) {
-        tracing::debug!("what keeps programs in is looked for later: {error}");
+        tracing::debug!("the sandbox will be looked for later: {error}");
     }
 }
 

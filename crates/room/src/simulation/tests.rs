@@ -243,7 +243,7 @@ fn trap_an_element_deleted_on_the_way_resumes_the_agent() {
     room.run(1);
     assert_eq!(room.state(ada), State::Idle);
     assert!(room.dues.is_empty());
-    assert_eq!(room.events::<events::ActionDropped>()[0].why, "it is gone");
+    assert_eq!(room.events::<events::ActionDropped>()[0].why, "it no longer exists");
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl ToolLine {
         let about = if self.about.is_empty() { String::new() } else { format!(" {}", self.about) };
         let outcome = match &self.outcome {
             ToolOutcome::Waiting => "waits".to_owned(),
-            ToolOutcome::Running => "under way".to_owned(),
+            ToolOutcome::Running => "in progress".to_owned(),
             ToolOutcome::Asked(_) => "needs you".to_owned(),
             ToolOutcome::Answered { .. } if self.has_failed() => "not done".to_owned(),
             ToolOutcome::Answered { end: Some(CallEnd::Otherwise), .. } => "done otherwise".to_owned(),

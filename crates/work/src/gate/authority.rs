@@ -303,8 +303,8 @@ impl fmt::Display for ExcessPermission {
                 }
             }
             Self::Command(key) => write!(f, "the content of {key:?}"),
-            Self::SeesWorkspace => f.write_str("knowing the content of the boards"),
-            Self::SeesUser => f.write_str("knowing who the person is"),
+            Self::SeesWorkspace => f.write_str("access to the content of the boards"),
+            Self::SeesUser => f.write_str("access to who the person is"),
         }
     }
 }

@@ -139,7 +139,7 @@ fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
             first_line: own.code.first_line,
             arguments: arguments.to_map(),
         };
-        let order = serde_json::to_value(order).map_err(|error| format!("the call cannot be written down: {error}"))?;
+        let order = serde_json::to_value(order).map_err(|error| format!("the call cannot be saved: {error}"))?;
         let touches = vec![DeclaredTouch::new(TouchKind::TOOL_RUN, &*own.name)];
         Ok(Planned::order(DOCUMENT_TOOLS, order, touches, ("using its tool", &own.name)))
     };

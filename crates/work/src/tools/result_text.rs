@@ -494,7 +494,7 @@ pub fn output(output: &ToolOutput, kept: &[ToolImage]) -> String {
 /// The same of a tool that says itself that it did not work.
 pub fn error_output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     if output.text.trim().is_empty() && output.data.is_none() && output.images.is_empty() {
-        return error("it did not work, and does not say why.");
+        return error("it failed without giving a reason.");
     }
     let said = self::output(output, kept);
     if said.starts_with("Error") { said } else { format!("Error: {said}") }

@@ -217,5 +217,5 @@ fn a_tool_that_says_that_it_failed_is_quoted_with_all_that_it_gave() {
     assert!(said.starts_with("Error: no such branch\nthere are two\n[image"), "{said}");
     let data = ToolOutput { data: Some(serde_json::json!({ "code": 7 })), ..ToolOutput::default() };
     assert_eq!(error_output(&data, &[]), r#"Error: {"code":7}"#);
-    assert_eq!(error_output(&ToolOutput::default(), &[]), "Error: it did not work, and does not say why.");
+    assert_eq!(error_output(&ToolOutput::default(), &[]), "Error: it failed without giving a reason.");
 }

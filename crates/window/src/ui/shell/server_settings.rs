@@ -169,7 +169,7 @@ mod tests {
         assert!(window.query_by_label("Allow git").is_none());
         window.get_by_label("git 1.0, 1 tool").click();
         window.run_steps(12);
-        assert!(window.query_by_label("status (says that it changes nothing)").is_some());
+        assert!(window.query_by_label("status (read-only, according to the server)").is_some());
         window.get_by_label("Test git").click();
         window.run_steps(2);
         window.get_by_label("Forbid git").click();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::log_allowance::{Allowed, LogAllowance};
-use super::{ReportedModule, ReportedTool, ModuleCall, ModuleLogged, ModulesReported, path_of};
+use super::{ModuleCall, ModuleLogged, ModulesReported, ReportedModule, ReportedTool, path_of};
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id, Problem};
 use crate::engine::{HostAnswer, HostCall, HostRequest, LogLine, ModuleCommand, ModuleMessage};
@@ -311,7 +311,7 @@ impl OpenModules {
 
     fn fails(&mut self, module: &str, why: &str) {
         let path = path_of(&self.folder, module);
-        let problem = Problem::error(path, format!("the module is ignored: {why}"), "fix it to have it loaded again");
+        let problem = Problem::error(path, format!("the module is ignored: {why}"), "fix it, and it is loaded again");
         self.failed.insert(module.to_owned(), problem);
     }
 

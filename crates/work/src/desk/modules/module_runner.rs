@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, bounded};
 use super::agent_modules::{OpenModules, Say};
 use super::module_messages::draft_of;
 use super::{
-    MODULES, ModuleCall, ModuleLogged, ModulesReported, ModulesLoading, PromptAnswered, code_files, module_files,
+    MODULES, ModuleCall, ModuleLogged, ModulesLoading, ModulesReported, PromptAnswered, code_files, module_files,
 };
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::{Agent, Profiles, Roster};

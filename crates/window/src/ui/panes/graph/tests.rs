@@ -79,7 +79,7 @@ fn everyone_who_worked_and_what_they_made_is_there_by_name() {
         "You, gave 1 task",
         "Agent Lead, using a tool, 1.2 k tokens",
         "Agent Finder, done, 700 tokens",
-        "Agent Checker, left off, 0 tokens",
+        "Agent Checker, interrupted, 0 tokens",
         "File found.md, by Finder",
         "File text.md, by Writer",
     ] {
@@ -233,10 +233,10 @@ fn those_who_are_finished_fold_into_whoever_started_them() {
     let mut window = window(TestLog::sample());
     click(&mut window, "Collapse finished agents");
     settle(&mut window);
-    window.get_by_label("Agent Lead, left off, 1.2 k tokens, 2 finished");
+    window.get_by_label("Agent Lead, interrupted, 1.2 k tokens, 2 finished");
     assert!(window.query_by_label("Agent Finder, done, 700 tokens").is_none());
     assert!(window.query_by_label("File found.md, by Finder").is_none());
-    window.get_by_label("Agent Checker, left off, 0 tokens");
+    window.get_by_label("Agent Checker, interrupted, 0 tokens");
     click(&mut window, "Collapse finished agents");
     settle(&mut window);
     window.get_by_label("Agent Finder, done, 700 tokens");
@@ -289,7 +289,7 @@ fn many_files_fold_until_they_are_wanted() {
     settle(&mut window);
     assert_eq!(window.query_all_by_label_contains("File ").count(), 20);
     assert!(window.query_by_label_contains("more files of").is_none());
-    click(&mut window, "Fewer files of Ada");
+    click(&mut window, "Show fewer files of Ada");
     settle(&mut window);
     window.get_by_label("15 more files of Ada");
 }
