@@ -1,7 +1,8 @@
-//! The card on which a person answers what an agent asks: who wants what, why that is asked, exactly what would happen,
-//! how far a permission reaches, a word to the agent, and the two answers, which keep their places whatever is asked.
+//! The approval card: who wants what, which rule asks, exactly what would happen, how far a permission reaches, a
+//! comment to the agent, and the two answers, which are always in the same place.
 //!
-//! A card that has just come or changed takes no press for a moment: nobody allows what they have not seen.
+//! The buttons ignore clicks for a moment after the card has appeared or changed, so that nobody allows what they have
+//! not seen.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The card of a question: its answers keep their places, become active after a moment, and say how far they reach.
+//! Tests of the approval card: its answers keep their places, become active after a moment, and say how far they reach.
 
 use egui::Rect;
 use egui_kittest::Harness;

@@ -1,4 +1,4 @@
-//! A small room and a stage for tests of panes, which are drawn without a screen and clicked by name.
+//! A small room and a harness for tests of panes, which are drawn without a screen and clicked by name.
 
 use crate::element::MailStatus;
 use std::sync::{Arc, OnceLock};

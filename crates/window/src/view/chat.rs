@@ -1,5 +1,5 @@
-//! What an agent and its model said to each other and which tools were used, line by line as a person reads it: of
-//! work that goes on, of the short exchange of an agent without work, and of work that is over, from its file.
+//! The chat of an agent and its model with the tools that were used, as lines for a person: of running work, of the
+//! short exchange of an agent without work, and of finished work, from its file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How messages become lines.
+//! Tests of how messages become lines.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! What agents that work together have in common, as a screen sees it: channels and blackboards.
+//! Channels and blackboards as plain data for the screen.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Reads the room out of the world, once a frame: the only place where the screen meets the ECS.
+//! Extracts the room from the world, once per frame: the only place where the screen accesses the ECS.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

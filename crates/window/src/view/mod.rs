@@ -1,4 +1,4 @@
-//! The room on screen: what it looks like at one moment, from where it is seen, and how it is painted.
+//! The room on screen: its state at one moment, the view onto it, and how it is painted.
 //!
 //! Everything here is a function of plain data: [`model::RoomModel`] is read from the world once a frame, a
 //! [`camera::Camera`] says from where, [`pick`] says what stands under a point, and [`paint`] draws on an

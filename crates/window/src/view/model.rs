@@ -1,4 +1,4 @@
-//! The room as a screen sees it at one moment: plain data, read from the world once a frame.
+//! The room at one moment as plain data for the screen, read from the world once per frame.
 
 use crate::element::MailStatus;
 use std::collections::BTreeMap;

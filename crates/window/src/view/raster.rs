@@ -1,6 +1,6 @@
-//! Draws what `egui` would draw, on the processor: pictures of the window without a window, a display or a GPU.
+//! Draws the output of `egui` on the CPU: pictures of the window without a window, a display or a GPU.
 //!
-//! Colours are premultiplied and blended as they stand (in gamma space), which is how `egui` means them.
+//! Colours are premultiplied and blended as they are (in gamma space), as `egui` intends.
 
 use std::collections::HashMap;
 use std::path::Path;

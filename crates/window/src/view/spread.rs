@@ -1,5 +1,5 @@
-//! People who stand in each other, near the pointer, make room for each other so that each can be pointed at; they go
-//! back when the pointer leaves.
+//! Moves overlapping agents near the pointer apart, so that each can be pointed at; they move back when the pointer
+//! leaves.
 
 use std::collections::BTreeMap;
 

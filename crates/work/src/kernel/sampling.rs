@@ -1,5 +1,5 @@
-//! What the server that carries a call out asks a model in the middle of it (sampling): the model of the call's agent
-//! is asked, on the account of its work and only while that goes on, and the server is told the answer.
+//! A server's question to a model during a tool call (sampling): the model of the call's agent is asked, within the
+//! budget of its work and only while that continues, and the server gets the answer.
 //!
 //! The server learns nothing else: not who the agent is, what it knows or what it was asked.
 

@@ -1,5 +1,5 @@
-//! What went wrong and how things went, as cards that can be put aside. Nothing that
-//! was put aside is lost: [`notice_list`](crate::ui::shell::notice_list) shows it again.
+//! Problems and results of actions, as cards that can be dismissed. Nothing is lost by that:
+//! [`notice_list`](crate::ui::shell::notice_list) still shows it.
 //!
 //! Why not `egui-notify` 0.23 (egui 0.36): a toast of it is a caption that a painter draws, with a cross at most. It
 //! holds no button, so that nothing would lead to the file, setting, agent or element that a notice is about, and it

@@ -1,4 +1,4 @@
-//! Draws the panes of the studio where they stand.
+//! Draws the panes in their places.
 
 use egui::{Color32, Frame, Margin, RichText, Stroke, Ui, Visuals, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, TabState, TileId, Tiles, UiResponse};

@@ -1,5 +1,5 @@
-//! The bar below the room: gives an agent a task, says how work stands, and stops, pauses and steers it. What a
-//! person must decide stands above it.
+//! The bar below the room: gives an agent a task, shows the state of work, and stops, pauses and controls it. Approvals
+//! are shown above it.
 
 use egui::{Painter, Popup, PopupCloseBehavior, RichText, Ui};
 

@@ -1,4 +1,4 @@
-//! The settings' list of MCP servers: how each stands, what it offers, whether the person allowed it, and a test.
+//! The list of MCP servers in the settings: the state of each, what it offers, whether it is allowed, and a test.
 
 use egui::{CollapsingHeader, Label, RichText, Ui};
 

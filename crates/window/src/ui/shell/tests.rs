@@ -1,4 +1,4 @@
-//! The window as a whole, with its keys: drawn without a screen.
+//! Tests of the window as a whole, with its keys, drawn without a screen.
 
 use std::sync::OnceLock;
 

@@ -1,5 +1,5 @@
-//! The ring round the widget that has the keyboard: the same for every widget, drawn in one place, and seen only by who
-//! leads the focus by key.
+//! The focus ring around the widget that has the keyboard: the same for every widget, drawn in one place, and only
+//! shown while the focus is moved with keys.
 
 use egui::{Context, CornerRadius, Event, Id, Key, StrokeKind};
 

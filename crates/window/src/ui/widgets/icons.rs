@@ -1,4 +1,4 @@
-//! The few signs on buttons, drawn with strokes so that they are crisp at any scale and need no font.
+//! The icons of buttons, drawn with strokes so that they are crisp at any scale and need no font.
 //!
 //! Why not `egui-phosphor` 0.14, which fits egui 0.36: rendered beside each other at 14, 16 and 20 pixels (most signs
 //! are painted at 14), its regular weight has strokes under a pixel that go grey, and its bold one looks like these. It

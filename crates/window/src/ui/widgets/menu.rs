@@ -1,4 +1,4 @@
-//! Menus in one style: plain rows with their keys at the right, one kind of triangle where another list opens.
+//! Menus in one style: plain rows with their keys on the right, and one kind of triangle for submenus.
 
 use egui::containers::menu::{MenuButton, MenuConfig, SubMenuButton};
 use egui::{

@@ -1,4 +1,5 @@
-//! Agents that would cover each other from afar, put together: how many stand in a square, and who of them matters most.
+//! Groups agents that would cover each other in the zoomed-out view: how many are in each square, and which of them
+//! matters most.
 
 use bevy::math::Vec2 as World;
 use bevy::platform::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Names, and what their owners do: who would like which label, how large it is, and how it looks.
+//! Labels of agents: who gets which (a name, or also its activity), its size and its look.
 
 use std::borrow::Cow;
 

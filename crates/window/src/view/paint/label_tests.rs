@@ -1,5 +1,5 @@
-//! Names in rooms where people walk about for a minute: nothing is covered, nobody who matters is without, nothing
-//! jumps.
+//! Tests of labels in rooms where agents walk around for a minute: nothing is covered, nobody who matters is left out,
+//! and nothing jumps.
 
 use std::collections::{BTreeSet, HashMap};
 

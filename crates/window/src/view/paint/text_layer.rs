@@ -1,5 +1,5 @@
-//! What is told in the room: bubbles, names, and lines of what everybody does. What matters most has its place first;
-//! bubbles and the names of others take what is left, and nothing covers a face.
+//! Paints the texts in the room: bubbles, names, and lines with what agents do. The most important ones are placed
+//! first; bubbles and other names take the remaining space, and nothing covers a face.
 
 use std::sync::Arc;
 

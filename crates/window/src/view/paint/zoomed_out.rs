@@ -1,5 +1,6 @@
-//! The room from afar: a badge with a face for everybody, and one with a number where they pile up. Who rests is grey;
-//! who needs a person, works or talks has a colour, is larger and glows. How many are where, area labels say.
+//! Paints the zoomed-out room: a badge with a face for each agent, and one with a number for a group. Resting agents
+//! are grey; those that need a person, work or talk are coloured, larger and glowing. Area labels say how many are
+//! where.
 
 use egui::{Align2, Color32, Painter, Pos2, Rect, Vec2, vec2};
 

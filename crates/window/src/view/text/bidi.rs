@@ -1,4 +1,4 @@
-//! Text that runs from right to left, put in order after `egui` has laid it out from left to right.
+//! Reorders right-to-left text after `egui` has laid it out from left to right.
 //!
 //! `egui` shapes each run of one font, so the letters of an Arabic or Hebrew word stand in their order already; the
 //! spaces between words come from another font, so words are runs of their own and lines break between the right

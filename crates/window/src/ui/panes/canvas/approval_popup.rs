@@ -1,4 +1,4 @@
-//! The card of the question in front, beside the raised hand of whoever asks it.
+//! Shows the current approval card next to the raised hand of its agent.
 
 use egui::{Pos2, Rect, Sense, Stroke, Ui, UiBuilder, Vec2, pos2, vec2};
 

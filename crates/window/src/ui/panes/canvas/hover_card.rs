@@ -1,5 +1,5 @@
-//! The card beside what the pointer rests on: of people what they do, why, since when and what comes next; of boards
-//! what they hold, who has read it, and what changed last.
+//! The card next to the pointer: for an agent, what it does, why, since when and what comes next; for a board, its
+//! content, who has read it, and its last change.
 
 use bevy::math::Vec2;
 use egui::{Area, Id as WidgetId, Label, Order, Popup, Pos2, Rect, Response, RichText, Sense, Ui, pos2, vec2};

@@ -1,4 +1,4 @@
-//! The room in the middle of the window, and a person's hands in it: looking around, choosing, carrying, dropping.
+//! The room in the middle of the window, and the mouse in it: panning, selecting, dragging, dropping.
 
 mod approval_popup;
 pub mod debug_overlay;

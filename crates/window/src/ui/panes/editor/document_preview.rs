@@ -1,5 +1,5 @@
-//! A document that is an agent, as it is meant: what its prompt says, and each of its tools with what a model is told
-//! of it. A tool can be tried: its code runs as in a call, and what it would reach outside is listed instead.
+//! The preview of a document that defines an agent: its prompt, and each of its tools with its description. A tool can
+//! be tried: its code runs as in a call, and its requests to the outside are only listed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! One file as it is drawn: its bar, what needs a decision, the text or its history, what is wrong, and where one is.
+//! Draws one file: its toolbar, its banners, the text or its history, its problems, and the position of the cursor.
 
 use egui::{Align, Layout, RichText, ScrollArea, Ui, UiBuilder, vec2};
 

@@ -1,4 +1,4 @@
-//! Every text of the editor.
+//! All texts of the editor.
 
 use crate::ui::widgets::text_format;
 

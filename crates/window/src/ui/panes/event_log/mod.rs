@@ -1,4 +1,4 @@
-//! The event log: filtered, followed, and led from causes to effects.
+//! The event log pane: a filtered list that can follow the newest records, and leads from causes to effects.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the log pane shows, and the commands that it requests.
+//! Tests of the log pane: what it shows, and the commands that it requests.
 
 use std::sync::Arc;
 

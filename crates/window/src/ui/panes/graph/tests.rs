@@ -1,4 +1,4 @@
-//! The graph in a window, clicked by name.
+//! Tests of the graph in a window, clicked by name.
 
 use egui::accesskit::Role;
 use egui_kittest::Harness;

@@ -1,4 +1,4 @@
-//! Every text of the graph pane: of the graph of agents, and of the drawings of workflows.
+//! All texts of the graph pane: of the graph of agents, and of the drawings of workflows.
 
 use crate::ui::widgets::text_format::{compact, count};
 
@@ -79,7 +79,7 @@ pub(super) fn with_finished(agent: &str, finished: usize) -> String {
 }
 
 pub(super) fn work_given(starter: Option<&str>, depth: impl std::fmt::Display, pieces: u32) -> String {
-    let given = count(pieces, "task", "tasks");
+    let given = count(pieces as usize, "task", "tasks");
     match starter {
         Some(starter) => format!("Started by {starter}, depth {depth}, {given}"),
         None => format!("Depth {depth}, {given}"),

@@ -1,4 +1,4 @@
-//! The bar that floats over the graph: stops and steers work, and says how the graph is to be shown.
+//! The toolbar above the graph: stops and controls work, and sets how the graph is shown.
 
 use egui::{CornerRadius, Frame, Margin, Rect, RichText, Sense, Slider, Stroke, Ui, UiBuilder, vec2};
 

@@ -1,4 +1,4 @@
-//! The card at the right: what is selected, what it does and why, and what can be done about it.
+//! The inspector: what is selected, what it does and why, and what can be done with it.
 
 mod about;
 mod agent;

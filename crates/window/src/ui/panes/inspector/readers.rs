@@ -1,4 +1,4 @@
-//! Who has read what of an element, and what it holds, in brief.
+//! Who has read which version of an element, and a summary of its content.
 
 use egui::{Label, RichText, ScrollArea, Ui};
 

@@ -1,5 +1,5 @@
-//! Who knows what: everyone who knows a memory, or something that was searched for, lights up in the room, with the
-//! ways that it went; here they are listed.
+//! Lists who knows a memory or something that was searched for; in the room, these agents are highlighted, with the
+//! ways by which it reached them.
 
 use std::sync::Arc;
 

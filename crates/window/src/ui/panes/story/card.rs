@@ -1,5 +1,4 @@
-//! The card of an entry of the story: what happened, when, what it came from, and ways to the log, the file and the
-//! conversation.
+//! The card of a story entry: what happened, when and why, with links to the log, the file and the conversation.
 
 use egui::{Label, RichText, Ui};
 

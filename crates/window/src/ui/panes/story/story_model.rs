@@ -1,5 +1,5 @@
-//! What of the log makes a story: the records that matter, gathered by what led to them. Pure and bounded; every record
-//! is looked at once.
+//! Selects the records of the log that make the story, and groups them by their causes. Pure and bounded; every record
+//! is read once.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

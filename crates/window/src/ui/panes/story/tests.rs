@@ -1,4 +1,4 @@
-//! What the story strip shows, and where its entries lead.
+//! Tests of the story strip: what it shows, and where its entries lead.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Every text of the story.
+//! All texts of the story strip.
 
 use crate::base::Seq;
 

@@ -1,4 +1,4 @@
-//! Every text of the bar in which agents are given tasks, and of what stands above it.
+//! All texts of the bar in which agents are given tasks, and of what is shown above it.
 
 use crate::ui::widgets::text_format::compact;
 

@@ -1,4 +1,4 @@
-//! Every text of the bar at the top of the window.
+//! All texts of the bar at the top of the window.
 
 use std::fmt::Display;
 
