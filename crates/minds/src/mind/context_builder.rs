@@ -183,7 +183,7 @@ impl RoomParams<'_, '_> {
         let Some(state) = self.body(agent).and_then(|(_, state)| state) else { return String::new() };
         let words = match state.0.state() {
             State::Idle | State::Cooldown => "resting",
-            State::Wandering => "walking about",
+            State::Wandering => "walking around",
             State::Patrolling => "patrolling",
             State::Conversing => return self.talking(agent),
             State::Dragged => "being carried",

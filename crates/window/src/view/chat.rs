@@ -84,7 +84,7 @@ impl ToolLine {
             ToolOutcome::Running => "in progress".to_owned(),
             ToolOutcome::Asked(_) => "needs you".to_owned(),
             ToolOutcome::Answered { .. } if self.has_failed() => "not done".to_owned(),
-            ToolOutcome::Answered { end: Some(CallEnd::Otherwise), .. } => "done otherwise".to_owned(),
+            ToolOutcome::Answered { end: Some(CallEnd::Otherwise), .. } => "done differently".to_owned(),
             ToolOutcome::Answered { chars: 1, .. } => "1 character".to_owned(),
             ToolOutcome::Answered { chars, .. } => format!("{} characters", grouped(*chars)),
             ToolOutcome::Unanswered => "no answer".to_owned(),

@@ -153,5 +153,5 @@ fn edited(value: &Value) -> String {
 }
 
 fn short(value: &Value) -> String {
-    if value.is_null() { "(taken away)".to_owned() } else { truncate(&one_line(&edited(value)), BEFORE_CHARS) }
+    if value.is_null() { "(removed)".to_owned() } else { truncate(&one_line(&edited(value)), BEFORE_CHARS) }
 }

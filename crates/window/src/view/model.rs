@@ -227,7 +227,7 @@ pub struct AgentView {
 pub struct AgentDetail {
     /// Why it is in its state, in words.
     pub why: String,
-    /// What it does when nothing calls.
+    /// What it does when it has nothing to do.
     pub behaviour: Behaviour,
     /// Its home.
     pub home: Vec2,

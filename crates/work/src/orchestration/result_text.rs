@@ -139,7 +139,7 @@ fn shown(value: &Value) -> String {
 }
 
 fn short(value: &Value) -> String {
-    if value.is_null() { "(taken away)".to_owned() } else { truncate(&one_line(&shown(value)), SHORT_CHARS) }
+    if value.is_null() { "(removed)".to_owned() } else { truncate(&one_line(&shown(value)), SHORT_CHARS) }
 }
 
 /// All entries in short: those of this run, and what earlier runs left, the newest first.
