@@ -288,8 +288,8 @@ fn a_refusal_is_an_error_that_code_can_catch() {
     let outcome = uncaught.wait(|_| HostAnswer::Refused { reason: "not allowed".to_owned() });
     assert_eq!(outcome.result.unwrap_err().text.lines().next(), Some("Error: not allowed"));
     for (body, text) in [
-        ("await fetch('file:///etc/passwd')", "TypeError: fetch takes http and https only"),
-        ("await fetch('/relative')", "TypeError: \"/relative\" is not an address"),
+        ("await fetch('file:///etc/passwd')", "TypeError: fetch only supports http and https"),
+        ("await fetch('/relative')", "TypeError: \"/relative\" is not a valid address"),
         ("await fetch('https://x.y', { body: {} })", "TypeError: the body of fetch must be a string"),
         ("await readFile(3)", "TypeError: the path must be a string"),
     ] {
