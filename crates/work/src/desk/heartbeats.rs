@@ -1,5 +1,5 @@
-//! Heartbeats: which entries of a `heartbeat.md` are due, and what an agent that wakes up is told. Pure; the system is
-//! in `waking`.
+//! Heartbeats: which entries of a `heartbeat.md` are due, and what an agent that wakes up is told. Pure; the systems
+//! are in `heartbeat_systems`.
 
 use std::collections::BTreeMap;
 

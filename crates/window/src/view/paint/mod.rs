@@ -1,7 +1,7 @@
-//! Paints the room with `egui`: floor, furniture, elements, agents and what goes on between them.
+//! Paints the room with `egui`: floor, furniture, elements, agents and what happens between them.
 //!
-//! Two meshes carry nearly everything: one for what lies and stands behind the agents, one for the agents and
-//! ropes. What cannot be seen is left out, and what is too small to be read becomes simpler.
+//! Two meshes contain nearly everything: one for what is behind the agents, one for the agents and ropes. What is out
+//! of view is skipped, and what is too small to be read is simplified.
 
 mod appearance;
 mod area_labels;
