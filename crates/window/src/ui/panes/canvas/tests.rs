@@ -2,6 +2,7 @@
 //! carried and dropped.
 
 mod arranging;
+mod asking;
 mod choosing;
 mod looking;
 
