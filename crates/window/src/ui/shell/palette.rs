@@ -345,15 +345,14 @@ mod tests {
 
     #[test]
     fn lines_about_agents_have_their_faces_and_no_others_have() {
-        for (typed, with_face, without) in [("bram", "Do: Bram", None), ("evening", "Do: Open scene evening", Some(()))]
-        {
+        for (typed, line, is_of_agent) in [("bram", "Bram", true), ("evening", "Open scene evening", false)] {
             let mut window = palette(typed);
             let art = Art::load(&window.ctx, 1.0).0;
             window.state_mut().art = Some(art);
             window.run_steps(2);
-            let row = window.get_by_label(with_face).rect();
+            let row = window.get_by_label(&texts::line_name(line)).rect();
             let has_face = drawings(&window).iter().any(|drawing| row.contains(drawing.center()));
-            assert_eq!(has_face, without.is_none(), "{with_face}");
+            assert_eq!(has_face, is_of_agent, "{line}");
         }
     }
 
