@@ -1,5 +1,5 @@
-//! A panel at the edge of a pane whose size can be changed, drawn after what it stands beside: Tab leads through widgets
-//! in the order in which they are drawn, and so through both as they are read.
+//! A panel at the edge of a pane whose size can be changed, drawn after what it stands beside: Tab leads through
+//! widgets in the order in which they are drawn, and so through both as they are read.
 
 use std::ops::RangeInclusive;
 

@@ -32,9 +32,9 @@ pub(super) struct Cluster {
     pub(super) state: State,
 }
 
-/// The side of the squares at a zoom, in units of the room: a power of two. So squares stay what they are while the view
-/// comes a little nearer, and fall into four, or become one of four, where it comes nearer or goes farther by an octave:
-/// no heap flickers on the way.
+/// The side of the squares at a zoom, in units of the room: a power of two. So squares stay what they are while the
+/// view comes a little nearer, and fall into four, or become one of four, where it comes nearer or goes farther by an
+/// octave: no heap flickers on the way.
 pub fn square_side(zoom: f32) -> f32 {
     2.0_f32.powi((LEAST_SIDE_POINTS / zoom).log2().ceil() as i32)
 }

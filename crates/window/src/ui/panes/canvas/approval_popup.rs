@@ -19,10 +19,11 @@ const GAP_POINTS: f32 = 18.0;
 /// What of whoever asks is to be seen around where it stands: its hand above, its name below.
 const SEEN_POINTS: f32 = 56.0;
 
-/// Where the card stands, where there is room for it and whoever asks is in sight. In the inspector the same card stands
-/// of whoever is selected: then it is not said twice. Names, bubbles and other cards keep away from this place.
+/// Where the card stands, where there is room for it and whoever asks is in sight. In the inspector the same card
+/// stands of whoever is selected: then it is not said twice. Names, bubbles and other cards keep away from this place;
+/// an element that is open would lie over it, so that the card is in the bar below alone meanwhile.
 pub(super) fn place(cx: &ViewerContext<'_>, view: &RoomView, room_rect: Rect) -> Option<Rect> {
-    if is_in_inspector(cx) {
+    if is_in_inspector(cx) || cx.ui.front.element().is_some() {
         return None;
     }
     beside(asker(cx, view)?, view.camera.zoom, room_rect)

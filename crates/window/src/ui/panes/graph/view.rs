@@ -1,8 +1,9 @@
 //! From where the graph is seen, and which thing is the nearest in a direction.
 //!
-//! Why not `bevy_pancam`, nor the graph's own camera in Bevy: nothing of the graph is an entity that a camera could see.
-//! It is a pane among others, painted by `egui`, which knows whether the pointer is over it and scales what is dragged
-//! and scrolled there. It has bounds of its own as well: it fits everything into its pane until a person moves it.
+//! Why not `bevy_pancam`, nor the graph's own camera in Bevy: nothing of the graph is an entity that a camera could
+//! see. It is a pane among others, painted by `egui`, which knows whether the pointer is over it and scales what is
+//! dragged and scrolled there. It has bounds of its own as well: it fits everything into its pane until a person moves
+//! it.
 
 use egui::{PointerButton, Pos2, Rect, Response, Ui, Vec2, vec2};
 

@@ -20,7 +20,8 @@ use crate::view::pick::Thing;
 pub const TALES_KEPT: usize = 40;
 /// So many steps of a tale are kept: its beginning, and the newest.
 pub const STEPS_KEPT: usize = 6;
-/// How many of the agents that did the same are kept by name; where there are more, they are told of as at least so many.
+/// How many of the agents that did the same are kept by name; where there are more, they are told of as at least so
+/// many.
 pub const ACTORS_KEPT: usize = 256;
 /// How many records remember their story.
 pub const HOMES_KEPT: usize = 20_000;

@@ -1,5 +1,5 @@
-//! The card on which somebody asks the person, beside them in the room: at every size of the window, wherever they stand
-//! and however many others talk around them, it lies over nothing that is written.
+//! The card on which somebody asks the person, beside them in the room: at every size of the window, wherever they
+//! stand and however many others talk around them, it lies over nothing that is written.
 
 use super::*;
 use crate::ui::testing::{agent, asking_piece};
@@ -92,4 +92,18 @@ fn the_card_of_a_question_lies_over_nothing_that_is_written_at_any_size_of_the_w
         }
     }
     assert!(seen >= 5, "the card was seen {seen} times");
+}
+
+#[test]
+fn while_an_element_is_open_what_would_happen_is_told_in_the_run_bar() {
+    let mut window = Window::new();
+    window.room().work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
+    window.0.run_steps(4);
+    let told = |window: &Window| window.0.query_all_by_label_contains("At the end of notes.md").count();
+    assert!(window.asking().is_some(), "the card stands beside Ada");
+    assert_eq!(told(&window), 1, "and nothing is told twice");
+    window.state().front.open_element("news".into());
+    window.0.run_steps(4);
+    assert_eq!(window.asking(), None, "the board would lie over it");
+    assert_eq!(told(&window), 1);
 }
