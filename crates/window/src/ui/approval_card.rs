@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use egui::{
-    Align, Button, CornerRadius, Frame, Id as WidgetId, Label, Layout, Margin, RichText, ScrollArea, TextStyle, Ui,
-    vec2,
+    Align, Button, CornerRadius, Frame, Id as WidgetId, Label, Layout, Margin, Painter, RichText, ScrollArea,
+    TextStyle, Ui, vec2,
 };
 
 use super::texts;
@@ -24,6 +24,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
 use crate::ui::widgets::{card, icon_button, line_parts, mix, name, primary, segments_with_tips, small};
 use crate::ui::{Command, ViewerContext};
+use crate::view::paint;
 use crate::view::theme::{APPROVAL, RADIUS, SPACE, TYPE, Theme};
 use crate::view::work::QuestionView;
 
@@ -214,7 +215,12 @@ fn all_questions_ui(
             for (piece, question) in cx.room.work.questions() {
                 let sentence = question.approval.sentence(cx.room.called(&piece.agent));
                 let is_shown = question.approval.id == shown.approval.id;
-                if menu::choice(ui, is_shown, &sentence).clicked() && !is_shown {
+                let face = |painter: &Painter, place| {
+                    if let Some(agent) = cx.room.agent(&piece.agent) {
+                        paint::portrait(painter, place, &agent.look, cx.art);
+                    }
+                };
+                if menu::choice_with_picture(ui, is_shown, &sentence, face).clicked() && !is_shown {
                     commands.push(WindowCommand::ChooseQuestion(question.approval.id.clone()).into());
                 }
             }

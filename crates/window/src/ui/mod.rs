@@ -6,6 +6,7 @@
 pub mod approval_card;
 pub mod commands;
 pub mod context;
+pub mod faces;
 pub mod menus;
 pub mod panes;
 pub mod server_form;

@@ -4,6 +4,7 @@
 pub mod conflicts;
 mod controls;
 pub mod dialog;
+pub mod edge_panel;
 pub mod focus;
 pub mod fuzzy_search;
 pub mod icons;

@@ -36,6 +36,7 @@ use bevy::platform::collections::HashSet;
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
 
 pub use appearance::Outfit;
+pub use clusters::square_side;
 pub use ghost::{Ghost, ghost};
 pub use knowledge_overlay::way_colour;
 pub use label::Labels;
@@ -63,6 +64,7 @@ use draw_order::DrawItem;
 
 /// What stands a little out of view still reaches into it, in world units.
 const MARGIN: f32 = 130.0;
+
 /// From where, when and how the room is looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
@@ -389,7 +391,9 @@ struct Seen {
 
 impl Seen {
     fn of(room: &RoomModel, camera: Camera) -> Self {
-        let (low, high) = camera.visible(MARGIN);
+        // A heap at the edge of the view has everybody in its square.
+        let heap = if Detail::at(camera.zoom) == Detail::Dots { square_side(camera.zoom) } else { 0.0 };
+        let (low, high) = camera.visible(MARGIN.max(heap));
         let inside = |place: World, half: World| {
             place.is_finite() && (place + half).cmpge(low).all() && (place - half).cmple(high).all()
         };

@@ -1,6 +1,7 @@
 //! Tests of mouse and keyboard input in the room, with panels around it; this file covers dragging and dropping.
 
 mod arranging;
+mod asking;
 mod choosing;
 mod looking;
 

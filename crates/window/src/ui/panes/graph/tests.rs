@@ -10,7 +10,8 @@ use crate::base::ActivationKey;
 use crate::kernel::KernelCommand;
 use crate::log::events::{Activation, WorkOutcome};
 use crate::ui::commands::RoomAct;
-use crate::ui::testing::{Stage, agent, stage_pane};
+use crate::ui::testing::{Stage, agent, drawings, stage_pane};
+use crate::view::art::Art;
 use crate::view::work::PieceView;
 
 fn window(tale: TestLog) -> Harness<'static, Stage> {
@@ -85,6 +86,23 @@ fn everyone_who_worked_and_what_they_made_is_there_by_name() {
     ] {
         window.get_by_label(name);
     }
+}
+
+#[test]
+fn whoever_is_known_has_a_face_on_its_card() {
+    let mut window = window(TestLog::sample());
+    let art = Art::load(&window.ctx, 1.0).0;
+    let state = window.state_mut();
+    state.art = Some(art);
+    state.room.agents.extend([agent(8, "lead", "Lena"), agent(9, "finder", "Fred")]);
+    window.run_steps(3);
+    let drawings = drawings(&window);
+    let has_face = |name: &str| {
+        let card = window.query_all_by_label_contains(name).next().expect("it has a card").rect();
+        drawings.iter().any(|drawing| card.contains(drawing.center()))
+    };
+    assert!(has_face("Agent Lena") && has_face("Agent Fred"), "{drawings:?}");
+    assert!(!has_face("Agent Writer") && !has_face("You, gave 1 task"), "{drawings:?}");
 }
 
 #[test]

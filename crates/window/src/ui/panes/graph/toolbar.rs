@@ -58,7 +58,7 @@ impl Toolbar {
             .corner_radius(CornerRadius::same(RADIUS[1]))
             .inner_margin(Margin::symmetric(8, 4));
         let mut fits = false;
-        let shown = bar.scope_builder(UiBuilder::new().sense(Sense::click_and_drag()), |ui| {
+        let shown = bar.scope_builder(UiBuilder::new().sense(Sense::CLICK | Sense::DRAG), |ui| {
             frame.show(ui, |ui| {
                 ui.horizontal_wrapped(|ui| {
                     ui.spacing_mut().item_spacing = vec2(SPACE[1], SPACE[0]);

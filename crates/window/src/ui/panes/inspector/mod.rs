@@ -151,14 +151,6 @@ fn last_row(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mu
     });
 }
 
-/// The face of an agent that is in the room, with this height, in a line of text.
-fn face_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &str, side: f32) {
-    let (rect, _) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
-    if let Some(agent) = cx.room.agent(agent) {
-        paint::portrait(ui.painter(), rect, &agent.look, cx.art);
-    }
-}
-
 /// How long ago a tick was, in words.
 fn ago(room: &RoomModel, tick: u64) -> String {
     texts::ago(&text_format::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
