@@ -11,7 +11,7 @@ mod trigger_parser;
 #[cfg(test)]
 mod tests;
 
-pub use due::{Due, due, due_by_clock};
+pub use due::{ClockReading, Due, due, due_by_clock, due_by_reading};
 pub use read::{Heartbeat, Routine, read};
 pub use trigger::Trigger;
 pub use trigger_parser::{EXAMPLES, NotUnderstood, parse as parse_trigger};
