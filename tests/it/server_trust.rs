@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::gateway::mcp::{McpHints, McpNews, McpOffer, McpReply, McpTool};
 use agent_workshop::gateway::peers::forbid_peer;
-use agent_workshop::gateway::{GatewayEnvironment, McpStatusChanged, McpServers};
+use agent_workshop::gateway::{GatewayEnvironment, McpServers, McpStatusChanged};
 use agent_workshop::workspace::Problems;
 use libtest_mimic::Trial;
 use serde_json::{Map, Value, json};

@@ -100,7 +100,10 @@ pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, Program
 pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
 pub use sandbox_detection::{HasSandbox, SandboxDetected};
-pub use servers::{McpCalls, McpStatusChanged, SeenToolDescriptions, McpServerStatus, McpServers, McpTry, McpWanted, ServerMessagesReceived};
+pub use servers::{
+    McpCalls, McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions,
+    ServerMessagesReceived,
+};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
 pub use user_overrides::{ProviderOverride, TrialUsed};

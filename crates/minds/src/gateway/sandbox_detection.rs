@@ -30,10 +30,7 @@ impl Input for SandboxDetected {
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HasSandbox(pub bool);
 
-pub(super) fn apply_sandbox_detection(
-    mut found: MessageReader<SandboxDetected>,
-    mut keeps_in: ResMut<HasSandbox>,
-) {
+pub(super) fn apply_sandbox_detection(mut found: MessageReader<SandboxDetected>, mut keeps_in: ResMut<HasSandbox>) {
     for found in found.read() {
         keeps_in.0 = found.keeps_in;
     }

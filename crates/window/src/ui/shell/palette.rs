@@ -148,7 +148,7 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEntr
         lines.push(line(
             texts::run_workflow(&workflow.name),
             texts::WORKFLOW,
-            Does::Commands(vec![Command::Show(Tab::Graph), runs.into()]),
+            EntryAction::Commands(vec![Command::Show(Tab::Graph), runs.into()]),
         ));
     }
     for element in &room.elements {

@@ -30,19 +30,19 @@ const END_WITHIN: Duration = Duration::from_secs(5);
 const LINE_CHARS_AT_MOST: usize = 2_000;
 
 /// What an order to a module is for.
-enum For {
+enum OrderPurpose {
     /// Beginning its work in the background.
     Start,
-    /// What it adds to prompts.
-    Words,
+    /// PromptTextWait what it adds to prompts.
+    PromptText,
     /// A call of one of its tools, and how many lines of it were told.
     Call(OrderKey, usize),
 }
 
 /// Work that waits for what modules add to its prompts.
-struct Asking {
+struct PromptTextWait {
     /// The modules that were asked, each with the number of the order.
-    asked: BTreeSet<(String, u64)>,
+    orders: BTreeSet<(String, u64)>,
     until: Instant,
 }
 
@@ -53,25 +53,26 @@ pub(super) struct OpenModules {
     folder: String,
     set: ModuleSet,
     /// What was ordered, by module and number.
-    ordered: BTreeMap<(String, u64), For>,
+    ordered: BTreeMap<(String, u64), OrderPurpose>,
     /// What waits for an answer from the world: by the call that it belongs to and its number.
-    asked: BTreeMap<(OrderKey, u64), (String, HostCall)>,
+    open_requests: BTreeMap<(OrderKey, u64), (String, HostCall)>,
     /// Prompts that wait for their answers, by module and number.
     prompts: BTreeMap<(String, u64), HostCall>,
-    asking: BTreeMap<ActivationKey, Asking>,
-    words: BTreeMap<String, String>,
+    prompt_text_waits: BTreeMap<ActivationKey, PromptTextWait>,
+    /// What each adds to prompts, by module.
+    prompt_texts: BTreeMap<String, String>,
     log: BTreeMap<String, LogAllowance>,
     /// When they are given up, where they are being ended.
     ends_until: Option<Instant>,
     failed: BTreeMap<String, Problem>,
     /// What is wrong with files that could not be read.
     unreadable: Vec<Problem>,
-    told: Option<ModulesReported>,
+    last_report: Option<ModulesReported>,
 }
 
 /// A message to the world.
-pub(super) enum Say {
-    Heard(ModulesReported),
+pub(super) enum ModuleOutput {
+    Report(ModulesReported),
     Outcome(OrderKey, ToolNews),
 }
 
@@ -86,15 +87,15 @@ impl OpenModules {
             folder,
             set,
             ordered: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            open_requests: BTreeMap::new(),
             prompts: BTreeMap::new(),
-            asking: BTreeMap::new(),
-            words: BTreeMap::new(),
+            prompt_text_waits: BTreeMap::new(),
+            prompt_texts: BTreeMap::new(),
             log: BTreeMap::new(),
             ends_until: None,
             failed: BTreeMap::new(),
             unreadable,
-            told: None,
+            last_report: None,
         }
     }
 
@@ -102,7 +103,7 @@ impl OpenModules {
     pub(super) fn is_loading(&self) -> bool {
         self.set.states().any(|(file, state)| match state {
             ModuleState::Loading => true,
-            ModuleState::Ready(_) => !self.words.contains_key(file) && !self.failed.contains_key(file),
+            ModuleState::Ready(_) => !self.prompt_texts.contains_key(file) && !self.failed.contains_key(file),
             ModuleState::LeftOut(_) => false,
         })
     }
@@ -112,7 +113,7 @@ impl OpenModules {
         self.set.end();
         self.ends_until = Some(Instant::now() + END_WITHIN);
         self.ordered.clear();
-        self.asking.clear();
+        self.prompt_text_waits.clear();
     }
 
     /// Whether they have ended, or take too long for it.
@@ -122,28 +123,28 @@ impl OpenModules {
 
     /// Whether a call is with one of them.
     pub(super) fn has(&self, key: OrderKey) -> bool {
-        self.ordered.values().any(|what| matches!(what, For::Call(call, _) if *call == key))
+        self.ordered.values().any(|what| matches!(what, OrderPurpose::Call(call, _) if *call == key))
     }
 
     /// Asks them what they add to the prompts of a piece of work that begins. Those that are too busy to hear it are
     /// not waited for.
-    pub(super) fn ask(&mut self, work: ActivationKey) {
+    pub(super) fn request_prompt_texts(&mut self, work: ActivationKey) {
         let is_there = |(file, state): (&str, &ModuleState)| {
             let is_there = matches!(state, ModuleState::Ready(_)) && !self.failed.contains_key(file);
             is_there.then(|| file.to_owned())
         };
         let there: Vec<String> = self.set.states().filter_map(is_there).collect();
-        let asked = there.into_iter().filter_map(|file| {
-            let number = self.order(&file, ModuleCommand::SystemPrompt, For::Words)?;
+        let orders = there.into_iter().filter_map(|file| {
+            let number = self.order(&file, ModuleCommand::SystemPrompt, OrderPurpose::PromptText)?;
             Some((file, number))
         });
-        let asked = asked.collect();
-        self.asking.insert(work, Asking { asked, until: Instant::now() + ANSWER_WITHIN });
+        let orders = orders.collect();
+        self.prompt_text_waits.insert(work, PromptTextWait { orders, until: Instant::now() + ANSWER_WITHIN });
     }
 
     /// Whether they are being asked for a piece of work.
-    pub(super) fn is_asking(&self, work: ActivationKey) -> bool {
-        self.asking.contains_key(&work)
+    pub(super) fn awaits_prompt_texts(&self, work: ActivationKey) -> bool {
+        self.prompt_text_waits.contains_key(&work)
     }
 
     /// Has a tool called. `None` where its module is not there yet; the error says why it never will be.
@@ -160,13 +161,13 @@ impl OpenModules {
         }
         let order = ModuleCommand::Tool { name: call.tool.clone(), arguments: call.arguments.clone() };
         let number = self.set.order(&call.module, order)?;
-        self.ordered.insert((call.module.clone(), number), For::Call(key, 0));
+        self.ordered.insert((call.module.clone(), number), OrderPurpose::Call(key, 0));
         Some(Ok(()))
     }
 
     /// Sends a module the result of a call that it made.
     pub(super) fn send_answer(&mut self, key: OrderKey, number: u64, answer: &CallAnswer) {
-        let Some((module, asked)) = self.asked.remove(&(key, number)) else { return };
+        let Some((module, asked)) = self.open_requests.remove(&(key, number)) else { return };
         let answer = match answer {
             CallAnswer::NotDone(why) => HostAnswer::Refused { reason: why.trim_start_matches("Error: ").to_owned() },
             CallAnswer::Done(text) => answer_for(&asked.request, text),
@@ -185,36 +186,36 @@ impl OpenModules {
     }
 
     /// What they have to say.
-    pub(super) fn take_messages(&mut self) -> Vec<Say> {
-        let mut said = Vec::new();
+    pub(super) fn take_messages(&mut self) -> Vec<ModuleOutput> {
+        let mut outputs = Vec::new();
         for ModuleEvent { module, news } in self.set.poll() {
             match news {
                 ModuleMessage::Loaded(Ok(_)) => {
-                    self.order(&module, ModuleCommand::SystemPrompt, For::Words);
+                    self.order(&module, ModuleCommand::SystemPrompt, OrderPurpose::PromptText);
                 }
-                ModuleMessage::Loaded(Err(failure)) => self.fails(&module, &failure.text),
+                ModuleMessage::Loaded(Err(failure)) => self.mark_failed(&module, &failure.text),
                 ModuleMessage::Done { order, result } => {
                     let what = self.ordered.remove(&(module.clone(), order));
-                    self.done(&module, what, result.map_err(|failure| failure.text), &mut said);
+                    self.finish_order(&module, what, result.map_err(|failure| failure.text), &mut outputs);
                 }
-                ModuleMessage::Asks(asked) => self.asks(&module, asked, &mut said),
-                ModuleMessage::Logged { order, line } => said.extend(self.logged(module, order, line)),
-                ModuleMessage::Ended(failure) => self.fails(&module, &failure.text),
+                ModuleMessage::Asks(asked) => self.handle_request(&module, asked, &mut outputs),
+                ModuleMessage::Logged { order, line } => outputs.extend(self.logged(module, order, line)),
+                ModuleMessage::Ended(failure) => self.mark_failed(&module, &failure.text),
             }
         }
         if self.ends_until.is_none() {
-            said.extend(self.news().map(Say::Heard));
+            outputs.extend(self.changed_report().map(ModuleOutput::Report));
             self.close_answered();
         }
-        said
+        outputs
     }
 
     /// What becomes of a line: during a call it says how far that is, otherwise it is logged, as far as there is room.
-    fn logged(&mut self, module: String, order: u64, line: LogLine) -> Option<Say> {
-        if let Some(For::Call(key, told)) = self.ordered.get_mut(&(module.clone(), order)) {
+    fn logged(&mut self, module: String, order: u64, line: LogLine) -> Option<ModuleOutput> {
+        if let Some(OrderPurpose::Call(key, told)) = self.ordered.get_mut(&(module.clone(), order)) {
             *told += 1;
             let is_told = *told <= LINES_TOLD_AT_MOST;
-            return is_told.then(|| Say::Outcome(*key, ToolNews::Progress { text: line.text }));
+            return is_told.then(|| ModuleOutput::Outcome(*key, ToolNews::Progress { text: line.text }));
         }
         let now = Instant::now();
         let allowance = self.log.entry(module.clone()).or_insert_with(|| LogAllowance::new(now));
@@ -227,25 +228,32 @@ impl OpenModules {
             Allowed::Dropped => return None,
         };
         let line = ModuleLogged { module, level, text: truncate(&text, LINE_CHARS_AT_MOST) };
-        Some(Say::Heard(ModulesReported::Logged { profile: self.profile.clone(), line }))
+        Some(ModuleOutput::Report(ModulesReported::Logged { profile: self.profile.clone(), line }))
     }
 
     /// Forgets the work that need not wait any more.
     fn close_answered(&mut self) {
-        if self.asking.is_empty() {
+        if self.prompt_text_waits.is_empty() {
             return;
         }
         let now = Instant::now();
         let ordered = &self.ordered;
-        let is_open = |one: &Asking| now < one.until && one.asked.iter().any(|asked| ordered.contains_key(asked));
-        self.asking.retain(|_, one| is_open(one));
+        let is_open =
+            |one: &PromptTextWait| now < one.until && one.orders.iter().any(|order| ordered.contains_key(order));
+        self.prompt_text_waits.retain(|_, one| is_open(one));
     }
 
-    fn done(&mut self, module: &str, what: Option<For>, result: Result<String, String>, said: &mut Vec<Say>) {
+    fn finish_order(
+        &mut self,
+        module: &str,
+        what: Option<OrderPurpose>,
+        result: Result<String, String>,
+        outputs: &mut Vec<ModuleOutput>,
+    ) {
         match (what, result) {
-            (Some(For::Call(key, _)), result) => {
-                self.asked.retain(|(call, _), _| *call != key);
-                said.push(Say::Outcome(
+            (Some(OrderPurpose::Call(key, _)), result) => {
+                self.open_requests.retain(|(call, _), _| *call != key);
+                outputs.push(ModuleOutput::Outcome(
                     key,
                     match result {
                         Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
@@ -253,22 +261,22 @@ impl OpenModules {
                     },
                 ));
                 // What it adds to prompts may be otherwise now.
-                self.order(module, ModuleCommand::SystemPrompt, For::Words);
+                self.order(module, ModuleCommand::SystemPrompt, OrderPurpose::PromptText);
             }
-            (Some(For::Words), Ok(words)) => {
+            (Some(OrderPurpose::PromptText), Ok(words)) => {
                 // Its work in the background may prompt its agent, which is to have its tools by then.
-                if self.words.insert(module.to_owned(), words).is_none() {
-                    self.order(module, ModuleCommand::Start, For::Start);
+                if self.prompt_texts.insert(module.to_owned(), words).is_none() {
+                    self.order(module, ModuleCommand::Start, OrderPurpose::Start);
                 }
             }
-            (Some(For::Start | For::Words), Err(why)) => self.fails(module, &why),
-            (Some(For::Start) | None, _) => {}
+            (Some(OrderPurpose::Start | OrderPurpose::PromptText), Err(why)) => self.mark_failed(module, &why),
+            (Some(OrderPurpose::Start) | None, _) => {}
         }
     }
 
-    fn asks(&mut self, module: &str, asked: HostCall, said: &mut Vec<Say>) {
+    fn handle_request(&mut self, module: &str, asked: HostCall, outputs: &mut Vec<ModuleOutput>) {
         let call = match self.ordered.get(&(module.to_owned(), asked.order)) {
-            Some(For::Call(key, _)) => Some(*key),
+            Some(OrderPurpose::Call(key, _)) => Some(*key),
             _ => None,
         };
         let refused = |reason: &str| HostAnswer::Refused { reason: reason.to_owned() };
@@ -278,7 +286,12 @@ impl OpenModules {
             (HostRequest::Prompt { message }, None) => {
                 let (profile, module, number) = (self.profile.clone(), module.to_owned(), asked.id);
                 let message = message.clone();
-                said.push(Say::Heard(ModulesReported::Prompts { profile, module: module.clone(), number, message }));
+                outputs.push(ModuleOutput::Report(ModulesReported::Prompts {
+                    profile,
+                    module: module.clone(),
+                    number,
+                    message,
+                }));
                 self.prompts.insert((module, number), asked);
                 return;
             }
@@ -286,8 +299,8 @@ impl OpenModules {
             (request, Some(key)) => match call_for(&self.folder, request) {
                 Ok((tool, arguments)) => {
                     let call = Box::new(crate::mind::ToolCall::new("", tool, arguments));
-                    said.push(Say::Outcome(key, ToolNews::Calls { number: asked.id, call }));
-                    self.asked.insert((key, asked.id), (module.to_owned(), asked));
+                    outputs.push(ModuleOutput::Outcome(key, ToolNews::Calls { number: asked.id, call }));
+                    self.open_requests.insert((key, asked.id), (module.to_owned(), asked));
                     return;
                 }
                 Err(reason) => HostAnswer::Refused { reason },
@@ -296,20 +309,20 @@ impl OpenModules {
         self.set.answer(module, &asked, answer);
     }
 
-    fn order(&mut self, module: &str, order: ModuleCommand, what: For) -> Option<u64> {
+    fn order(&mut self, module: &str, order: ModuleCommand, what: OrderPurpose) -> Option<u64> {
         let number = self.set.order(module, order)?;
         self.ordered.insert((module.to_owned(), number), what);
         Some(number)
     }
 
-    fn fails(&mut self, module: &str, why: &str) {
+    fn mark_failed(&mut self, module: &str, why: &str) {
         let path = path_of(&self.folder, module);
         let problem = Problem::error(path, format!("the module is ignored: {why}"), "fix it to have it loaded again");
         self.failed.insert(module.to_owned(), problem);
     }
 
     /// Their present descriptions, if they have changed: of those that have reported, whatever the others do.
-    fn news(&mut self) -> Option<ModulesReported> {
+    fn changed_report(&mut self) -> Option<ModulesReported> {
         let gone = |(file, state): (&str, &ModuleState)| match state {
             ModuleState::LeftOut(failure) if !self.failed.contains_key(file) => {
                 Some((file.to_owned(), failure.text.clone()))
@@ -318,13 +331,13 @@ impl OpenModules {
         };
         let gone: Vec<(String, String)> = self.set.states().filter_map(gone).collect();
         for (file, why) in gone {
-            self.fails(&file, &why);
+            self.mark_failed(&file, &why);
         }
         let mut modules = Vec::new();
         for (file, state) in self.set.states() {
             match state {
                 ModuleState::Ready(described) if !self.failed.contains_key(file) => {
-                    let Some(words) = self.words.get(file) else { continue };
+                    let Some(words) = self.prompt_texts.get(file) else { continue };
                     modules.push(ReportedModule {
                         file: file.to_owned(),
                         name: described.name.clone(),
@@ -338,10 +351,10 @@ impl OpenModules {
         let problems = self.unreadable.iter().chain(self.failed.values()).cloned().collect();
         let now = ModulesReported::Are { profile: self.profile.clone(), modules, problems };
         let is_nothing = |news: &ModulesReported| matches!(news, ModulesReported::Are { modules, problems, .. } if modules.is_empty() && problems.is_empty());
-        if self.told.as_ref().map_or_else(|| is_nothing(&now), |told| *told == now) {
+        if self.last_report.as_ref().map_or_else(|| is_nothing(&now), |told| *told == now) {
             return None;
         }
-        self.told = Some(now.clone());
+        self.last_report = Some(now.clone());
         Some(now)
     }
 }

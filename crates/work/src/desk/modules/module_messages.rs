@@ -7,8 +7,8 @@ use bevy::ecs::prelude::*;
 use serde_json::Value;
 
 use super::{
-    ReportedModule, ReportedTool, MODULES, ModuleCall, ModuleLogged, ModulePrompt, ModulePrompts, ModulesReported,
-    PromptAnswered, answer_of, path_of,
+    MODULES, ModuleCall, ModuleLogged, ModulePrompt, ModulePrompts, ModulesReported, PromptAnswered, ReportedModule,
+    ReportedTool, answer_of, path_of,
 };
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::{Agent, Profiles, Roster};

@@ -10,7 +10,7 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use crossbeam_channel::{Receiver, bounded};
 
-use super::agent_modules::{OpenModules, Say};
+use super::agent_modules::{ModuleOutput, OpenModules};
 use super::module_messages::draft_of;
 use super::{
     MODULES, ModuleCall, ModuleLogged, ModulesLoading, ModulesReported, PromptAnswered, code_files, module_files,
@@ -58,7 +58,7 @@ pub(in crate::desk) struct RunningModules {
     has_looked: bool,
 }
 
-/// What is looked at.
+/// What the runner reads of the room.
 #[derive(SystemParam)]
 pub(in crate::desk) struct RoomView<'w, 's> {
     known: Option<Res<'w, KnownFiles>>,
@@ -78,7 +78,7 @@ pub(in crate::desk) fn run(
     room: RoomView,
     mut changes: MessageReader<FileChanged>,
     (mut answered, mut prompted): (MessageReader<CallAnswered>, MessageReader<PromptAnswered>),
-    (mut heard, mut outcomes): (ResMut<InputQueue<ModulesReported>>, ResMut<InputQueue<ToolOutcome>>),
+    (mut reports, mut outcomes): (ResMut<InputQueue<ModulesReported>>, ResMut<InputQueue<ToolOutcome>>),
     mut loading: ResMut<ModulesLoading>,
     mut running: ResMut<RunningModules>,
 ) {
@@ -100,14 +100,14 @@ pub(in crate::desk) fn run(
             modules.answer_prompt(module, *number, answer);
         }
     }
-    running.take_up();
-    let mut said: Vec<Say> = running.ending.iter_mut().flat_map(OpenModules::take_messages).collect();
-    said.extend(running.open().flat_map(OpenModules::take_messages));
+    running.take_loaded();
+    let mut outputs: Vec<ModuleOutput> = running.ending.iter_mut().flat_map(OpenModules::take_messages).collect();
+    outputs.extend(running.open().flat_map(OpenModules::take_messages));
     running.ending.retain(|modules| !modules.has_ended());
-    for said in said {
-        match said {
-            Say::Heard(news) => heard.push(news),
-            Say::Outcome(key, news) => {
+    for output in outputs {
+        match output {
+            ModuleOutput::Report(news) => reports.push(news),
+            ModuleOutput::Outcome(key, news) => {
                 if news.is_last() {
                     running.begun.remove(&key);
                 }
@@ -115,11 +115,11 @@ pub(in crate::desk) fn run(
             }
         }
     }
-    running.ask(&room.words, &mut heard);
+    running.request_prompt_texts(&room.words, &mut reports);
     running.all.retain(|profile, (_, loaded)| {
         let is_gone = matches!(loaded, Loaded::Gone);
         if is_gone {
-            heard.push(ModulesReported::Are { profile: profile.clone(), modules: Vec::new(), problems: Vec::new() });
+            reports.push(ModulesReported::Are { profile: profile.clone(), modules: Vec::new(), problems: Vec::new() });
         }
         !is_gone
     });
@@ -144,7 +144,7 @@ impl RunningModules {
     }
 
     /// Adds those whose files were read, and drops those that have ended.
-    fn take_up(&mut self) {
+    fn take_loaded(&mut self) {
         for (profile, (_, loaded)) in &mut self.all {
             let Loaded::Reading(read) = loaded else { continue };
             if let Ok((home, folder, set)) = read.try_recv() {
@@ -155,21 +155,21 @@ impl RunningModules {
 
     /// Asks modules what they add to the prompts of work that begins. It goes on once they have answered, and where
     /// there is nobody to ask.
-    fn ask(&mut self, words: &PromptAdditions, heard: &mut InputQueue<ModulesReported>) {
+    fn request_prompt_texts(&mut self, words: &PromptAdditions, reports: &mut InputQueue<ModulesReported>) {
         self.asked.retain(|work, _| words.is_awaited(*work));
         for (work, profile) in words.awaited() {
             let is_asking = match self.all.get_mut(profile) {
                 Some((_, Loaded::Open(modules))) if !self.asked.contains_key(&work) => {
-                    modules.ask(work);
+                    modules.request_prompt_texts(work);
                     true
                 }
                 // They may have been loaded again meanwhile, and know nothing of it.
-                Some((_, Loaded::Open(modules))) => modules.is_asking(work),
+                Some((_, Loaded::Open(modules))) => modules.awaits_prompt_texts(work),
                 _ => false,
             };
             let is_answered = self.asked.entry(work).or_insert(false);
             if !is_asking && !std::mem::replace(is_answered, true) {
-                heard.push(ModulesReported::Asked { work });
+                reports.push(ModulesReported::Asked { work });
             }
         }
     }
@@ -263,7 +263,10 @@ impl RoomView<'_, '_> {
             };
             let loaded = match std::thread::Builder::new().name("modules".to_owned()).spawn(reading) {
                 Ok(_) => Loaded::Reading(read),
-                Err(_) => continue,
+                Err(error) => {
+                    tracing::warn!("the modules of {profile} are not loaded: no thread can be started: {error}");
+                    continue;
+                }
             };
             if let Some((_, before)) = running.all.insert(profile, (hash, loaded)) {
                 running.end(before);
@@ -318,8 +321,8 @@ pub fn stop_all(world: &mut World, within: Duration) {
     }
     let until = Instant::now() + within;
     while !ending.is_empty() {
-        for said in ending.iter_mut().flat_map(OpenModules::take_messages) {
-            if let Say::Heard(ModulesReported::Logged { profile, line }) = said {
+        for output in ending.iter_mut().flat_map(OpenModules::take_messages) {
+            if let ModuleOutput::Report(ModulesReported::Logged { profile, line }) = output {
                 write_line(world, &profile, &line);
             }
         }
