@@ -232,7 +232,8 @@ mod tests {
         assert!(all.due(&ada(), &heartbeat, two, 0).is_empty());
         let (mut wakes, mut nights) = (0, 0);
         for passed in 1..=120 {
-            let now = two + if passed <= 60 { passed } else { passed - 60 } * MINUTE;
+            let minutes = if passed <= 60 { passed } else { passed - 60 };
+            let now = two + minutes * MINUTE;
             let due = all.due(&ada(), &heartbeat, now, 0);
             if due.is_empty() {
                 continue;
@@ -244,7 +245,8 @@ mod tests {
             all.begun(&order.as_str().into(), work);
             all.ended(work);
         }
-        assert_eq!((wakes, nights), (8, 1));
+        // Between two looks, nobody knows how much time passed: the one at which it was set back counts for nothing.
+        assert_eq!((wakes, nights), (7, 1));
     }
 
     #[test]
