@@ -111,9 +111,10 @@ fn read_line(
         .map(|mut printer| -> output::PrintAbove { Box::new(move |lines| printer.print(lines).is_ok()) });
     let _ = ready.send(above);
     let line = read(&mut editor, "> ")?;
-    if matches!(line, LineResult::Typed(_))
-        && let Err(error) = editor.save_history(remembered)
-    {
+    let saved = matches!(line, LineResult::Typed(_)).then(|| editor.save_history(remembered));
+    // Whoever prints above the line may wait for the editor, and this would wait for them.
+    drop(editor);
+    if let Some(Err(error)) = saved {
         tracing::warn!("the input history could not be saved: {error}");
     }
     Ok(line)
