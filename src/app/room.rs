@@ -25,7 +25,7 @@ use crate::orchestration;
 use crate::schedule::{InputQueue, RoomOpened, RoomSeed, SimClock};
 use crate::store::{self, QuarantinedDatabase, RunStart, Store, StoreError};
 use crate::workspace::files::FileContent;
-use crate::workspace::layout::{SCENE_OF_AGENT, is_agent_at_top, read_folder};
+use crate::workspace::layout::{SCENE_OF_AGENT, agent_of_scene, is_agent_at_top, read_folder};
 use crate::workspace::starter::STARTER_SCENE;
 use crate::workspace::vfs::records::{record_heads, records_edited_while_closed};
 use crate::workspace::vfs::{
@@ -331,6 +331,10 @@ fn choose_scene(
         file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml")).map(str::to_owned)
     };
     let scenes: Vec<(&String, String)> = files.keys().filter_map(|path| Some((path, stem(path)?))).collect();
+    // A file that a person named is opened without one, too.
+    if let Some(named) = options.scene.as_deref().filter(|scene| agent_of_scene(scene).is_some_and(is_agent_at_top)) {
+        return Ok(named.to_owned());
+    }
     let found = match &options.scene {
         Some(wanted) => scenes.iter().find(|(path, stem)| stem == wanted || *path == wanted),
         None => scenes.iter().find(|(path, _)| *path == STARTER_SCENE).or_else(|| scenes.first()),

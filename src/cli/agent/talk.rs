@@ -103,6 +103,7 @@ impl Talk {
         let writes = own_files(&options);
         let room_options = OpenOptions {
             folder: workspace.clone(),
+            scene: options.place.scene(),
             provider: provider.clone(),
             watch: true,
             writes,
