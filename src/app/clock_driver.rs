@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use super::approvals;
-use super::room::local_secs;
+use super::persons_clock::local_secs;
 use crate::agent::Roster;
 use crate::base::{Id, Seq};
 use crate::gateway;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bevy::app::{App, SubApp};
 use bevy::ecs::prelude::*;
 
 use super::clock_driver::Driver;
 use super::opening::{OpenError, state_folder};
+use super::persons_clock::local_secs;
 use super::recovery;
 use super::unfinished_work::{Before, drop_unknown};
 use crate::base::{Author, Id, JobControl, Problem, Seq};
@@ -389,13 +390,4 @@ fn place_in(workspace: &Path, path: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> =
         full.strip_prefix(workspace.canonicalize().ok()?).ok()?.iter().map(|part| part.to_str()).collect();
     Some(parts?.join("/"))
-}
-
-/// The local time of the person's clock, in seconds as if it were UTC. Without the window the time zone is unknown.
-pub(crate) fn local_secs() -> i64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let utc = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);
-    #[cfg(feature = "window")]
-    let utc = utc.saturating_add(i64::from(jiff::Zoned::now().offset().seconds()));
-    utc
 }

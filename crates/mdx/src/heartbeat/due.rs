@@ -86,6 +86,17 @@ pub fn due_by_reading(heartbeat: &Heartbeat, clock: ClockReading) -> Vec<Due> {
     in_order(triggers(heartbeat).filter_map(due))
 }
 
+/// What a person's clock shows at a moment, both in seconds since 1970: by the time zone of this computer, summer time
+/// included.
+pub fn shown_here(utc_secs: i64) -> i64 {
+    shown_in(utc_secs, TimeZone::system())
+}
+
+pub(super) fn shown_in(utc_secs: i64, zone: TimeZone) -> i64 {
+    let offset = Timestamp::from_second(utc_secs).map(|moment| zone.to_offset(moment).seconds());
+    utc_secs.saturating_add(i64::from(offset.unwrap_or(0)))
+}
+
 /// A time that a clock shows, taken for UTC.
 fn shown(secs: i64) -> Option<Zoned> {
     Some(Timestamp::from_second(secs).ok()?.to_zoned(TimeZone::UTC))

@@ -260,3 +260,13 @@ fn an_hour_that_comes_twice_by_the_clock_has_its_intervals_and_its_night_once() 
     }
     assert_eq!(counts.into_iter().collect::<Vec<_>>(), [(None, 8), (Some(0), 1), (Some(1), 2)]);
 }
+
+#[test]
+fn a_clock_shows_summer_time_where_there_is_some() {
+    let shown = |month, day| {
+        let noon = zoned(2026, month, day, 12, 0, "UTC").timestamp().as_second();
+        super::due::shown_in(noon, zone_of("Europe/Zurich")) - noon
+    };
+    assert_eq!((shown(1, 14), shown(7, 14)), (3_600, 7_200));
+    assert_eq!(super::due::shown_in(i64::MAX, TimeZone::UTC), i64::MAX);
+}
