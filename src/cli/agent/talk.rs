@@ -293,7 +293,7 @@ impl Talk {
         if let Some((id, asked)) = question
             && self.question_told.as_ref() != Some(&id)
         {
-            output::note(&format!("{asked}; press Enter to answer"));
+            output::note(&format!("{asked}\n  press Enter to answer"));
             self.question_told = Some(id);
         }
     }
