@@ -379,6 +379,38 @@ fn what_is_too_long_is_cut_and_told() {
 }
 
 #[test]
+fn what_code_logs_is_told_while_it_runs_and_once_more_with_the_outcome() {
+    let code = "async function execute() { console.log('one'); await readFile('a').catch(() => {}); \
+        for (let i = 0; i < 500; i++) console.log('two'); }";
+    let mut running = call(code, json!({})).start();
+    let (mut told, mut told_before_the_answer) = (Vec::new(), 0);
+    let outcome = loop {
+        match running.poll() {
+            Some(CallEvent::Logged(line)) => told.push(line),
+            Some(CallEvent::Asks(asked)) => {
+                told_before_the_answer = told.len();
+                running.answer(asked.id, nobody(asked));
+            }
+            Some(CallEvent::Finished(outcome)) => break outcome,
+            None => std::thread::yield_now(),
+        }
+    };
+    assert_eq!((told_before_the_answer, &*told[0].text), (1, "one"));
+    assert_eq!(outcome.log.len(), 501);
+    assert_eq!(told, outcome.log[..told.len()], "none is left out in between");
+}
+
+#[test]
+fn bytes_are_told_by_their_size() {
+    for value in ["new Uint8Array(300)", "new Uint8Array(300).buffer", "new DataView(new ArrayBuffer(300))"] {
+        let told = outcome(&format!("async function execute() {{ return {value}; }}")).result;
+        assert_eq!(told.as_deref(), Ok("[300 bytes that are not text]"), "{value}");
+    }
+    let told = outcome("async function execute() { return { list: [1, 2] }; }").result;
+    assert_eq!(told.as_deref(), Ok(r#"{"list":[1,2]}"#));
+}
+
+#[test]
 fn calls_know_nothing_of_each_other() {
     let code = "globalThis.n = (globalThis.n ?? 0) + 1; Array.prototype.x = 1; const execute = () => globalThis.n";
     assert_eq!(outcome(code).result.as_deref(), Ok("1"));

@@ -387,6 +387,11 @@ impl Authority {
         (authority.within_limits(place, profile, names, &mut problems), problems)
     }
 
+    /// The folder where paths start that the agent gives this tool; empty for the workspace.
+    pub fn folder_for(&self, tool: &str) -> &str {
+        self.folder.as_deref().filter(|_| self.called.contains_key(tool)).unwrap_or_default()
+    }
+
     /// The authority of what cannot be trusted to mean what it says.
     pub fn least() -> Self {
         Self {

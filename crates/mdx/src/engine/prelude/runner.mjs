@@ -51,6 +51,7 @@ Object.assign(globalThis, { readFile, writeFile, fetch });
 const rendered = (value) => {
   if (value === undefined) return "";
   if (typeof value === "string") return wellFormed(value);
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes that are not text]`;
   if (typeof value === "object") return wellFormed(stringify(value) ?? "");
   return wellFormed(String(value));
 };
