@@ -1,5 +1,5 @@
-//! Lets the linker write the places that are adjusted at load in their short form: a tenth of the program's size.
-//! A linker that does not know it ignores it.
+//! Tells the linker to store load-time relocations in their compact form, which saves a tenth of the program's size. A
+//! linker that does not know the option ignores it.
 
 fn main() {
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|is| is == value);

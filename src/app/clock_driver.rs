@@ -8,12 +8,16 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use super::approvals;
+use super::persons_clock::local_secs;
 use crate::agent::Roster;
 use crate::base::{Id, Seq};
 use crate::gateway;
 use crate::learning;
 use crate::log::{EventLog, EventRecord};
-use crate::schedule::{self, InputQueue, SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, saved};
+use crate::schedule::{
+    self, DateCorrected, InputJournal, InputQueue, RoomDate, RoomOpened, SetStandstill, SimClock, Speed, Standstill,
+    TICKS_PER_SEC, saved,
+};
 use crate::simulation::Reacted;
 use crate::store::{HistoryLimits, Snapshot, Store};
 use crate::workspace::{self, KnownFiles, RoomStart};
@@ -30,6 +34,9 @@ const WAIT_AT_MOST: Duration = Duration::from_millis(50);
 
 /// How long a tick with very many records waits until their numbers are reserved.
 const SHOW_WITHIN: Duration = Duration::from_secs(2);
+
+/// The room's date is corrected where it is off by at least this many seconds, compared with the person's clock.
+const DATE_OFF_SECS: i64 = 10;
 
 /// The result of [`Driver::step`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +57,25 @@ pub struct Driver {
     next_tick_at: Option<Instant>,
     tick_length: Duration,
     last_snapshot_tick: u64,
+    dates: DateKeeper,
+}
+
+/// Keeps the room's date in step with the person's clock while the room lives at its own pace, however long the computer
+/// sleeps or the room is paused. Time that was run through faster stays ahead.
+#[derive(Default)]
+struct DateKeeper {
+    /// How far the room's date is to be ahead of the person's clock, in seconds.
+    ahead_secs: Option<i64>,
+}
+
+impl DateKeeper {
+    /// The date that the room should have, where it has another one.
+    fn correction(&mut self, date_secs: i64, shown_secs: i64) -> Option<i64> {
+        let ahead = date_secs.saturating_sub(shown_secs);
+        let wanted = *self.ahead_secs.get_or_insert(ahead);
+        let is_off = ahead.saturating_sub(wanted).saturating_abs() >= DATE_OFF_SECS;
+        is_off.then(|| shown_secs.saturating_add(wanted))
+    }
 }
 
 impl Driver {
@@ -105,6 +131,7 @@ impl Driver {
         if let Speed::Times(times) = speed {
             self.note_tick(tick_length(times));
         }
+        self.keep_date(world, speed);
         schedule::advance(world);
         wait_to_show(world);
         let tick = world.resource::<SimClock>().tick();
@@ -118,6 +145,24 @@ impl Driver {
             save_snapshot(world, &scene);
         }
         Step::Ticked
+    }
+
+    /// From now on, the room's date is what the person's clock shows, as long as the room lives at its own pace.
+    pub fn follow_persons_clock(&mut self, world: &mut World) {
+        self.dates.ahead_secs = Some(0);
+        correct_date(&mut self.dates, world);
+    }
+
+    /// Checks the date once a second. Where time passes faster than on the person's clock, the date goes with it.
+    fn keep_date(&mut self, world: &mut World, speed: Speed) {
+        // The date that the room was opened with, or is replayed with, comes first.
+        let is_set = world.get_resource::<InputQueue<RoomOpened>>().is_some_and(InputQueue::is_empty);
+        let is_live = world.get_resource::<InputJournal>().is_none_or(|journal| !journal.is_replaying());
+        if speed != Speed::Times(1) || !is_set || !is_live {
+            self.dates.ahead_secs = None;
+        } else if world.resource::<SimClock>().tick().is_multiple_of(TICKS_PER_SEC) {
+            correct_date(&mut self.dates, world);
+        }
     }
 
     /// The next tick is due as if the last had run just now: time that is over is not made up for.
@@ -140,6 +185,13 @@ impl Driver {
         let is_stalled = now.saturating_duration_since(due) > STALL_AT_MOST;
         self.next_tick_at = Some(if is_stalled { now + length } else { due + length });
         self.tick_length = length;
+    }
+}
+
+fn correct_date(dates: &mut DateKeeper, world: &mut World) {
+    let Some(date_secs) = world.resource::<RoomDate>().secs(world.resource::<SimClock>()) else { return };
+    if let Some(local_secs) = dates.correction(date_secs, local_secs()) {
+        world.resource_mut::<InputQueue<DateCorrected>>().push(DateCorrected { local_secs });
     }
 }
 
@@ -228,5 +280,28 @@ pub(super) fn tap_events(log: Res<EventLog>, tap: Option<ResMut<EventTap>>) {
     if let Some(mut tap) = tap {
         tap.has_ticked = true;
         tap.events.extend_from_slice(log.unwritten());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_corrected_after_sleep_and_after_the_clock_was_set_and_not_for_less() {
+        let mut dates = DateKeeper::default();
+        assert_eq!(dates.correction(1_000, 1_000), None);
+        assert_eq!(dates.correction(1_060, 1_065), None, "a slow computer");
+        assert_eq!(dates.correction(1_070, 8_270), Some(8_270), "two hours of sleep");
+        assert_eq!(dates.correction(8_271, 4_671), Some(4_671), "set back by an hour");
+        assert_eq!(dates.correction(4_672, 4_672), None);
+    }
+
+    #[test]
+    fn time_that_was_run_through_stays_ahead() {
+        let mut dates = DateKeeper::default();
+        assert_eq!(dates.correction(5_000, 1_000), None);
+        assert_eq!(dates.correction(5_001, 1_001), None);
+        assert_eq!(dates.correction(5_002, 2_000), Some(6_000), "asleep meanwhile");
     }
 }

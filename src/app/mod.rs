@@ -5,6 +5,7 @@ pub mod clock_driver;
 pub mod display_names;
 pub mod importing;
 pub mod opening;
+pub mod persons_clock;
 mod recovery;
 pub mod replay;
 pub mod room;

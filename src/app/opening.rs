@@ -25,7 +25,7 @@ pub enum OpenError {
     #[error(transparent)]
     FileService(#[from] FileServiceError),
     /// There is no such scene.
-    #[error("there is no scene {wanted:?} in {folder} that can be used{why}; there are: {there}")]
+    #[error("there is no usable scene {wanted:?} in {folder}{why}; available: {there}")]
     NoSuchScene {
         /// What was asked for.
         wanted: String,

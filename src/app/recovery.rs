@@ -37,7 +37,9 @@ impl std::fmt::Display for Unusable {
         match self {
             Self::Store(error) => error.fmt(out),
             Self::Json(error) => error.fmt(out),
-            Self::TooFar { ticks } => write!(out, "it says that {ticks} ticks followed, which no room leaves unsaved"),
+            Self::TooFar { ticks } => {
+                write!(out, "it claims that {ticks} more ticks followed, but no room leaves so many unsaved")
+            }
         }
     }
 }

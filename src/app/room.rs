@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bevy::app::{App, SubApp};
 use bevy::ecs::prelude::*;
 
 use super::clock_driver::Driver;
 use super::opening::{OpenError, state_folder};
+use super::persons_clock::local_secs;
 use super::recovery;
 use super::unfinished_work::{Before, drop_unknown};
 use crate::base::{Author, Id, JobControl, Problem, Seq};
@@ -25,7 +26,7 @@ use crate::orchestration;
 use crate::schedule::{InputQueue, RoomOpened, RoomSeed, SimClock};
 use crate::store::{self, QuarantinedDatabase, RunStart, Store, StoreError};
 use crate::workspace::files::FileContent;
-use crate::workspace::layout::{SCENE_OF_AGENT, is_agent_at_top, read_folder};
+use crate::workspace::layout::{SCENE_OF_AGENT, agent_of_scene, is_agent_at_top, read_folder};
 use crate::workspace::starter::STARTER_SCENE;
 use crate::workspace::vfs::records::{record_heads, records_edited_while_closed};
 use crate::workspace::vfs::{
@@ -276,7 +277,7 @@ fn look_for_confinement() {
         SandboxDetected::on_this_computer();
     };
     if let Err(error) = std::thread::Builder::new().name("confinement".into()).spawn(look) {
-        tracing::debug!("what keeps programs in is looked for later: {error}");
+        tracing::debug!("the sandbox will be looked for later: {error}");
     }
 }
 
@@ -331,6 +332,10 @@ fn choose_scene(
         file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml")).map(str::to_owned)
     };
     let scenes: Vec<(&String, String)> = files.keys().filter_map(|path| Some((path, stem(path)?))).collect();
+    // A file that a person named is opened without one, too.
+    if let Some(named) = options.scene.as_deref().filter(|scene| agent_of_scene(scene).is_some_and(is_agent_at_top)) {
+        return Ok(named.to_owned());
+    }
     let found = match &options.scene {
         Some(wanted) => scenes.iter().find(|(path, stem)| stem == wanted || *path == wanted),
         None => scenes.iter().find(|(path, _)| *path == STARTER_SCENE).or_else(|| scenes.first()),
@@ -385,13 +390,4 @@ fn place_in(workspace: &Path, path: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> =
         full.strip_prefix(workspace.canonicalize().ok()?).ok()?.iter().map(|part| part.to_str()).collect();
     Some(parts?.join("/"))
-}
-
-/// The local time of the person's clock, in seconds as if it were UTC. Without the window the time zone is unknown.
-pub(crate) fn local_secs() -> i64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let utc = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);
-    #[cfg(feature = "window")]
-    let utc = utc.saturating_add(i64::from(jiff::Zoned::now().offset().seconds()));
-    utc
 }

@@ -33,7 +33,7 @@ impl Before {
         match self {
             Self::Fresh => "--fresh starts over from the scene file",
             Self::Nothing => "its state was in .workshop/, which is missing or unusable",
-            Self::Carried => "the room was cut off before it was acknowledged",
+            Self::Carried => "the room was interrupted before the task was acknowledged",
         }
     }
 }

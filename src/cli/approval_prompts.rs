@@ -288,6 +288,15 @@ impl Asking {
         }
     }
 
+    /// The next question that is to be asked on this terminal and was not yet, with what it is about.
+    pub(super) fn next_question(&self, world: &World) -> Option<(ApprovalId, String)> {
+        if self.policy != Policy::Terminal {
+            return None;
+        }
+        let next = world.resource::<Kernel>().approvals().find(|one| !self.known.contains(&one.id))?;
+        Some((next.id.clone(), asks(world, &next)))
+    }
+
     /// How a person answers from elsewhere.
     pub(super) fn how_to_answer(&self, holds: &[Hold]) -> String {
         let approvals = holds.iter().filter_map(|hold| match hold {

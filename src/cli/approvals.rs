@@ -14,7 +14,7 @@ use super::workspace_argument::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::approvals::{OpenApproval, OpenQuestions, OpenStep, open_questions};
 use crate::app::opening::state_folder;
-use crate::app::room::local_secs;
+use crate::app::persons_clock::local_secs;
 use crate::base::text::truncate;
 use crate::base::{AllowScope, TimeLimit};
 use crate::workspace::answer_files::{self, Answer, AnswerError};

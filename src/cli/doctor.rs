@@ -95,10 +95,7 @@ impl Finding {
     }
 
     fn of(problem: Problem) -> Self {
-        let place = match problem.line {
-            Some(line) => format!("{}:{line}", problem.place),
-            None => problem.place.clone(),
-        };
+        let place = problem.position();
         let state = if problem.severity == Severity::Error { State::Problem } else { State::Note };
         Self::bad(state, &place, problem.what, problem.remedy)
     }

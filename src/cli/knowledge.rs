@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::workspace_argument::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::opening::state_folder;
-use crate::app::room::local_secs;
+use crate::app::persons_clock::local_secs;
 use crate::app::servers::embedder_of;
 use crate::base::calendar::stamp;
 use crate::base::text::{nearest, one_line, truncate};

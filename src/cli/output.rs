@@ -22,6 +22,65 @@ use crate::store::export::write_line;
 /// What may be written of a message of the log that is longer.
 const LOG_CHARS: usize = 8_000;
 
+/// Where lines are printed while a person types one: above it, so that it stays whole.
+static TYPED_LINE: Mutex<Option<TypedLine>> = Mutex::new(None);
+
+/// A begun line that has no end yet is printed when it is longer than this, in bytes.
+const BEGUN_BYTES: usize = 16 * 1024;
+
+/// Prints whole lines above the line that a person types; tells whether it could.
+pub(super) type PrintAbove = Box<dyn FnMut(String) -> bool + Send>;
+
+/// A line that a person is typing.
+struct TypedLine {
+    print: PrintAbove,
+    /// The beginning of a line whose end is not there yet.
+    begun: String,
+}
+
+impl TypedLine {
+    fn add(&mut self, text: &str) {
+        self.begun.push_str(text);
+        let end = self.begun.rfind('\n').map(|end| end + 1);
+        let end = end.or((self.begun.len() > BEGUN_BYTES).then_some(self.begun.len()));
+        if let Some(end) = end {
+            let rest = self.begun.split_off(end);
+            self.print(rest);
+        }
+    }
+
+    /// Prints what was begun, except for this.
+    fn print(&mut self, rest: String) {
+        let lines = std::mem::replace(&mut self.begun, rest);
+        if !lines.is_empty() && !(self.print)(lines.clone()) {
+            let _ = io::stderr().lock().write_all(lines.as_bytes());
+        }
+    }
+}
+
+/// A person types a line from now on: everything is printed above it.
+pub(super) fn begin_typed_line(print: PrintAbove) {
+    hide_status();
+    *typed_line() = Some(TypedLine { print, begun: String::new() });
+}
+
+/// The line is typed.
+pub(super) fn end_typed_line() {
+    if let Some(mut typed) = typed_line().take() {
+        typed.print(String::new());
+    }
+}
+
+fn typed_line() -> MutexGuard<'static, Option<TypedLine>> {
+    TYPED_LINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Prints above the line that a person types; tells whether there is one.
+fn printed_above(printable: &str) -> bool {
+    let mut typed = typed_line();
+    typed.as_mut().map(|typed| typed.add(printable)).is_some()
+}
+
 /// The status line, while there is one.
 static STATUS: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
@@ -31,6 +90,9 @@ fn status() -> MutexGuard<'static, Option<ProgressBar>> {
 
 /// Prints a result on standard output: one line, or several.
 pub(super) fn result(text: &str) -> Result<(), Complaint> {
+    if printed_above(&(printable(text).into_owned() + "\n")) {
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     let written = out.write_all(printable(text).as_bytes()).and_then(|()| out.write_all(b"\n"));
     written.and_then(|()| out.flush()).map_err(|error| unwritable("standard output", &error))
@@ -38,6 +100,9 @@ pub(super) fn result(text: &str) -> Result<(), Complaint> {
 
 /// Prints a part of a result as it comes; the cursor stays behind it.
 pub(super) fn part(text: &str) -> Result<(), Complaint> {
+    if printed_above(&printable(text)) {
+        return Ok(());
+    }
     hide_status();
     let mut out = io::stdout().lock();
     let written = out.write_all(printable(text).as_bytes()).and_then(|()| out.flush());
@@ -50,6 +115,9 @@ pub(super) fn styled_part<'a>(stretches: impl Iterator<Item = (&'a str, &'a str)
     hide_status();
     let style = Style { plain: !is_styled() };
     let text: String = stretches.map(|(code, text)| style.wrap(code, &printable(text))).collect();
+    if printed_above(&text) {
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(|error| unwritable("standard output", &error))
@@ -86,6 +154,9 @@ pub(super) fn ask(text: &str) {
 }
 
 fn note_lines(printable: &str) {
+    if printed_above(&format!("{printable}\n")) {
+        return;
+    }
     match status().as_ref() {
         Some(bar) => bar.println(printable),
         None => {
@@ -129,7 +200,7 @@ pub(super) fn answer(question: &str) -> Result<String, Complaint> {
 
 /// Shows this at the bottom of the terminal from now on; has no effect if standard error is not a terminal.
 pub(super) fn show_status(text: &str) {
-    if !is_watched() {
+    if !is_watched() || typed_line().is_some() {
         return;
     }
     let mut status = status();
@@ -295,6 +366,21 @@ pub fn bytes() -> impl std::io::Write + Send + 'static {
 mod tests {
     use super::*;
     use crate::cli::Ending;
+
+    #[test]
+    fn only_whole_lines_are_printed_above_the_line_that_is_typed() {
+        let (sender, printed) = crossbeam_channel::bounded(16);
+        let print: PrintAbove = Box::new(move |lines| sender.send(lines).is_ok());
+        let mut typed = TypedLine { print, begun: String::new() };
+        typed.add("It ");
+        typed.add("rains.\nIt ");
+        typed.add("snows.");
+        assert_eq!(printed.try_iter().collect::<Vec<_>>(), ["It rains.\n"]);
+        typed.print(String::new());
+        assert_eq!(printed.try_iter().collect::<Vec<_>>(), ["It snows."]);
+        typed.add(&"x".repeat(BEGUN_BYTES + 1));
+        assert_eq!(printed.try_iter().count(), 1, "what has no end is bounded");
+    }
 
     #[test]
     fn a_reader_that_is_gone_ends_quietly_and_a_full_disk_says_so() {

@@ -23,6 +23,9 @@ pub fn trials() -> Vec<Trial> {
         a_skill_is_put_into_the_prompt,
         modules_of_a_folder_give_its_agent_tools_that_say_how_far_they_are,
         an_agent_of_a_workspace_is_talked_to_there,
+        a_file_alone_is_an_agent_outside_of_any_workspace,
+        skills_have_paths_that_their_agent_can_use,
+        bytes_and_huge_answers_are_said_by_their_size,
     ]
 }
 
@@ -301,4 +304,93 @@ fn an_agent_of_a_workspace_is_talked_to_there() {
     let history = history(folder.path(), "room/sessions/ada/main/history.json");
     assert_eq!(contents(&history), ["Count.", "One.", "Go on.", "Two."]);
     assert_eq!(fs::read_to_string(folder.path().join("room/scenes/test.yaml")).unwrap(), scene);
+}
+
+fn a_file_alone_is_an_agent_outside_of_any_workspace() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "agents:\n  helper:\n    - { when: { contains: go on }, text: Two. }\n    - text: One.\n  \
+        counter:\n    - tools: [ { name: add, arguments: {} } ]\n    - text: Added.\n";
+    write(folder.path(), "script.yaml", script);
+    let helper = "---\nname: Helper\n---\nYou count.\n";
+    write(folder.path(), "notes/helper.md", helper);
+    write(folder.path(), "notes/README.md", "What lies here.\n");
+    let counter = "# Agent: Counter\n\n## Purpose\n\nCounts.\n\n<Tool name=\"add\" description=\"Adds\">\n\n```ts\n\
+        async function execute() { return await readFile('helper.md'); }\n```\n\n</Tool>\n";
+    write(folder.path(), "notes/counter.mdx", counter);
+    assert_eq!(answer(folder.path(), "notes/helper.md", &["--prompt", "Count."]), "One.\n");
+    assert_eq!(answer(folder.path(), "notes/helper.md", &["--prompt", "Go on."]), "Two.\n");
+    let of_helper = history(folder.path(), "notes/sessions/helper/main/history.json");
+    assert_eq!(contents(&of_helper), ["Count.", "One.", "Go on.", "Two."]);
+    // Another one beside it has a history of its own, and the folder is its own.
+    assert_eq!(answer(folder.path(), "notes/counter.mdx", &["--prompt", "Add."]), "Added.\n");
+    let of_counter = history(folder.path(), "notes/sessions/counter/main/history.json");
+    assert_eq!(of_counter[2]["content"].as_str().map(str::trim_end), Some(helper.trim_end()));
+    for (name, text) in [("helper.md", helper), ("counter.mdx", counter)] {
+        assert_eq!(fs::read_to_string(folder.path().join("notes").join(name)).unwrap(), text, "{name}");
+    }
+    let (code, _, told) = talk(folder.path(), "notes/README.md", &["--prompt", "Hello?"]);
+    assert!(code == Some(2) && told.contains("not an agent file") && told.contains("hint: "), "{told}");
+}
+
+fn skills_have_paths_that_their_agent_can_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let skill =
+        |name: &str| format!("---\nname: {name}\ndescription: How to {name}\n---\n\nRead {{baseDir}}/more.md.\n");
+    write(folder.path(), "room/settings.yaml", "");
+    write(folder.path(), "room/scenes/test.yaml", "name: Test\nseed: 3\nelements: []\nagents: []\n");
+    write(folder.path(), "room/agents/ada/agent.mdx", DOCUMENT);
+    write(folder.path(), "room/agents/bo.md", "---\nname: Bo\n---\nYou cook.\n");
+    write(folder.path(), "room/agents/ada/skills/clouds/SKILL.md", &skill("clouds"));
+    write(folder.path(), "room/agents/ada/skills/clouds/more.md", "Clouds are white.\n");
+    write(folder.path(), "room/skills/cook/SKILL.md", &skill("cook"));
+    write(folder.path(), "room/skills/cook/more.md", "Soup is hot.\n");
+    let tool = |agent: &str| if agent == "ada" { "read_file" } else { "vfs_read" };
+    for (agent, path, skill, base, content) in [
+        ("ada", "room/agents/ada", "clouds", "skills/clouds", "Clouds are white."),
+        ("ada", "room/agents/ada", "cook", "../../skills/cook", "Soup is hot."),
+        ("bo", "room/agents/bo.md", "cook", "skills/cook", "Soup is hot."),
+    ] {
+        let called = format!("    - tools: [ {{ name: {}, arguments: {{ path: {base}/more.md }} }} ]\n", tool(agent));
+        let script = format!("latency: 0.1\nagents:\n  {agent}:\n{called}    - text: Read.\n");
+        write(folder.path(), "script.yaml", &script);
+        let session = format!("{agent}-{skill}");
+        let prompt = format!("/skill:{skill} now");
+        let arguments = ["--session", &session, "--prompt", &prompt];
+        assert_eq!(answer(folder.path(), path, &arguments), "Read.\n", "{agent} {skill}");
+        let kept =
+            if agent == "ada" { "room/agents/ada/sessions".to_owned() } else { format!("room/sessions/{agent}") };
+        let history = history(folder.path(), &format!("{kept}/{session}/history.json"));
+        let asked = history[0]["content"].as_str().unwrap();
+        assert!(asked.contains(&format!("Read {base}/more.md.")) && asked.ends_with("now"), "{asked}");
+        assert!(history[2]["content"].as_str().unwrap().contains(content), "{agent} {skill}: {history:?}");
+    }
+}
+
+fn bytes_and_huge_answers_are_said_by_their_size() {
+    let tool = |name: &str, body: &str| {
+        format!(
+            "<Tool name=\"{name}\" description=\"Gives much\">\n\n```ts\nasync function execute() {{ {body} }}\n```\n\n</Tool>\n\n"
+        )
+    };
+    let document = format!(
+        "# Agent: Weather Man\n\n## Purpose\n\nTells the weather.\n\n{}{}{}",
+        tool("picture", "return String.fromCharCode(0x89, 0x50, 0, 1, 2, 3);"),
+        tool("bytes", "return new Uint8Array(300);"),
+        tool("much", "return 'x'.repeat(50_000);"),
+    );
+    let script = "latency: 0.1\nagents:\n  weather-man:\n    - tools: [ { name: picture, arguments: {} }, { name: bytes, \
+        arguments: {} }, { name: much, arguments: {} } ]\n    - text: There.\n";
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "weather/agent.mdx", &document);
+    write(folder.path(), "script.yaml", script);
+    let printed = answer(folder.path(), "weather", &["--prompt", "Show me.", "--json"]);
+    assert!(!printed.contains("\\u0000") && !printed.contains('\0'), "no zeros");
+    let history = history(folder.path(), MAIN);
+    let results: Vec<&str> = history
+        .iter()
+        .filter(|entry| entry["role"] == "tool")
+        .map(|entry| entry["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(results[..2], ["[7 bytes that are not text]", "[300 bytes that are not text]"]);
+    assert!(results[2].ends_with("[… cut, 10000 more characters]"), "{}", results[2].len());
 }

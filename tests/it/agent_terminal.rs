@@ -18,12 +18,21 @@ pub fn trials() -> Vec<Trial> {
     if !is_there && !required {
         eprintln!("the case that uses a real terminal is ignored: missing tmux");
     }
-    let case = || {
-        a_talk_from_its_start_to_its_end();
-        Ok(())
+    let is_ignored = !is_there && !required;
+    let trial = |name: &str, case: fn()| {
+        let case = move || {
+            case();
+            Ok(())
+        };
+        Trial::test(format!("agent_terminal::{name}"), case).with_ignored_flag(is_ignored)
     };
     vec![
-        Trial::test("agent_terminal::a_talk_from_its_start_to_its_end", case).with_ignored_flag(!is_there && !required),
+        trial("a_talk_from_its_start_to_its_end", a_talk_from_its_start_to_its_end),
+        trial("an_agent_wakes_up_at_the_prompt", an_agent_wakes_up_at_the_prompt),
+        trial(
+            "skills_sessions_and_models_are_chosen_at_the_prompt",
+            skills_sessions_and_models_are_chosen_at_the_prompt,
+        ),
     ]
 }
 
@@ -37,7 +46,8 @@ Tells the weather.
   <Param name="city" description="The city" />
 
 ```ts
-async function execute(params: { city: string }): Promise<string> {
+async function execute(params: { city: string }, ctx: any): Promise<string> {
+  await ctx.log(`looking at ${params.city}`);
   return `rain in ${params.city}`;
 }
 ```
@@ -162,20 +172,26 @@ fn plain(text: &str) -> String {
     plain + rest
 }
 
-fn weather() -> TempDir {
+fn weather_with(script: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "weather/agent.mdx", DOCUMENT);
-    write(folder.path(), "script.yaml", SCRIPT);
+    write(folder.path(), "script.yaml", script);
     folder
 }
 
-fn a_talk_from_its_start_to_its_end() {
-    let folder = weather();
-    let mut command = workshop(folder.path(), &["agent", "weather", "--provider", "scripted:script.yaml"]);
+/// Talks to the agent in a terminal.
+fn talk(folder: &Path) -> Terminal {
+    let mut command = workshop(folder, &["agent", "weather", "--provider", "scripted:script.yaml"]);
     command.env("TERM", "tmux-256color").env_remove("NO_COLOR");
-    let terminal = Terminal::start(folder.path(), &command);
-    terminal.until_shown("Weather Man, session main, 0 messages");
+    let terminal = Terminal::start(folder, &command);
+    terminal.until_shown("Weather Man, session main");
     terminal.until_asked();
+    terminal
+}
+
+fn a_talk_from_its_start_to_its_end() {
+    let folder = weather_with(SCRIPT);
+    let terminal = talk(folder.path());
 
     // Tab completes a command.
     terminal.types("/to");
@@ -190,6 +206,7 @@ fn a_talk_from_its_start_to_its_end() {
     terminal.says("How is it in Ulm?");
     let answered = terminal.until_shown("It rains in Ulm.");
     assert!(plain(&answered).contains("forecast {\"city\":\"Ulm\"} → rain in Ulm"), "{answered}");
+    assert!(plain(&answered).contains("forecast: looking at Ulm"), "what it logs stays: {answered}");
     assert!(answered.contains("\u{1b}[1mrains"), "{answered:?}");
     terminal.until_asked();
 
@@ -223,5 +240,92 @@ fn a_talk_from_its_start_to_its_end() {
     terminal.key("C-c");
     terminal.until_shown("press Ctrl-C again to exit");
     terminal.key("C-c");
+    terminal.until_shown("ended with 0");
+}
+
+const WAKING: &str = r#"
+latency: 0.1
+agents:
+  weather-man:
+    - { when: { contains: "Your heartbeat woke you" }, tools: [ { name: write_file, arguments: { path: heartbeat.md, content: "@every: 9h" } } ] }
+    - { when: { contains: "Written" }, text: "All is calm." }
+    - { when: { contains: "How are you" }, text: "I am well." }
+"#;
+
+fn an_agent_wakes_up_at_the_prompt() {
+    let folder = weather_with(WAKING);
+    let heartbeat = "@every: 2s\n\n## On Wake\n\n- Look at the sky\n";
+    write(folder.path(), "weather/heartbeat.md", heartbeat);
+    let terminal = talk(folder.path());
+
+    // It wakes up while a line is being typed. The line stays whole, and what it asks is answered behind it.
+    terminal.types("How are");
+    terminal.until_shown("Weather Man woke up: Look at the sky");
+    terminal.until_shown("press Enter to answer");
+    terminal.until("the line that was begun", |seen| seen.trim_end().ends_with("\n> How are"));
+    terminal.says(" you?");
+    terminal.until_shown("[s]how?");
+    assert_eq!(std::fs::read_to_string(folder.path().join("weather/heartbeat.md")).unwrap(), heartbeat);
+    terminal.says("y");
+    // The answer to the person comes behind what was begun, never beside it.
+    let answered = plain(&terminal.until_shown("I am well."));
+    let places: Vec<_> = ["woke up", "All is calm.", "I am well."].map(|said| answered.find(said)).into();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{answered}");
+    terminal.until_asked();
+    // The session holds what the person said, and nothing else.
+    let history = std::fs::read_to_string(folder.path().join("weather/sessions/main/history.json")).unwrap();
+    assert!(history.contains("I am well.") && !history.contains("All is calm."), "{history}");
+    terminal.says("/quit");
+    terminal.until_shown("ended with 0");
+}
+
+const CHOOSING: &str = r#"
+latency: 0.1
+agents:
+  weather-man:
+    - { when: { contains: "How to read clouds" }, text: "They are white." }
+    - { when: { contains: "Second" }, text: "Here, too." }
+"#;
+
+fn skills_sessions_and_models_are_chosen_at_the_prompt() {
+    let folder = weather_with(CHOOSING);
+    let skill = "---\nname: clouds\ndescription: Clouds\n---\n\nHow to read clouds: see {baseDir}/shapes.md.\n";
+    write(folder.path(), "weather/skills/clouds/SKILL.md", skill);
+    let terminal = talk(folder.path());
+
+    // Tab completes a skill, which is put into the message.
+    terminal.types("/skill:c");
+    terminal.key("Tab");
+    terminal.until_shown("> /skill:clouds");
+    terminal.says(" over Ulm");
+    terminal.until_shown("They are white.");
+    terminal.until_asked();
+    let history = || std::fs::read_to_string(folder.path().join("weather/sessions/main/history.json")).unwrap();
+    assert!(history().contains("see skills/clouds/shapes.md.") && history().contains("over Ulm"), "{}", history());
+
+    terminal.says("/why");
+    terminal.until("why", |seen| seen.contains("> /why\n") && !seen.contains("No prompts yet."));
+    terminal.until_asked();
+
+    // Another session has messages of its own; the first one is listed beside it.
+    terminal.says("/session work");
+    terminal.until_shown("Weather Man, session work, 0 messages");
+    terminal.until_asked();
+    terminal.says("Second?");
+    terminal.until_shown("Here, too.");
+    terminal.until_asked();
+    terminal.says("/session");
+    terminal.until_shown("work  (current)");
+    terminal.until_shown("main");
+    terminal.until_asked();
+
+    // A model that there is none of is told, and the talk goes on as before.
+    terminal.says("/model");
+    terminal.until_shown("scripted");
+    terminal.until_asked();
+    terminal.says("/model nobody:nothing");
+    terminal.until_shown("error: ");
+    terminal.until_asked();
+    terminal.says("/quit");
     terminal.until_shown("ended with 0");
 }

@@ -61,6 +61,9 @@ const KEPT_EVENTS: [(&str, &[&str], bool); 4] = [
 /// The maximum number of lines per file.
 const LINES_AT_MOST: usize = 800;
 
+/// Libraries that comments may name although no code does: their packages have other names here, or are not used.
+const OUTSIDE_NAMES: [&str; 2] = ["bevy_pancam", "yaml_serde"];
+
 pub fn trials() -> Vec<Trial> {
     cases![
         floors_use_only_floors_below,
@@ -75,7 +78,8 @@ pub fn trials() -> Vec<Trial> {
         sizes_of_type_and_the_frame_of_dialogs_have_one_home,
         corners_and_widths_of_lines_stand_in_the_theme,
         what_menus_can_do_is_a_command_of_the_table,
-        every_file_says_what_it_is_for_and_is_of_readable_length
+        every_file_says_what_it_is_for_and_is_of_readable_length,
+        the_comments_that_open_files_name_what_exists
     ]
 }
 
@@ -413,8 +417,38 @@ fn events_are_written_and_read_as_types() {
 
 fn every_file_says_what_it_is_for_and_is_of_readable_length() {
     for source in sources() {
-        assert!(source.text.starts_with("//! "), "{} does not open with what it is for", source.path.display());
+        let opening: Vec<&str> = opening(&source).take_while(|line| !line.trim().is_empty()).collect();
+        let is_sentence = opening.last().is_some_and(|line| line.ends_with(['.', ':']));
+        assert!(is_sentence, "{} does not open with a sentence on what it is for", source.path.display());
         let lines = source.text.lines().count();
         assert!(lines <= LINES_AT_MOST, "{} has {lines} lines", source.path.display());
     }
+}
+
+/// The lines of the comment that opens a file.
+fn opening(source: &Source) -> impl Iterator<Item = &str> {
+    source.text.lines().map_while(|line| line.strip_prefix("//!"))
+}
+
+fn is_part(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
+}
+
+/// Renamed files, types and functions are easily missed in comments, where no compiler looks.
+fn the_comments_that_open_files_name_what_exists() {
+    let sources = sources();
+    let mut known: BTreeSet<&str> = OUTSIDE_NAMES.into_iter().collect();
+    for source in &sources {
+        known.extend(source.path.file_stem().and_then(|stem| stem.to_str()));
+        known.extend(code_lines(source).flat_map(|(_, line)| line.split(|letter: char| !is_part(letter))));
+    }
+    let mut wrong = Vec::new();
+    for source in &sources {
+        for name in opening(source).flat_map(|line| line.split('`').skip(1).step_by(2)) {
+            if name.contains('_') && name.chars().all(is_part) && !known.contains(name) {
+                wrong.push(format!("{} names `{name}`", source.path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "comments name what does not exist:\n{}", wrong.join("\n"));
 }

@@ -385,7 +385,7 @@ fn a_stream_of_events_that_misbehaves_is_reported() {
         fails("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: hello\r\n\r\n");
     assert!(nowhere.what.contains("where to send messages"), "{nowhere:?}");
     let page = fails("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi");
-    assert!(page.what.contains("stream of events"), "{page:?}");
+    assert!(page.what.contains("event stream"), "{page:?}");
     let refused = fails("HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
     assert_eq!(refused.fault, McpFault::Credentials, "{refused:?}");
 }

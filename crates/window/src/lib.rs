@@ -1,4 +1,4 @@
-//! The room on screen, and everything around it that a person reads and clicks.
+//! Draws the room on screen, and the panels and dialogs around it.
 
 pub mod ui;
 pub mod view;

@@ -12,6 +12,6 @@ pub mod tools;
 pub(crate) use workshop_files::{store, workspace};
 pub(crate) use workshop_foundation::{base, log, schedule};
 pub(crate) use workshop_knowledge::knowledge;
-pub(crate) use workshop_mdx::{document, engine, heartbeat, modules, source};
+pub(crate) use workshop_mdx::{document, engine, heartbeat, modules};
 pub(crate) use workshop_minds::{gateway, memory, mind};
 pub(crate) use workshop_room::{agent, element, simulation};

@@ -90,7 +90,7 @@ impl<Job: Send + 'static, Done: Send + 'static> BackgroundJobs<Job, Done> {
             Some(Ok(())) => true,
             Some(Err(TrySendError::Full(_))) => false,
             Some(Err(TrySendError::Disconnected(_))) | None => {
-                tracing::warn!("the thread \"{}\" is gone", self.name);
+                tracing::warn!("the thread \"{}\" has ended", self.name);
                 false
             }
         }
@@ -100,7 +100,7 @@ impl<Job: Send + 'static, Done: Send + 'static> BackgroundJobs<Job, Done> {
     pub(super) fn push_last(&mut self, job: Job) {
         self.results = never();
         if self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_err()) {
-            tracing::warn!("the thread \"{}\" is gone; its last job is not done", self.name);
+            tracing::warn!("the thread \"{}\" has ended; its last job was not finished", self.name);
         }
     }
 
@@ -122,7 +122,7 @@ impl<Job, Done> Drop for BackgroundJobs<Job, Done> {
         if self.on_drop == OnDrop::Discard
             && self.ended.recv_timeout(DISCARDED_AT_MOST) == Err(RecvTimeoutError::Timeout)
         {
-            tracing::warn!("a job of the thread \"{}\" has not given up; it is left to itself", self.name);
+            tracing::warn!("a job of the thread \"{}\" did not stop in time and was abandoned", self.name);
             return;
         }
         let has_panicked = self.threads.drain(..).filter_map(|thread| thread.join().err()).count() > 0;

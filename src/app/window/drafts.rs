@@ -38,7 +38,7 @@ impl Drafts {
                 let aside = file.with_extension("json.unusable");
                 let put_aside = std::fs::rename(&file, &aside).is_ok();
                 let what = format!("unsaved changes could not be read: {why}");
-                let remedy = if put_aside { "it lies beside it as drafts.json.unusable" } else { "fix or delete it" };
+                let remedy = if put_aside { "it was renamed to drafts.json.unusable" } else { "fix or delete it" };
                 (Vec::new(), Some(Problem::warning(file.display().to_string(), what, remedy)))
             }
         };

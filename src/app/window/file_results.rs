@@ -133,7 +133,7 @@ fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Impor
     let (agents, scenes): (Vec<_>, Vec<_>) =
         files.into_iter().filter(|file| matches!(file.kind, Kind::Agent | Kind::Scene)).partition(is_agent);
     if agents.len() > AGENTS_AT_MOST {
-        let what = format!("{} agents were imported; the first {AGENTS_AT_MOST} come into the room", agents.len());
+        let what = format!("{} agents were imported; the first {AGENTS_AT_MOST} are added to the room", agents.len());
         problems.push(Problem::warning("agents", what, "drag the others from the shelf"));
     }
     let (first, is_lifted) = spawn_place(room, place);
@@ -193,5 +193,5 @@ fn profile_of(room: &mut OpenRoom, file: &ImportedFile) -> Result<Id, Problem> {
         let profiles = world.resource::<Profiles>();
         profiles.path(&id).filter(|path| profiles.is_defined(&id) && *path != file.path).map(str::to_owned)
     });
-    defined.map_or(Ok(id.clone()), |other| Err(refused(format!("{other} defines an agent of the id {id} already"))))
+    defined.map_or(Ok(id.clone()), |other| Err(refused(format!("{other} already defines an agent with the id {id}"))))
 }

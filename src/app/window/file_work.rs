@@ -204,7 +204,7 @@ fn export_log(workspace: &Path, run: &str, file: &Path, control: &JobControl) ->
     if let Some(path) = file.strip_prefix(workspace).ok().and_then(Path::to_str) {
         return safe_fs::write_new(workspace, path, write);
     }
-    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "it has no name that is text");
+    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "its name is not valid text");
     let name = file.file_name().and_then(|name| name.to_str()).ok_or_else(no_name)?;
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

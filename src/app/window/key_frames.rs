@@ -1,6 +1,6 @@
-//! Keys, frame by frame. `bevy_egui` takes the modifiers that are held at the end of a frame for those of every key in
-//! it: of Ctrl and a key that are pressed and let go within one frame it would see the key alone. So a frame gets keys
-//! only as far as the modifiers stay what they are; what is pressed after that comes with the next one.
+//! Distributes key presses over frames. `bevy_egui` applies the modifiers that are held at the end of a frame to every
+//! key in it: of Ctrl and a key that are pressed and released within one frame, it would only see the key. So a frame
+//! only gets keys up to the next change of a modifier; the rest come with the next frame.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! A person's acts in the room: done through the door, with their inverses, and redone.
+//! Carries out a person's commands in the room, as inputs with their inverses, and redoes them.
 
 use bevy::ecs::prelude::*;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! A window opens no larger than the screen that it is on. How large that is, is known only once the window is there.
+//! Keeps a new window no larger than its screen, whose size is only known once the window exists.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;

@@ -1,4 +1,6 @@
-//! Screenshots of the window, drawn on the CPU: the same room and panels, without a display or a GPU.
+//! Screenshots of the window, drawn on the CPU: the same room and panels, without a display or a GPU. The window's own
+//! renderer needs an adapter, and a machine that runs the room from a command line often has none, not even in
+//! software; the rasteriser draws the same triangles (why, and with which figures: `view::raster`).
 
 use std::collections::BTreeSet;
 use std::path::Path;

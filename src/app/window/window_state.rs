@@ -31,8 +31,8 @@ const WORKSPACES_OFFERED: usize = 12;
 const MAX_BYTES: u64 = 256 * 1024;
 /// Scenes of which the view is remembered; those that were seen least recently are forgotten first.
 const SCENES_KEPT: usize = 100;
-const HEADER: &str = "# What the window remembers of this workspace. Delete it, and the window begins as usual.\n";
-const PERSON_HEADER: &str = "# How the window looks in workspaces that were not open yet.\n";
+const HEADER: &str = "# The state of the window in this workspace. Delete this file to start with the defaults.\n";
+const PERSON_HEADER: &str = "# How the window looks in workspaces that have not been opened before.\n";
 
 /// Everything that is saved about a workspace's window.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -104,7 +104,11 @@ impl WindowStateFile {
             Err(what) => {
                 memory.is_unusable = true;
                 let remedy = "fix or delete it; it is set aside at the next save";
-                problems.push(Problem::warning(memory.place(), format!("{what}, so nothing is remembered"), remedy));
+                problems.push(Problem::warning(
+                    memory.place(),
+                    format!("{what}, so the saved window state is not used"),
+                    remedy,
+                ));
                 SavedWindowState { look: look_of_person(config_folder), ..SavedWindowState::default() }
             }
         };
@@ -127,7 +131,7 @@ impl WindowStateFile {
         if let Some(other) = root.get("workspace").and_then(Value::as_str)
             && other != self.workspace
         {
-            return Err(format!("it is about another workspace, {other}"));
+            return Err(format!("it belongs to another workspace, {other}"));
         }
         self.text = text;
         Ok(Some(root))

@@ -22,8 +22,8 @@ pub(super) struct OpenedWorkspace {
 impl OpenedWorkspace {
     /// Nobody waits for it any more.
     fn close(self) {
-        if let Err(error) = self.room.arrive().close("it was not waited for", |_| {}) {
-            tracing::warn!("a workspace that was not waited for could not be closed: {error}");
+        if let Err(error) = self.room.arrive().close("another workspace was opened first", |_| {}) {
+            tracing::warn!("a workspace that is no longer needed could not be closed: {error}");
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::super::Complaint;
+use crate::agent::agent_file::{is_document, stem};
 use crate::agent::formats::format_of;
-use crate::workspace::layout::{agents_at_top, is_agent_at_top, is_workspace};
+use crate::workspace::layout::{agents_at_top, is_agent_at_top, is_workspace, name_agent_at_top, scene_of_named_agent};
 
 /// Documents that make a folder an agent, the one that counts first.
 const DOCUMENTS: [&str; 2] = ["agent.mdx", "agent.md"];
@@ -35,17 +36,32 @@ impl AgentPlace {
             return Ok(Self { workspace: folder.to_owned(), file });
         }
         let alone = document.parent().and_then(|folder| Some((folder, path_in(folder, &document)?)));
-        match alone.filter(|(_, file)| is_agent_at_top(file)) {
+        // A file in a workspace is an agent where agents are; anywhere else it is one because a person says so.
+        let is_outside = !document.ancestors().skip(1).any(is_workspace);
+        let is_one =
+            |file: &str| is_agent_at_top(file) || (is_outside && !is_document(stem(file)) && name_agent_at_top(file));
+        match alone.filter(|(_, file)| is_one(file)) {
             Some((folder, file)) => Ok(Self { workspace: folder.to_owned(), file }),
             None => Err(Complaint::usage(format!("{shown} is not an agent file of any workspace"))
-                .hint("move it into agents/ of a workspace, or name it agent.md or agent.mdx in its own folder")),
+                .hint("move it into agents/ of a workspace, or name a Markdown file outside of any, such as ada.md or ada.mdx")),
         }
     }
 
-    /// The agent's own folder in the workspace, if it has one: empty if that is the workspace itself.
+    /// Whether only a person's word makes the file an agent.
+    fn is_named(&self) -> bool {
+        !self.file.contains('/') && !DOCUMENTS.contains(&&*self.file) && !self.file.contains(".agent.")
+    }
+
+    /// The scene that its room has, where that is not the workspace's.
+    pub(super) fn scene(&self) -> Option<String> {
+        self.is_named().then(|| scene_of_named_agent(&self.file))
+    }
+
+    /// The agent's own folder in the workspace, if it has one: empty if that is the workspace itself. A file that only a
+    /// person's word makes an agent has none, for others may lie beside it.
     fn own_folder(&self) -> Option<&str> {
         match self.file.rsplit_once('/') {
-            None => Some(""),
+            None => (!self.is_named()).then_some(""),
             Some((folder, name)) => (folder != "agents" && DOCUMENTS.contains(&name)).then_some(folder),
         }
     }
@@ -94,6 +110,7 @@ fn path_in(folder: &Path, file: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace::layout::agent_of_scene;
 
     fn write(folder: &Path, path: &str) {
         let path = folder.join(path);
@@ -123,6 +140,33 @@ mod tests {
         write(folder.path(), "two/b.agent.yaml");
         for wrong in ["two", "room", "nowhere", "room/notes/odd.md"] {
             assert!(AgentPlace::of(&folder.path().join(wrong)).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_file_outside_of_any_workspace_is_an_agent_because_a_person_names_it() {
+        let folder = tempfile::tempdir().expect("there is room");
+        // Names of their own, because they count for the whole process.
+        for path in ["notes/named-alone.md", "notes/named-alone.mdx", "notes/README.md", "notes/named-alone.txt"] {
+            write(folder.path(), path);
+        }
+        for name in ["named-alone.md", "named-alone.mdx"] {
+            let named = AgentPlace::of(&folder.path().join("notes").join(name)).expect("it is an agent");
+            assert_eq!(
+                (named.workspace.file_name().and_then(|name| name.to_str()), &*named.file),
+                (Some("notes"), name)
+            );
+            assert_eq!(
+                named.kept("named").sessions,
+                named.workspace.join("sessions/named"),
+                "others may lie beside it"
+            );
+            assert!(format_of(name).is_some());
+            let scene = named.scene().expect("it has a room of its own");
+            assert_eq!(agent_of_scene(&scene), Some(name));
+        }
+        for name in ["README.md", "named-alone.txt"] {
+            assert!(AgentPlace::of(&folder.path().join("notes").join(name)).is_err(), "{name}");
         }
     }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::super::Complaint;
+use super::kept_files;
 use crate::base::calendar;
 use crate::mind::ToolCall;
 
@@ -89,9 +90,15 @@ pub(super) fn now() -> String {
 pub(super) struct History {
     path: PathBuf,
     pub(super) entries: Vec<Entry>,
+    /// Whether the file lacks some of it.
+    is_unwritten: bool,
 }
 
 impl History {
+    fn new(path: PathBuf, entries: Vec<Entry>) -> Self {
+        Self { path, entries, is_unwritten: false }
+    }
+
     /// Where the history of a session lies.
     pub(super) fn path(sessions: &Path, session: &str) -> PathBuf {
         sessions.join(session).join(FILE)
@@ -103,7 +110,7 @@ impl History {
         let shown = path.display().to_string();
         let hint = "fix the file, or move it away to start the session over";
         let text = match fs::metadata(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self { path, entries: Vec::new() }),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::new(path, Vec::new())),
             Ok(found) if found.len() > BYTES_AT_MOST => {
                 return Err(Complaint::failed(format!("{shown} is larger than {BYTES_AT_MOST} bytes")).hint(hint));
             }
@@ -113,19 +120,24 @@ impl History {
         };
         let entries = if text.trim().is_empty() { Ok(Vec::new()) } else { serde_json::from_str(&text) };
         let unreadable = |error| Complaint::failed(format!("{shown} is not a valid history: {error}")).hint(hint);
-        Ok(Self { path, entries: entries.map_err(unreadable)? })
+        Ok(Self::new(path, entries.map_err(unreadable)?))
     }
 
-    /// Writes it atomically: readers see either the old one or the new one.
-    pub(super) fn write(&self) -> Result<(), Complaint> {
+    /// Writes it atomically: readers see either the old one or the new one. What cannot be written now is written with
+    /// what comes next, or at the end.
+    pub(super) fn write(&mut self) -> Result<(), Complaint> {
         let failed =
             |error: std::io::Error| Complaint::failed(format!("{} could not be written: {error}", self.path.display()));
-        if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
-        }
+        self.is_unwritten = true;
         let text = serde_json::to_string_pretty(&self.entries).map_err(Complaint::failed)? + "\n";
-        let beside = self.path.with_extension("json.part");
-        fs::write(&beside, text).and_then(|()| fs::rename(&beside, &self.path)).map_err(failed)
+        kept_files::write(&self.path, &text).map_err(failed)?;
+        self.is_unwritten = false;
+        Ok(())
+    }
+
+    /// Writes what could not be written before.
+    pub(super) fn write_rest(&mut self) -> Result<(), Complaint> {
+        if self.is_unwritten { self.write() } else { Ok(()) }
     }
 
     /// The whole session as the room takes it in.
@@ -191,6 +203,24 @@ mod tests {
         assert_eq!(session.messages[1].tool_calls[0].arguments, json!({ "city": "Ulm" }));
         assert_eq!(session.messages[2].content, "rain: \"heavy\"");
         assert!(!session.begins(), "nothing is asked");
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_told_and_written_later() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let sessions = folder.path().join("sessions");
+        let mut history = History::read(&sessions, "main").expect("none is an empty one");
+        history.entries.push(Entry::words(Speaker::User, "Hi"));
+        fs::write(&sessions, "a file where the folder is to be").expect("there is room");
+        let complaint = history.write().expect_err("there is no folder");
+        assert!(complaint.what.is_some_and(|what| what.contains("history.json could not be written")));
+        assert!(history.write_rest().is_err());
+        fs::remove_file(&sessions).expect("it is there");
+        history.write_rest().expect("it can be written now");
+        assert_eq!(History::read(&sessions, "main").expect("it can be read").entries, history.entries);
+        fs::remove_dir_all(&sessions).expect("it is there");
+        history.write_rest().expect("nothing is left to write");
+        assert!(!sessions.exists());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Renders Markdown while it streams: bold text, code and headings are shown as such while the answer continues.
 //!
-//! Markdown parsers need the whole text, because a later line can change the meaning of an earlier one; here, each
-//! character is shown as soon as its style is clear. So this supports what answers consist of (headings, lists,
-//! emphasis, code) and shows the rest unchanged.
+//! Why not `pulldown-cmark`, which reads Markdown elsewhere: parsers need the whole text, because a later line can change
+//! the meaning of an earlier one; here, each character is shown as soon as its style is clear. So this supports what
+//! answers consist of (headings, lists, emphasis, code) and shows the rest unchanged.
 
 /// The style of a piece of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,19 +1,22 @@
 //! `workshop agent`: chats with one agent, in the terminal or with a single prompt.
 //!
-//! In reading order: which agent is meant ([`agent_folder`]), the earlier history ([`history`]), the progress of an
-//! answer ([`progress`]) and its events ([`events`]), the chat itself ([`talk`]), a person's commands
-//! ([`slash_commands`]), and the terminal ([`terminal`], and its Markdown, [`markdown`]).
+//! In reading order: which agent is meant ([`agent_folder`]), the earlier history ([`history`]), what else is recorded
+//! ([`journal`]; how both are written, [`kept_files`]), the progress of an answer ([`progress`]) and its events ([`events`]), the chat itself ([`talk`]), a person's commands
+//! ([`slash_commands`]), what the agent begins by itself meanwhile ([`wakes`]), and the terminal ([`terminal`], and its
+//! Markdown, [`markdown`]).
 
 mod agent_folder;
 mod events;
 mod history;
 mod journal;
+mod kept_files;
 mod markdown;
 mod progress;
 mod skills;
 mod slash_commands;
 mod talk;
 mod terminal;
+mod wakes;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -196,10 +199,7 @@ fn talk_in_terminal(options: TalkOptions, interrupted: &Arc<AtomicBool>) -> Outc
 fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptions>, Complaint> {
     let (name, session, messages) = (talk.name(), &talk.options.session, talk.messages());
     output::note(&format!("{name}, session {session}, {messages} messages; type /help for commands"));
-    let commands = slash_commands::COMMANDS.iter().map(|(command, _)| (*command).to_owned());
-    let skills = talk.skills().skills.into_iter().map(|skill| format!("/skill:{}", skill.name));
-    let words = commands.chain(skills).collect();
-    let terminal = Terminal::new(state_folder(&talk.options.place.workspace).join(LINES_FILE), words);
+    let terminal = Terminal::new(state_folder(&talk.options.place.workspace).join(LINES_FILE));
     let mut display = Display::default();
     let mut shown = Ok(());
     let mut show = |event: &AgentEvent| {
@@ -212,9 +212,11 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
         print(verdict, true)?;
     }
     loop {
-        let line = match terminal.read()? {
+        let mut typed = terminal.read(completions(talk))?;
+        let line = match talk.live_until_typed(&mut typed, &mut show)? {
             LineResult::Typed(line) => line,
             LineResult::End => break,
+            LineResult::Stop if talk.stop_wakes() => continue,
             LineResult::Stop if stops > 0 => break,
             LineResult::Stop => {
                 stops += 1;
@@ -224,6 +226,7 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
         };
         stops = 0;
         interrupted.store(false, Ordering::Relaxed);
+        talk.ask_questions();
         let said = match slash_commands::typed(&line) {
             PersonInput::Nothing => continue,
             PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
@@ -250,6 +253,13 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
         }
     }
     shown.map(|()| None)
+}
+
+/// What Tab completes: the commands, and the skills that the agent has now.
+fn completions(talk: &Talk) -> Vec<String> {
+    let commands = slash_commands::COMMANDS.iter().map(|(command, _)| (*command).to_owned());
+    let skills = talk.skills().skills.into_iter().map(|skill| format!("/skill:{}", skill.name));
+    commands.chain(skills).collect()
 }
 
 /// Prints an error; the conversation continues.

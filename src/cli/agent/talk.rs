@@ -2,7 +2,8 @@
 //! session with the whole history.
 //!
 //! The history is authoritative: with each message, all of it passes through the door as a session file, so that a chat
-//! continues wherever it ended. While nobody says anything, the room stands still.
+//! continues wherever it ended. While a person is asked for the next message, the room lives at its own pace, by the
+//! person's clock: an agent wakes up there when its heartbeat is due.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -25,18 +26,23 @@ use super::history::{Entry, History, Speaker};
 use super::journal::Journal;
 use super::progress::Progress;
 use super::skills;
+use super::terminal::{LineResult, TypedLine};
+use super::wakes::{Shown, Wakes};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::formats::format_of;
 use crate::agent::{Agent, AgentCommand, AgentProfile, KnownSkills, Profiles};
 use crate::app::clock_driver::{Driver, EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::base::{ActivationKey, Id, Severity};
+use crate::desk::Heartbeats;
+use crate::desk::heartbeats::HEARTBEAT_FILE;
 use crate::desk::modules::{ModulesLoading, module_files};
-use crate::kernel::{Activation, Kernel, KernelCommand};
+use crate::kernel::{Activation, ApprovalId, Kernel, KernelCommand};
 use crate::log::EventRecord;
 use crate::schedule::{InputQueue, SimClock, Speed};
 use crate::simulation::SetRestMode;
 use crate::skills::SkillIndex;
+use crate::tools::Tools;
 use crate::workspace::files::FileContent;
 use crate::workspace::session_files::{parse, path_of};
 use crate::workspace::vfs::RecordChanged;
@@ -78,6 +84,9 @@ pub(super) struct Talk {
     reporter: Reporter,
     interrupted: Arc<AtomicBool>,
     records: VecDeque<EventRecord>,
+    wakes: Wakes,
+    /// The question of such work that the person was told of at the prompt.
+    question_told: Option<ApprovalId>,
     /// Whether the person wanted to stop once more while an answer was being stopped.
     is_left: bool,
 }
@@ -94,6 +103,7 @@ impl Talk {
         let writes = own_files(&options);
         let room_options = OpenOptions {
             folder: workspace.clone(),
+            scene: options.place.scene(),
             provider: provider.clone(),
             watch: true,
             writes,
@@ -157,7 +167,12 @@ impl Talk {
     pub(super) fn skills(&self) -> SkillIndex {
         let (world, profiles) = (self.world(), self.world().resource::<Profiles>());
         let found = profiles.path(&self.agent).zip(profiles.get(&self.agent));
-        found.map(|(path, profile)| world.resource::<KnownSkills>().of_agent(path, profile)).unwrap_or_default()
+        let skills = found.map(|(path, profile)| {
+            let (authority, _) = world.resource::<Tools>().authority(path, profile);
+            let skills = world.resource::<KnownSkills>().of_agent(path, profile);
+            skills.seen_from(authority.folder_for("vfs_read"))
+        });
+        skills.unwrap_or_default()
     }
 
     /// Where its sessions lie.
@@ -240,14 +255,94 @@ impl Talk {
             return Err(Complaint::failed(what).hint("fix its history.json, or start over with /clear"));
         }
         self.journal.line(&format!("user: {said}"));
-        self.history.write()?;
+        self.write_history();
         let change = RecordChanged::new(path.clone(), FileContent::Text(file));
         self.room.app.world_mut().resource_mut::<InputQueue<RecordChanged>>().push(change);
-        let Some(thread) = self.wait_until_taken(&path)? else {
+        let Some(thread) = self.wait_until_taken(&path, show)? else {
             return Ok(Verdict::new(Ending::Interrupted, "interrupted"));
         };
         let progress = Progress::new(thread, self.live().map_or(&[][..], |(_, live)| &live.messages[..]));
         self.follow(thread, text, progress, show)
+    }
+
+    /// Lets the room live at its own pace until the person has typed a line. Work that the agent begins by itself is
+    /// shown above it; what it asks is told there, and asked behind the line.
+    pub(super) fn live_until_typed(
+        &mut self,
+        line: &mut TypedLine,
+        show: &mut dyn FnMut(&AgentEvent),
+    ) -> Result<LineResult, Complaint> {
+        let world = self.room.app.world_mut();
+        let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Times(1));
+        self.room.driver.follow_persons_clock(world);
+        let typed = loop {
+            if let Some(typed) = line.poll() {
+                break typed;
+            }
+            let events = self.step();
+            self.show_wakes(&events, show);
+            self.tell_question();
+        };
+        self.room.app.world_mut().resource_mut::<SimClock>().speed = speed;
+        typed
+    }
+
+    /// Says once what work that began by itself asks the person.
+    fn tell_question(&mut self) {
+        let question = self.asking.next_question(self.world());
+        if let Some((id, asked)) = question
+            && self.question_told.as_ref() != Some(&id)
+        {
+            output::note(&format!("{asked}\n  press Enter to answer"));
+            self.question_told = Some(id);
+        }
+    }
+
+    /// Asks what work that began by itself asks, now that nobody types.
+    pub(super) fn ask_questions(&mut self) {
+        while self.asking.next_question(self.world()).is_some() {
+            self.asking.ask(self.room.app.world_mut(), &self.interrupted);
+            if self.interrupted.swap(false, Ordering::Relaxed) {
+                break;
+            }
+            // An answer from elsewhere comes in with the next tick.
+            self.step();
+        }
+    }
+
+    /// Stops what the agent began by itself. Whether there was something.
+    pub(super) fn stop_wakes(&mut self) -> bool {
+        let threads: Vec<ActivationKey> = self.wakes.threads().collect();
+        threads.iter().for_each(|thread| self.abort(*thread));
+        self.wakes.any()
+    }
+
+    fn show_wakes(&mut self, events: &[EventRecord], show: &mut dyn FnMut(&AgentEvent)) {
+        // Whoever says one thing gets the answer to that alone.
+        if self.options.looks_back {
+            return;
+        }
+        let (world, name) = (self.room.app.world(), self.name());
+        for shown in self.wakes.look(world, (&self.runner, &name), events) {
+            match shown {
+                Shown::Note(note) => {
+                    self.journal.line(&note);
+                    output::note(&note);
+                }
+                Shown::Event(event) => {
+                    self.journal.event(&event);
+                    show(&event);
+                }
+            }
+        }
+    }
+
+    /// Writes the history. If that is not possible, the person is told; it is kept, and written with the next message.
+    fn write_history(&mut self) {
+        if let Err(complaint) = self.history.write() {
+            let what = complaint.what.unwrap_or_default();
+            output::note(&format!("problem: {what}; it is tried again with the next message and at the end"));
+        }
     }
 
     /// Why nothing can be said now: a pause that was saved with the room.
@@ -261,7 +356,11 @@ impl Talk {
     }
 
     /// Lets the room live until a message is part of a session; nothing where a person does not want to wait.
-    fn wait_until_taken(&mut self, path: &str) -> Result<Option<ActivationKey>, Complaint> {
+    fn wait_until_taken(
+        &mut self,
+        path: &str,
+        show: &mut dyn FnMut(&AgentEvent),
+    ) -> Result<Option<ActivationKey>, Complaint> {
         let first = self.world().resource::<SimClock>().tick();
         loop {
             if self.interrupted.swap(false, Ordering::Relaxed) {
@@ -270,7 +369,8 @@ impl Talk {
             if let Some(problem) = self.room.lost() {
                 return Err(Complaint::failed(problem.to_string()));
             }
-            self.step();
+            let events = self.step();
+            self.show_wakes(&events, show);
             if let Some((thread, _)) = self.live() {
                 return Ok(Some(thread));
             }
@@ -325,7 +425,7 @@ impl Talk {
         self.emit_progress(&mut progress, show);
         let entries = progress.take_entries();
         self.history.entries.extend(entries);
-        self.history.write()?;
+        self.write_history();
         self.journal.task_over(&self.agent, verdict.ending, &verdict.reason, progress.turns());
         let (ended, reason, result) = (verdict.ending.word(), verdict.reason.clone(), verdict.result.clone());
         show(&AgentEvent::AgentEnd { ended, reason, result });
@@ -362,6 +462,7 @@ impl Talk {
                 self.asking.ask(world, &interrupted);
             }
             let events = self.step();
+            self.show_wakes(&events, show);
             progress.apply_records(self.world(), &events);
             progress.look(self.world());
             self.emit_progress(progress, show);
@@ -387,9 +488,15 @@ impl Talk {
 
     /// Closes the room: everything that happened is on disk when this returns. Gives back who reads answers.
     pub(super) fn close(self, reason: &str) -> Result<Option<LineReader>, Complaint> {
-        let Self { room, mut reporter, asking, .. } = self;
+        let Self { room, mut reporter, asking, mut history, journal, .. } = self;
+        let written = history.write_rest();
+        if let Some(lost) = journal.close() {
+            output::note(&format!("problem: {lost}"));
+        }
         let unsaved = room.close(reason, |_| ()).map_err(Complaint::failed)?;
         reporter.problems(&unsaved);
+        // What was said is not kept: that is no success.
+        written?;
         Ok(asking.into_reader())
     }
 }
@@ -429,7 +536,9 @@ impl Opening {
                 let kept = self.options.place.kept(&agent);
                 let journal = Journal::new(&kept, &self.options.session);
                 let Self { options, room, asking, reporter, interrupted } = self;
-                let records = VecDeque::new();
+                let (records, mut wakes) = (VecDeque::new(), Wakes::default());
+                let world = room.app.world();
+                wakes.resume(world, &agent, world.resource::<Heartbeats>().works());
                 Ok(Talk {
                     options,
                     room,
@@ -442,6 +551,8 @@ impl Opening {
                     reporter,
                     interrupted,
                     records,
+                    wakes,
+                    question_told: None,
                     is_left: false,
                 })
             }
@@ -461,7 +572,7 @@ impl Opening {
         while !world.resource::<EventTap>().has_ticked {
             step(&mut self.room.driver, world)?;
         }
-        if bring_in(world, &self.options.place.file) {
+        if bring_in(world, &self.options.place.file, !self.options.looks_back) {
             // It has the tools of its modules; the room lives at its own pace until they are there.
             let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Times(1));
             let mut ticks_left = TICKS_UNTIL_MODULES;
@@ -495,12 +606,15 @@ impl Opening {
     }
 }
 
-/// Brings an agent with modules into the room before it is talked to, for they run while it is there; one without comes
-/// with the first message. Whether it has some.
-fn bring_in(world: &mut World, file: &str) -> bool {
+/// Brings an agent with modules into the room before it is talked to, for they run while it is there, and one with a
+/// heartbeat where it is to wake up; any other comes with the first message. Whether it has modules.
+fn bring_in(world: &mut World, file: &str, wakes: bool) -> bool {
     let Some(profile) = world.resource::<Profiles>().id_at(file).cloned() else { return false };
     let Some(folder) = folder_of_agent(file) else { return false };
-    if module_files(world.resource::<KnownFiles>(), folder).next().is_none() {
+    let known = world.resource::<KnownFiles>();
+    let has_modules = module_files(known, folder).next().is_some();
+    let heartbeat = if folder.is_empty() { HEARTBEAT_FILE.to_owned() } else { format!("{folder}/{HEARTBEAT_FILE}") };
+    if !has_modules && !(wakes && known.all().contains_key(&heartbeat)) {
         return false;
     }
     if !world.query::<&Agent>().iter(world).any(|agent| agent.profile == profile) {
@@ -513,5 +627,5 @@ fn bring_in(world: &mut World, file: &str) -> bool {
         };
         world.resource_mut::<InputQueue<AgentCommand>>().push(add);
     }
-    true
+    has_modules
 }

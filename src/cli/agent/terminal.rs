@@ -1,6 +1,14 @@
 //! The terminal of a chat: an input line with history and completion, and the agent's streamed output.
+//!
+//! The line is edited by rustyline. reedline can do the same and more, but it brings crossterm, mio and chrono, which
+//! change how crates are built that the engine shares, and it takes signals for itself. rustyline needs a few small
+//! crates, leaves Ctrl-C to this program while an answer is made, and prints above a line that is being typed, which is
+//! what an agent that wakes up at the prompt needs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
 
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -8,7 +16,7 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
-use rustyline::{CompletionType, Config, Context, Editor, Helper};
+use rustyline::{CompletionType, Config, Context, Editor, ExternalPrinter, Helper};
 
 use super::super::approval_prompts::LineReader;
 use super::super::{Complaint, output};
@@ -20,6 +28,8 @@ use crate::base::text::{one_line, truncate};
 const LINES_REMEMBERED: usize = 1_000;
 /// The maximum length of a call's arguments as shown, in characters.
 const ARGUMENTS_CHARS: usize = 60;
+/// So many lines of what a call says while it runs are shown; later ones only until the next.
+const UPDATES_SHOWN: usize = 20;
 /// The maximum length of a call's result as shown, in characters.
 const RESULT_CHARS: usize = 100;
 
@@ -35,7 +45,6 @@ pub(super) enum LineResult {
 /// Where a person types. The line editor is there while it waits for a line and not between: it takes Ctrl-C for
 /// itself, which stops an answer while one is made.
 pub(super) struct Terminal {
-    words: Completions,
     /// The file of the lines that were typed before.
     remembered: PathBuf,
 }
@@ -65,34 +74,84 @@ impl Validator for Completions {}
 impl Helper for Completions {}
 
 impl Terminal {
-    /// One that remembers lines in a file and completes these words.
-    pub(super) fn new(remembered: PathBuf, words: Vec<String>) -> Self {
-        Self { words: Completions(words), remembered }
+    /// One that remembers lines in a file.
+    pub(super) fn new(remembered: PathBuf) -> Self {
+        Self { remembered }
     }
 
-    /// Waits for a line.
-    pub(super) fn read(&self) -> Result<LineResult, Complaint> {
-        let mut editor = self.editor()?;
-        let line = read(&mut editor, "> ")?;
-        if matches!(line, LineResult::Typed(_))
-            && let Err(error) = editor.save_history(&self.remembered)
-        {
-            tracing::warn!("the input history could not be saved: {error}");
+    /// Begins to read a line in which these words are completed, on a thread of its own. Until it is typed, everything
+    /// is printed above it.
+    pub(super) fn read(&self, words: Vec<String>) -> Result<TypedLine, Complaint> {
+        let remembered = self.remembered.clone();
+        let (typed, line) = bounded(1);
+        let (ready, begun) = bounded(1);
+        let read = move || {
+            let line = read_line(&remembered, Completions(words), &ready);
+            let _ = typed.send(line);
+        };
+        let thread = std::thread::Builder::new().name("terminal".into()).spawn(read).map_err(Complaint::failed)?;
+        // Where nothing can be printed above, it is printed as it comes.
+        if let Ok(Some(above)) = begun.recv() {
+            output::begin_typed_line(above);
         }
-        Ok(line)
+        Ok(TypedLine { line, thread: Some(thread) })
     }
+}
 
-    fn editor(&self) -> Result<Editor<Completions, FileHistory>, Complaint> {
-        let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true);
-        let config = config.max_history_size(LINES_REMEMBERED).map_err(unreadable)?.build();
-        let mut editor = Editor::<Completions, FileHistory>::with_config(config).map_err(unreadable)?;
-        editor.set_helper(Some(self.words.clone()));
-        if self.remembered.exists()
-            && let Err(error) = editor.load_history(&self.remembered)
-        {
-            tracing::warn!("the input history could not be read: {error}");
+/// Reads a line, and first tells what prints above it, if anything does.
+fn read_line(
+    remembered: &Path,
+    words: Completions,
+    ready: &Sender<Option<output::PrintAbove>>,
+) -> Result<LineResult, Complaint> {
+    let mut editor = editor(remembered, words)?;
+    let above = editor
+        .create_external_printer()
+        .ok()
+        .map(|mut printer| -> output::PrintAbove { Box::new(move |lines| printer.print(lines).is_ok()) });
+    let _ = ready.send(above);
+    let line = read(&mut editor, "> ")?;
+    let saved = matches!(line, LineResult::Typed(_)).then(|| editor.save_history(remembered));
+    // Whoever prints above the line may wait for the editor, and this would wait for them.
+    drop(editor);
+    if let Some(Err(error)) = saved {
+        tracing::warn!("the input history could not be saved: {error}");
+    }
+    Ok(line)
+}
+
+fn editor(remembered: &Path, words: Completions) -> Result<Editor<Completions, FileHistory>, Complaint> {
+    let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true);
+    let config = config.max_history_size(LINES_REMEMBERED).map_err(unreadable)?.build();
+    let mut editor = Editor::<Completions, FileHistory>::with_config(config).map_err(unreadable)?;
+    editor.set_helper(Some(words));
+    if remembered.exists()
+        && let Err(error) = editor.load_history(remembered)
+    {
+        tracing::warn!("the input history could not be read: {error}");
+    }
+    Ok(editor)
+}
+
+/// A line that is being typed.
+pub(super) struct TypedLine {
+    line: Receiver<Result<LineResult, Complaint>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl TypedLine {
+    /// The line, once it is typed. The terminal is as it was before then.
+    pub(super) fn poll(&mut self) -> Option<Result<LineResult, Complaint>> {
+        let line = match self.line.try_recv() {
+            Ok(line) => line,
+            Err(crossbeam_channel::TryRecvError::Empty) => return None,
+            Err(_) => Err(Complaint::failed("the terminal can no longer be read")),
+        };
+        output::end_typed_line();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
         }
-        Ok(editor)
+        Some(line)
     }
 }
 
@@ -129,8 +188,8 @@ pub(super) struct Display {
     is_in_line: bool,
     /// The words that are coming.
     words: MarkdownStream,
-    /// The arguments of the running calls, by their ids.
-    arguments: Vec<(String, String)>,
+    /// The arguments of the running calls, by their ids, and how many lines each has said.
+    running: Vec<(String, String, usize)>,
 }
 
 impl Display {
@@ -151,16 +210,25 @@ impl Display {
                 self.end_line()?;
             }
             AgentEvent::ToolExecutionStart { tool_call_id, args, .. } => {
-                self.arguments.push((tool_call_id.clone(), truncate(&one_line(&args.to_string()), ARGUMENTS_CHARS)));
+                let arguments = truncate(&one_line(&args.to_string()), ARGUMENTS_CHARS);
+                self.running.push((tool_call_id.clone(), arguments, 0));
             }
-            AgentEvent::ToolExecutionUpdate { name, partial_result, .. } => {
-                output::show_status(&format!("  {name}: {}", truncate(&one_line(partial_result), RESULT_CHARS)));
+            AgentEvent::ToolExecutionUpdate { tool_call_id, name, partial_result } => {
+                let said = format!("  {name}: {}", truncate(&one_line(partial_result), RESULT_CHARS));
+                let running = self.running.iter_mut().find(|(id, ..)| id == tool_call_id);
+                let count = running.map_or(0, |(.., count)| std::mem::replace(count, count.saturating_add(1)));
+                if count < UPDATES_SHOWN {
+                    self.end_line()?;
+                    output::note(&said);
+                } else {
+                    output::show_status(&said);
+                }
             }
             AgentEvent::ToolExecutionEnd { tool_call_id, name, result, is_error } => {
                 output::hide_status();
                 self.end_line()?;
-                let at = self.arguments.iter().position(|(id, _)| id == tool_call_id);
-                let arguments = at.map(|at| self.arguments.swap_remove(at).1).unwrap_or_default();
+                let at = self.running.iter().position(|(id, ..)| id == tool_call_id);
+                let arguments = at.map(|at| self.running.swap_remove(at).1).unwrap_or_default();
                 output::note(&folded(name, &arguments, result, *is_error));
             }
             _ => {}

@@ -101,7 +101,7 @@ fn a_task_that_an_agent_writes_is_done_by_another_and_its_result_comes_back() {
     assert_eq!((activations(&studio, "lead"), activations(&studio, "writer")), (2, 1), "{:#?}", studio.log());
     let told = studio.all("activation").into_iter().rfind(|event| event["agent"] == "lead").unwrap()["data"].clone();
     let words =
-        "Your task count-the-chairs “Count the chairs” is done by writer. Its result:\nThere are twelve chairs.";
+        "Your task count-the-chairs “Count the chairs” was done by writer. Its result:\nThere are twelve chairs.";
     assert_eq!((&told["task"], &told["by"]), (&json!(words), &json!("writer")));
     let task = studio.all("activation").into_iter().find(|event| event["agent"] == "writer").unwrap();
     assert_eq!(task["data"]["by"], "tasks");

@@ -108,7 +108,7 @@ fn whoever_listens_and_has_done_its_part_is_woken_by_what_is_said() {
     assert!(
         studio
             .results()
-            .contains(&"Published in 'findings' (message 1): 1 agent receives it with its next turn.".to_owned()),
+            .contains(&"Published in 'findings' (message 1): 1 agent receives it on its next turn.".to_owned()),
         "{:#?}",
         studio.results()
     );
@@ -473,7 +473,7 @@ fn nothing_is_handed_back_to_whoever_waits_for_it_and_nobody_is_named_who_is_not
     studio.task("lead", "Count.");
     studio.idle();
     let results = studio.results();
-    assert!(results[1].contains("this would go in a circle: lead → researcher → lead"), "{results:#?}");
+    assert!(results[1].contains("this would create a loop: lead → researcher → lead"), "{results:#?}");
     assert!(results[2].starts_with("Error: there is no agent 'ralf' in the room. Available agents: ["), "{results:#?}");
     assert!(results[3].starts_with("Error: 'Rolf' is you"), "{results:#?}");
     let back = of(&studio, "hand_back", "researcher");

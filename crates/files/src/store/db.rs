@@ -238,7 +238,7 @@ pub(super) fn write_anew(connection: &Connection, dir: &Path) -> Result<Connecti
     remove(&beside)?;
     connection
         .execute("VACUUM INTO ?1", [beside.display().to_string()])
-        .map_err(StoreError::while_doing("write the history anew"))?;
+        .map_err(StoreError::while_doing("write a new history"))?;
     // What is left of the deleted one would be taken for the new one's.
     for ending in BESIDE {
         remove(&dir.join(format!("{FILE}{ending}")))?;

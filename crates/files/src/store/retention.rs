@@ -61,12 +61,12 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
     let failed = StoreError::while_doing;
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(failed("begin to thin the history"))?;
+        .map_err(failed("begin to prune the history"))?;
     let mut more = false;
     let kept = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let run = |sql: &str, values: &[i64]| {
-        let mut statement = transaction.prepare_cached(sql).map_err(failed("thin the history"))?;
-        statement.execute(rusqlite::params_from_iter(values)).map_err(failed("thin the history"))
+        let mut statement = transaction.prepare_cached(sql).map_err(failed("prune the history"))?;
+        statement.execute(rusqlite::params_from_iter(values)).map_err(failed("prune the history"))
     };
 
     let events = "DELETE FROM events WHERE seq IN \
@@ -118,7 +118,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
     run("DELETE FROM files WHERE state = 'displaced' AND number NOT IN (SELECT file FROM file_versions)", &[])?;
     transaction
         .execute("DELETE FROM enclosures WHERE seq < (SELECT min(seq) FROM events)", params![])
-        .map_err(failed("thin the history"))?;
-    transaction.commit().map_err(failed("thin the history"))?;
+        .map_err(failed("prune the history"))?;
+    transaction.commit().map_err(failed("prune the history"))?;
     Ok(more)
 }

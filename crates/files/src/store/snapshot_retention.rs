@@ -40,7 +40,7 @@ pub(super) fn thin_snapshots(connection: &mut Connection, limits: &HistoryLimits
         };
         for number in surplus(kept, limits) {
             let sql = "DELETE FROM snapshots WHERE number = ?1";
-            connection.execute(sql, params![number]).map_err(failed("thin the snapshots"))?;
+            connection.execute(sql, params![number]).map_err(failed("prune the snapshots"))?;
         }
     }
     Ok(())

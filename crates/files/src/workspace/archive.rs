@@ -108,7 +108,7 @@ pub fn write_zip(root: &Path, dir: &Path, file: &Path, control: &JobControl) -> 
 }
 
 fn no_name(file: &Path) -> ArchiveError {
-    let source = io::Error::new(io::ErrorKind::InvalidInput, "it has no name that is text");
+    let source = io::Error::new(io::ErrorKind::InvalidInput, "its name is not valid text");
     ArchiveError::File { path: file.to_owned(), source }
 }
 

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::files::FileContent;
 pub use super::path::APPROVALS_FILE;
 use super::path::{FileKind, WorkspacePath, kind_of};
-use super::protected_paths::MODULES;
-pub use super::protected_paths::is_agent_at_top;
+use super::protected_paths::{MODULES, may_be_named};
+pub use super::protected_paths::{is_agent_at_top, name_agent_at_top};
 use crate::base::Problem;
 use crate::base::text_normalization::nfc;
 use crate::safe_fs::{EntryKind, Folder};
@@ -37,6 +37,9 @@ pub fn is_workspace(folder: &Path) -> bool {
 /// The scene of a folder that is an agent by itself and has none. No such file is ever written.
 pub const SCENE_OF_AGENT: &str = "scenes/agent.yaml";
 
+/// What the scene of a file begins with that a person named as an agent by itself.
+const NAMED_SCENE: &str = "scenes/agent.";
+
 /// Whether a folder is an agent by itself: a document in it, not below it, says what the agent is.
 pub fn is_agent_folder(folder: &Path) -> bool {
     agents_at_top(folder).next().is_some()
@@ -48,6 +51,22 @@ pub fn agents_at_top(folder: &Path) -> impl Iterator<Item = String> {
     names
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| is_agent_at_top(name) && nfc(name) == name.as_str())
+}
+
+/// The scene of a file that a person named as an agent by itself: each has a room of its own, though their folder may be
+/// the same. No such file is ever written, either.
+pub fn scene_of_named_agent(name: &str) -> String {
+    format!("{NAMED_SCENE}{name}.yaml")
+}
+
+/// The file that is an agent by itself, by its scene.
+pub fn agent_of_scene(scene: &str) -> Option<&str> {
+    scene.strip_prefix(NAMED_SCENE)?.strip_suffix(".yaml").filter(|name| may_be_named(name))
+}
+
+/// Whether a room with this scene needs no file for it: it is that of an agent by itself.
+pub fn needs_no_file(scene: &str) -> bool {
+    scene == SCENE_OF_AGENT || agent_of_scene(scene).is_some()
 }
 
 /// The workspace that is meant: the one named, else the current folder if it is one, else `my-workshop` in it.

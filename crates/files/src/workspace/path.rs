@@ -231,7 +231,7 @@ fn normalise(given: &str) -> Result<String, &'static str> {
     let path = path.strip_prefix("./").unwrap_or(&path);
     let parts: Vec<&str> = path.split('/').collect();
     if parts.len() > PARTS_AT_MOST {
-        return Err("is nested too deep: at most 16 parts");
+        return Err("is nested too deeply: at most 16 parts");
     }
     parts.iter().try_for_each(|part| check_part(part))?;
     check_known_names(&parts)?;

@@ -4,6 +4,9 @@
 //! What an agent may not change without approval, a program that it runs may not change at all: nobody could ask a
 //! person at that moment, and the change would look like the person's own.
 
+use std::collections::BTreeSet;
+use std::sync::{PoisonError, RwLock};
+
 use crate::base::text_normalization::folded;
 
 /// What an agent may do at a path with its own tools.
@@ -65,11 +68,42 @@ pub const HIDDEN: ProtectedPath =
 /// What a file ends in that is an agent by itself, whatever its name.
 const AGENT_ENDINGS: [&str; 2] = [".agent.yaml", ".agent.yml"];
 
+/// What a file may end in that a person names as an agent by itself.
+const NAMED_ENDINGS: [&str; 3] = [".md", ".markdown", ".mdx"];
+
+/// Files that a person named as agents by themselves, whatever they are called, as they are written and folded. It is
+/// the person's word for this process: nothing in a folder says so, and no other folder has a file of that name by
+/// accident that a room would read.
+static NAMED: RwLock<BTreeSet<String>> = RwLock::new(BTreeSet::new());
+
+/// From now on, a file of this name in a workspace's own folder defines an agent: a person named it as one. Whether such
+/// a file can.
+pub fn name_agent_at_top(name: &str) -> bool {
+    if !may_be_named(name) {
+        return false;
+    }
+    let mut named = NAMED.write().unwrap_or_else(PoisonError::into_inner);
+    named.extend([name.to_owned(), folded(name).to_string()]);
+    true
+}
+
+/// Whether a person can name this file as an agent by itself.
+pub(super) fn may_be_named(name: &str) -> bool {
+    let is_file_there = !name.contains(['/', '\\']) && !name.starts_with('.');
+    let folded = name.to_ascii_lowercase();
+    is_file_there && NAMED_ENDINGS.iter().any(|ending| folded.ends_with(ending))
+}
+
+fn is_named_agent(name: &str) -> bool {
+    NAMED.read().unwrap_or_else(PoisonError::into_inner).contains(name)
+}
+
 /// Whether a file that lies in the workspace's own folder defines an agent: the folder is an agent by itself then.
 pub fn is_agent_at_top(path: &str) -> bool {
     let is_named = |ending: &str| path.strip_suffix(ending).is_some_and(|stem| !stem.is_empty());
     let is_file_there = !path.contains(['/', '\\']) && !path.starts_with('.');
-    is_file_there && (["agent.mdx", "agent.md"].contains(&path) || AGENT_ENDINGS.into_iter().any(is_named))
+    let is_agent = || ["agent.mdx", "agent.md"].contains(&path) || AGENT_ENDINGS.into_iter().any(is_named);
+    is_file_there && (is_agent() || is_named_agent(path))
 }
 
 /// Whether a path is in the private state of an agent that is a folder: `agents/ada/state/…`. Nothing there defines or
@@ -101,6 +135,22 @@ pub fn guarded(path: &str) -> Option<&'static ProtectedPath> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_a_person_names_is_an_agent_and_guarded_like_one() {
+        // A name of its own, because it counts for the whole process.
+        let name = "Named-In-This-Test.md";
+        assert!(!is_agent_at_top(name) && guarded(name).is_none());
+        for odd in ["notes/named.md", ".named.md", "named.txt", "named.yaml", ""] {
+            assert!(!name_agent_at_top(odd), "{odd}");
+        }
+        assert!(name_agent_at_top(name));
+        assert!(is_agent_at_top(name));
+        for spelling in [name, "named-in-this-test.md", "NAMED-IN-THIS-TEST.MD"] {
+            assert_eq!(guarded(spelling).map(|place| place.name), Some("agents"), "{spelling}");
+        }
+        assert!(!is_agent_at_top("another.md") && !is_agent_at_top(&format!("notes/{name}")));
+    }
 
     #[test]
     fn a_place_is_found_by_every_spelling_and_with_all_that_lies_in_it() {

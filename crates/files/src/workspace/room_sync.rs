@@ -33,11 +33,15 @@ const LARGE_SCENE_TICKS: u64 = 300;
 /// Puts the room's start into the world, before the first tick (and after loading the saved sections, where
 /// there are any). A fresh room gets its whole scene as edits in the first tick.
 pub fn begin(world: &mut World, start: RoomStart) {
+    // So a room that is played again has the agent that a person named.
+    if let Some(named) = layout::agent_of_scene(&start.scene).filter(|_| !start.files.contains_key(&start.scene)) {
+        layout::name_agent_at_top(named);
+    }
     let text = start.files.get(&start.scene).cloned();
     let (doc, mut problems) =
         text.as_deref().map_or_else(Default::default, |text| scene_file::parse(&start.scene, text));
     // A folder that is an agent by itself needs none.
-    if text.is_none() && start.scene != layout::SCENE_OF_AGENT {
+    if text.is_none() && !layout::needs_no_file(&start.scene) {
         let others: Vec<&str> =
             start.files.keys().map(String::as_str).filter(|path| path.starts_with("scenes/")).collect();
         let remedy = match others.as_slice() {

@@ -39,7 +39,7 @@ pub struct AgentEntry {
     pub profile: Id,
     /// Where it is at home; always finite. The room chooses a place where absent.
     pub position: Option<Vec2>,
-    /// What it does when nothing calls; its profile's choice where absent.
+    /// What it does when it has nothing to do; its profile's choice where absent.
     pub behaviour: Option<Behaviour>,
     /// Every key of the entry as written, including those above.
     pub keys: Map<String, Value>,

@@ -59,7 +59,7 @@ pub fn parse(path: &str, text: &str) -> (Option<SceneDoc>, Vec<Problem>) {
     match yaml::parse(text) {
         Ok(Value::Null) => (Some(SceneDoc { root: Value::Object(Map::new()), ..SceneDoc::default() }), Vec::new()),
         Ok(Value::Object(root)) if items_in(&root) > MAX_ITEMS => {
-            let what = format!("its elements hold more than {MAX_ITEMS} pins and mails in total");
+            let what = format!("its elements hold more than {MAX_ITEMS} pins and messages in total");
             let remedy = "remove some; until then the last readable version stays in use";
             (None, vec![Problem::error(path, what, remedy)])
         }

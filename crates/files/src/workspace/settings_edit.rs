@@ -1,5 +1,7 @@
 //! Changes `settings.yaml` from within the program: a setting chosen in the window enters as an input, is written into
 //! the text of the file at exactly that key, applies at once, and is saved like every other change.
+//!
+//! The text is edited by [`scene_patch`]; why not by `yamlpatch`, with the measurements, is written there.
 
 use bevy::ecs::message::{Message, MessageCursor, Messages};
 use bevy::ecs::prelude::*;

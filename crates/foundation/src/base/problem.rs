@@ -23,6 +23,9 @@ pub struct Problem {
     pub place: String,
     /// The line in that file, counted from 1, where known.
     pub line: Option<usize>,
+    /// The column in that line, counted in characters from 1, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
     /// What is wrong, as one sentence without a full stop.
     pub what: String,
     /// What to do, as one sentence without a full stop.
@@ -32,7 +35,14 @@ pub struct Problem {
 impl Problem {
     /// Something could not be used at all.
     pub fn error(place: impl Into<String>, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, place: place.into(), line: None, what: what.into(), remedy: remedy.into() }
+        Self {
+            severity: Severity::Error,
+            place: place.into(),
+            line: None,
+            column: None,
+            what: what.into(),
+            remedy: remedy.into(),
+        }
     }
 
     /// Something was ignored or replaced by a default.
@@ -45,14 +55,39 @@ impl Problem {
         self.line = line;
         self
     }
+
+    /// The same, at a column of its line, counted from 1.
+    pub fn at_column(mut self, column: Option<usize>) -> Self {
+        self.column = column;
+        self
+    }
+
+    /// The place with the line and the column, as far as they are known: `agents/ada.md:4:7`.
+    pub fn position(&self) -> String {
+        let part = |number: Option<usize>| number.map(|number| format!(":{number}")).unwrap_or_default();
+        let column = self.column.filter(|_| self.line.is_some());
+        format!("{}{}{}", self.place, part(self.line), part(column))
+    }
 }
 
 /// `agents/ada.md:4: unknown key "modle" (did you mean "model"?)`
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {} ({})", self.place, self.what, self.remedy),
-            None => write!(f, "{}: {} ({})", self.place, self.what, self.remedy),
-        }
+        write!(f, "{}: {} ({})", self.position(), self.what, self.remedy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_says_as_much_of_its_place_as_is_known() {
+        let problem = Problem::error("agents/ada.md", "it is odd", "mend it");
+        assert_eq!(problem.to_string(), "agents/ada.md: it is odd (mend it)");
+        assert_eq!(problem.clone().at_column(Some(7)).position(), "agents/ada.md");
+        let there = problem.at_line(Some(4));
+        assert_eq!(there.position(), "agents/ada.md:4");
+        assert_eq!(there.at_column(Some(7)).to_string(), "agents/ada.md:4:7: it is odd (mend it)");
     }
 }

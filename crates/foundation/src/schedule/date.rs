@@ -21,6 +21,18 @@ impl Input for RoomOpened {
     const KIND: &'static str = "room_opened";
 }
 
+/// The person's clock shows another time than the room's date: the computer slept, the room was paused or slow, or the
+/// clock was set. An input.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DateCorrected {
+    /// What the room's date is to be from now on, like [`RoomOpened::local_secs`].
+    pub local_secs: i64,
+}
+
+impl Input for DateCorrected {
+    const KIND: &'static str = "date_corrected";
+}
+
 /// The date in the room, if known.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -47,9 +59,15 @@ impl RoomDate {
     }
 }
 
-pub(super) fn set_room_date(mut opened: MessageReader<RoomOpened>, clock: Res<SimClock>, mut date: ResMut<RoomDate>) {
-    for opened in opened.read() {
-        date.start_secs = Some(opened.local_secs.saturating_sub(clock.secs() as i64));
+pub(super) fn set_room_date(
+    mut opened: MessageReader<RoomOpened>,
+    mut corrected: MessageReader<DateCorrected>,
+    clock: Res<SimClock>,
+    mut date: ResMut<RoomDate>,
+) {
+    let opened = opened.read().map(|opened| opened.local_secs);
+    for local_secs in opened.chain(corrected.read().map(|corrected| corrected.local_secs)) {
+        date.start_secs = Some(local_secs.saturating_sub(clock.secs() as i64));
     }
 }
 
@@ -120,6 +138,9 @@ mod tests {
         app.world_mut().resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: 1_795_356_300 });
         (0..90 * TICKS_PER_SEC).for_each(|_| advance(app.world_mut()));
         assert_eq!(words(&app).as_deref(), Some("Sunday, 22 November 2026, 14:06"));
+        app.world_mut().resource_mut::<InputQueue<DateCorrected>>().push(DateCorrected { local_secs: 1_795_359_960 });
+        advance(app.world_mut());
+        assert_eq!(words(&app).as_deref(), Some("Sunday, 22 November 2026, 15:06"), "an hour of sleep");
         let world = saved::save_world(app.world_mut()).expect("it can be saved");
         let mut again = App::new();
         again.add_plugins(crate::schedule::plugin);

@@ -17,7 +17,7 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::{ScheduleLabel, SingleThreadedExecutor};
 
 pub use clock::{SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, room_goes_on, ticks};
-pub use date::{RoomDate, RoomOpened};
+pub use date::{DateCorrected, RoomDate, RoomOpened};
 use inputs::InputExt;
 pub use inputs::{Input, InputJournal, InputQueue, RecordedInput, any_input_waits};
 pub use random::{AgentRandom, RoomSeed};
@@ -127,7 +127,7 @@ pub fn plugin(app: &mut App) {
             .after(inputs::drain_input_queues)
             .in_set(InPhase(WorkshopSystems::Ingest, Floor::Inputs)),
     );
-    app.init_resource::<RoomDate>().add_input::<RoomOpened>();
+    app.init_resource::<RoomDate>().add_input::<RoomOpened>().add_input::<DateCorrected>();
     app.add_systems(
         Tick,
         date::set_room_date.after(inputs::drain_input_queues).in_set(InPhase(WorkshopSystems::Ingest, Floor::Inputs)),

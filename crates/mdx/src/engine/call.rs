@@ -14,8 +14,8 @@ use super::clock::Pulse;
 use super::event_loop::{Incoming, Link, Machine, Session};
 use super::failure::Source;
 use super::host::{HostAnswer, HostCall};
-use super::limits::{EngineLimits, GRACE, REQUESTS_AT_ONCE};
-use super::outcome::{FailureKind, ToolFailure, ToolOutcome};
+use super::limits::{EngineLimits, GRACE, LINES_AT_ONCE, REQUESTS_AT_ONCE};
+use super::outcome::{FailureKind, LogLine, ToolFailure, ToolOutcome};
 use super::strip::Program;
 
 /// What the engine's own stack does not hold: the frames of the functions that it calls, in any build.
@@ -68,6 +68,7 @@ pub struct ToolCall {
 #[derive(Debug)]
 pub struct RunningCall {
     requests: Receiver<HostCall>,
+    logged: Receiver<LogLine>,
     answers: Sender<Incoming>,
     finished: Receiver<ToolOutcome>,
     pulse: Arc<Pulse>,
@@ -78,6 +79,9 @@ pub struct RunningCall {
 /// An event of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CallEvent {
+    /// It has logged this. The outcome contains the line again; lines that are logged faster than they are read are only
+    /// there, behind those that were told.
+    Logged(LogLine),
     /// It asks for something and waits for the answer.
     Asks(HostCall),
     /// It has ended. Nothing follows.
@@ -190,8 +194,9 @@ pub(super) fn start_on_thread(
     // There is room for the answer to every request, and for the end.
     let (answers, incoming) = bounded(limits.host_requests + 1);
     let (finished_in, finished) = bounded(1);
+    let (lines, logged) = bounded(LINES_AT_ONCE);
     let pulse = Arc::new(Pulse::default());
-    let link = Link { requests: requests_in, incoming, pulse: pulse.clone() };
+    let link = Link { requests: requests_in, incoming, pulse: pulse.clone(), logged: Some(lines) };
     let thread = thread::Builder::new().name("tool".to_owned()).stack_size(stack_bytes + THREAD_STACK_BYTES);
     let unstarted = finished_in.clone();
     let end = pulse.clone();
@@ -203,7 +208,7 @@ pub(super) fn start_on_thread(
         let failure = ToolFailure::new(FailureKind::Engine, format!("no thread could be started: {error}"));
         let _ = unstarted.send(failed(failure));
     }
-    RunningCall { requests, answers, finished, pulse, limits, is_finished: false }
+    RunningCall { requests, logged, answers, finished, pulse, limits, is_finished: false }
 }
 
 /// The outcome of what failed before it ran.
@@ -226,6 +231,9 @@ impl RunningCall {
     pub fn poll(&mut self) -> Option<CallEvent> {
         if self.is_finished {
             return None;
+        }
+        if let Ok(line) = self.logged.try_recv() {
+            return Some(CallEvent::Logged(line));
         }
         if let Ok(asked) = self.requests.try_recv() {
             return Some(CallEvent::Asks(asked));
@@ -280,6 +288,8 @@ impl RunningCall {
                     let id = asked.id;
                     self.answer(id, host(asked));
                 }
+                // It is told with the outcome.
+                Some(CallEvent::Logged(_)) => {}
                 Some(CallEvent::Finished(outcome)) => return outcome,
                 None => self.wait_for_news(),
             }
@@ -289,6 +299,7 @@ impl RunningCall {
     fn wait_for_news(&self) {
         let mut select = crossbeam_channel::Select::new();
         select.recv(&self.requests);
+        select.recv(&self.logged);
         select.recv(&self.finished);
         let until = self.pulse.due().map_or(GRACE, |due| due.saturating_duration_since(Instant::now()) + GRACE);
         let _ = select.ready_timeout(until.min(GRACE));

@@ -17,7 +17,7 @@ use super::halt::Halt;
 use super::host::{HostAnswer, HostCall};
 use super::imports::Imports;
 use super::limits::EngineLimits;
-use super::outcome::{FailureKind, ToolFailure};
+use super::outcome::{FailureKind, LogLine, ToolFailure};
 use super::random::Random;
 use super::rejections;
 
@@ -37,6 +37,8 @@ pub(super) struct Link {
     pub(super) requests: Sender<HostCall>,
     pub(super) incoming: Receiver<Incoming>,
     pub(super) pulse: Arc<Pulse>,
+    /// Who reads what a call logs while it runs.
+    pub(super) logged: Option<Sender<LogLine>>,
 }
 
 /// The initial state of a runtime.
@@ -68,7 +70,7 @@ impl Machine {
             requests: link.requests,
             random: Random(beginning.seed).into(),
             began_unix_ms: Cell::new(beginning.now_unix_ms as f64),
-            log: Log::default().into(),
+            log: Log::read_by(link.logged).into(),
             timers: Vec::new().into(),
             is_module: false.into(),
             order: 0.into(),

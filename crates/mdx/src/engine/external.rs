@@ -23,7 +23,7 @@ use super::failure::{Source, script_failure};
 use super::globals::Log;
 use super::host::{HostAnswer, HostCall, HostRequest};
 use super::limits::{EngineLimits, REQUESTS_AT_ONCE};
-use super::outcome::{FailureKind, ToolFailure, ToolOutcome};
+use super::outcome::{FailureKind, LogLine, ToolFailure, ToolOutcome};
 use super::strip::Program;
 
 /// What the runtime runs.
@@ -106,7 +106,7 @@ impl ToolCall {
             Ok(program) => program,
             Err(failure) => return failed(failure),
         };
-        match self.begin_outside(runtime, &program) {
+        match self.begin_outside(runtime, &program, link.logged.clone()) {
             Ok(running) => running.follow(self, runtime, (&program, &link)),
             Err(error) => {
                 let text = format!("{} could not be started: {error}", runtime.name);
@@ -115,7 +115,12 @@ impl ToolCall {
         }
     }
 
-    fn begin_outside(&self, runtime: &ExternalRuntime, program: &Program) -> io::Result<Running> {
+    fn begin_outside(
+        &self,
+        runtime: &ExternalRuntime,
+        program: &Program,
+        logged: Option<Sender<LogLine>>,
+    ) -> io::Result<Running> {
         std::fs::create_dir_all(&runtime.folder)?;
         std::fs::write(runtime.folder.join(RUNNER_FILE), RUNNER)?;
         std::fs::write(runtime.folder.join(TOOL_FILE), format!("{}{FOOT}", program.code))?;
@@ -141,7 +146,7 @@ impl ToolCall {
             requests: 0,
             spent: (Duration::ZERO, Duration::ZERO),
             since: Instant::now(),
-            log: Log::default(),
+            log: Log::read_by(logged),
         };
         let given = json!({ "agentDir": self.agent_dir, "cwd": self.cwd });
         running.send(&json!({ "begin": { "params": self.arguments, "given": given } }));

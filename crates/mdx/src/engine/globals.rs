@@ -68,9 +68,16 @@ pub(super) struct Log {
     lines: Vec<LogLine>,
     bytes: usize,
     is_full: bool,
+    /// Who reads lines while the code runs: always the first ones, without a gap.
+    reader: Option<Sender<LogLine>>,
 }
 
 impl Log {
+    /// A log whose lines are read while the code runs.
+    pub(super) fn read_by(reader: Option<Sender<LogLine>>) -> Self {
+        Self { reader, ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, level: String, mut text: String, bytes_at_most: usize) {
         if self.is_full {
             return;
@@ -84,11 +91,15 @@ impl Log {
         }
         // A line takes room even where it says nothing.
         self.bytes += text.len() + 16;
-        self.lines.push(LogLine { level, text });
+        let line = LogLine { level, text };
+        // The code does not wait for its reader, who gets the rest with the outcome.
+        self.reader.take_if(|reader| reader.try_send(line.clone()).is_err());
+        self.lines.push(line);
     }
 
     pub(super) fn take(&mut self) -> Vec<LogLine> {
-        std::mem::take(self).lines
+        (self.bytes, self.is_full) = (0, false);
+        std::mem::take(&mut self.lines)
     }
 }
 

@@ -41,6 +41,9 @@ impl Default for EngineLimits {
 /// How many requests may be untaken at once.
 pub(super) const REQUESTS_AT_ONCE: usize = 64;
 
+/// How many lines that a call logged may be unread while it runs. Later ones are told with its outcome.
+pub(super) const LINES_AT_ONCE: usize = 64;
+
 /// How many requests a module may make each time that it wakes up in the background.
 pub(super) const REQUESTS_A_WAKE: usize = 16;
 

@@ -53,7 +53,7 @@ impl ModuleFiles {
         // Output waits for its reader: a module that logs without end is slowed down instead of filling memory.
         let (said, news) = bounded(REQUESTS_AT_ONCE);
         let (pulse, limits) = (Arc::new(Pulse::default()), self.limits);
-        let link = Link { requests: requests_in, incoming, pulse: pulse.clone() };
+        let link = Link { requests: requests_in, incoming, pulse: pulse.clone(), logged: None };
         let thread =
             thread::Builder::new().name("module".to_owned()).stack_size(limits.stack_bytes + THREAD_STACK_BYTES);
         let unstarted = said.clone();

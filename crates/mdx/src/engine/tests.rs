@@ -288,8 +288,8 @@ fn a_refusal_is_an_error_that_code_can_catch() {
     let outcome = uncaught.wait(|_| HostAnswer::Refused { reason: "not allowed".to_owned() });
     assert_eq!(outcome.result.unwrap_err().text.lines().next(), Some("Error: not allowed"));
     for (body, text) in [
-        ("await fetch('file:///etc/passwd')", "TypeError: fetch takes http and https only"),
-        ("await fetch('/relative')", "TypeError: \"/relative\" is not an address"),
+        ("await fetch('file:///etc/passwd')", "TypeError: fetch only supports http and https"),
+        ("await fetch('/relative')", "TypeError: \"/relative\" is not a valid address"),
         ("await fetch('https://x.y', { body: {} })", "TypeError: the body of fetch must be a string"),
         ("await readFile(3)", "TypeError: the path must be a string"),
     ] {
@@ -376,6 +376,38 @@ fn what_is_too_long_is_cut_and_told() {
     });
     assert!(outcome.result.unwrap_err().text.contains("at most 2 files and addresses"), "the third is refused");
     assert_eq!(asked, 2);
+}
+
+#[test]
+fn what_code_logs_is_told_while_it_runs_and_once_more_with_the_outcome() {
+    let code = "async function execute() { console.log('one'); await readFile('a').catch(() => {}); \
+        for (let i = 0; i < 500; i++) console.log('two'); }";
+    let mut running = call(code, json!({})).start();
+    let (mut told, mut told_before_the_answer) = (Vec::new(), 0);
+    let outcome = loop {
+        match running.poll() {
+            Some(CallEvent::Logged(line)) => told.push(line),
+            Some(CallEvent::Asks(asked)) => {
+                told_before_the_answer = told.len();
+                running.answer(asked.id, nobody(asked));
+            }
+            Some(CallEvent::Finished(outcome)) => break outcome,
+            None => std::thread::yield_now(),
+        }
+    };
+    assert_eq!((told_before_the_answer, &*told[0].text), (1, "one"));
+    assert_eq!(outcome.log.len(), 501);
+    assert_eq!(told, outcome.log[..told.len()], "none is left out in between");
+}
+
+#[test]
+fn bytes_are_told_by_their_size() {
+    for value in ["new Uint8Array(300)", "new Uint8Array(300).buffer", "new DataView(new ArrayBuffer(300))"] {
+        let told = outcome(&format!("async function execute() {{ return {value}; }}")).result;
+        assert_eq!(told.as_deref(), Ok("[300 bytes that are not text]"), "{value}");
+    }
+    let told = outcome("async function execute() { return { list: [1, 2] }; }").result;
+    assert_eq!(told.as_deref(), Ok(r#"{"list":[1,2]}"#));
 }
 
 #[test]

@@ -23,35 +23,93 @@ pub struct Due {
 /// What came due after `since`, up to and with `now`, in the order of the moments; the wake comes before routines of
 /// the same moment. `began` is the moment that intervals are counted from.
 pub fn due(heartbeat: &Heartbeat, since: &Zoned, now: &Zoned, began: Timestamp) -> Vec<Due> {
-    let mut all: Vec<Due> = triggers(heartbeat)
-        .filter_map(|(routine, trigger)| {
-            let mut at = trigger.next_after(since, began).filter(|at| at <= now)?;
-            let mut missed = 0;
-            while let Some(next) = trigger.next_after(&at, began).filter(|next| next <= now) {
-                if missed == COUNTED_AT_MOST {
-                    break;
-                }
-                missed += 1;
-                at = next;
-            }
-            Some(Due { routine, at, missed })
-        })
-        .collect();
+    let of = |(routine, trigger): (Option<usize>, &Trigger)| due_of(trigger, routine, (since, now), began);
+    in_order(triggers(heartbeat).filter_map(of))
+}
+
+fn due_of(trigger: &Trigger, routine: Option<usize>, (since, now): (&Zoned, &Zoned), began: Timestamp) -> Option<Due> {
+    let mut at = trigger.next_after(since, began).filter(|at| at <= now)?;
+    let mut missed = 0;
+    while let Some(next) = trigger.next_after(&at, began).filter(|next| next <= now) {
+        if missed == COUNTED_AT_MOST {
+            break;
+        }
+        missed += 1;
+        at = next;
+    }
+    Some(Due { routine, at, missed })
+}
+
+fn in_order(due: impl Iterator<Item = Due>) -> Vec<Due> {
+    let mut all: Vec<Due> = due.collect();
     all.sort_by_key(|due| (due.at.timestamp(), due.routine));
     all
+}
+
+/// What a clock that shows local time has shown, in seconds since 1970. Such a clock is set back at the end of summer
+/// time, and an hour comes twice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClockReading {
+    /// What it shows now.
+    pub now_secs: i64,
+    /// The latest time that it showed when everything was done that was due.
+    pub done_secs: i64,
+    /// How much time has passed since then.
+    pub passed_secs: i64,
+    /// By how much it was set back since intervals began, all of it together.
+    pub set_back_secs: i64,
+    /// What it showed when intervals began.
+    pub began_secs: i64,
+}
+
+/// Like [`due_by_clock`], by a clock that may have been set back: intervals go on, and so does what is due every hour;
+/// what names its hour is due in the first of the two.
+pub fn due_by_reading(heartbeat: &Heartbeat, clock: ClockReading) -> Vec<Due> {
+    let ClockReading { now_secs, done_secs, passed_secs, set_back_secs, began_secs } = clock;
+    let due = |(routine, trigger): (Option<usize>, &Trigger)| {
+        // Intervals are counted by a clock that is never set back.
+        let (since, now) = match trigger {
+            Trigger::Every(_) => (now_secs + set_back_secs - passed_secs, now_secs + set_back_secs),
+            Trigger::Calendar(_) if trigger.names_its_hour() => (done_secs, now_secs),
+            Trigger::Calendar(_) => (now_secs - passed_secs, now_secs),
+        };
+        let (since, now) = (shown(since)?, shown(now)?);
+        if since >= now {
+            return None;
+        }
+        let mut due = due_of(trigger, routine, (&since, &now), Timestamp::from_second(began_secs).ok()?)?;
+        if let Trigger::Every(_) = trigger {
+            due.at = shown(due.at.timestamp().as_second() - set_back_secs)?;
+        }
+        Some(due)
+    };
+    in_order(triggers(heartbeat).filter_map(due))
+}
+
+/// What a person's clock shows at a moment, both in seconds since 1970: by the time zone of this computer, summer time
+/// included.
+pub fn shown_here(utc_secs: i64) -> i64 {
+    shown_in(utc_secs, TimeZone::system())
+}
+
+pub(super) fn shown_in(utc_secs: i64, zone: TimeZone) -> i64 {
+    let offset = Timestamp::from_second(utc_secs).map(|moment| zone.to_offset(moment).seconds());
+    utc_secs.saturating_add(i64::from(offset.unwrap_or(0)))
+}
+
+/// A time that a clock shows, taken for UTC.
+fn shown(secs: i64) -> Option<Zoned> {
+    Some(Timestamp::from_second(secs).ok()?.to_zoned(TimeZone::UTC))
 }
 
 /// Like [`due`], by a clock that shows local time in seconds since 1970. If that clock is set forward, skipped times
 /// are due at once; if it is set back, nothing is due until it shows a new time.
 pub fn due_by_clock(heartbeat: &Heartbeat, since_secs: i64, now_secs: i64, began_secs: i64) -> Vec<Due> {
-    let moment = |secs| Timestamp::from_second(secs).ok();
-    match (moment(since_secs), moment(now_secs), moment(began_secs)) {
-        (Some(since), Some(now), Some(began)) if since < now => {
-            let shown = |moment: Timestamp| moment.to_zoned(TimeZone::UTC);
-            due(heartbeat, &shown(since), &shown(now), began)
-        }
-        _ => Vec::new(),
-    }
+    let passed_secs = now_secs.saturating_sub(since_secs);
+    due_by_reading(
+        heartbeat,
+        ClockReading { now_secs, done_secs: since_secs, passed_secs, set_back_secs: 0, began_secs },
+    )
 }
 
 fn triggers(heartbeat: &Heartbeat) -> impl Iterator<Item = (Option<usize>, &Trigger)> {

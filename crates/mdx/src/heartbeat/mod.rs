@@ -1,7 +1,8 @@
 //! Heartbeats: when an agent wakes up by itself, from the schedule and routines in `heartbeat.md`.
 //!
 //! Nothing here reads a clock: the time and the time zone are arguments, so that a simulated year behaves like a real
-//! one. What was missed (asleep, not started, in a daylight-saving gap) is due once.
+//! one; [`shown_here`] alone asks for the zone of this computer. What was missed (asleep, not started, in a
+//! daylight-saving gap) is due once.
 
 mod due;
 mod read;
@@ -11,7 +12,7 @@ mod trigger_parser;
 #[cfg(test)]
 mod tests;
 
-pub use due::{Due, due, due_by_clock};
+pub use due::{ClockReading, Due, due, due_by_clock, due_by_reading, shown_here};
 pub use read::{Heartbeat, Routine, read};
 pub use trigger::Trigger;
 pub use trigger_parser::{EXAMPLES, NotUnderstood, parse as parse_trigger};

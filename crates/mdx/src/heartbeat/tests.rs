@@ -237,3 +237,36 @@ fn a_clock_that_is_set_forward_or_back_makes_nothing_due_twice() {
     assert_eq!(due(9 * hour, 9 * hour + 60), []);
     assert_eq!(due(0, 3 * day).iter().find(|one| one.0.is_some()), Some(&(Some(0), 2)), "days away are done once");
 }
+
+#[test]
+fn an_hour_that_comes_twice_by_the_clock_has_its_intervals_and_its_night_once() {
+    let heartbeat =
+        read("## Schedule\n\n@every: 15m\n\n## Routine Tasks\n\n- Every night at 2:30: tidy up\n- Every hour: look\n");
+    let (day, minute) = (86_400, 60);
+    let began_secs = 20_000 * day;
+    // From 2:00 to 3:00, and then from 2:00 to 3:00 once more; everything is done whenever it is due.
+    let (mut done_secs, mut counts) =
+        (began_secs + 120 * minute, std::collections::BTreeMap::<Option<usize>, u32>::new());
+    for passed in (1..=120).map(|minutes| minutes * minute) {
+        let set_back_secs = if passed <= 60 * minute { 0 } else { 60 * minute };
+        let now_secs = began_secs + 120 * minute + passed - set_back_secs;
+        let reading = ClockReading { now_secs, done_secs, passed_secs: minute, set_back_secs, began_secs };
+        for due in due_by_reading(&heartbeat, reading) {
+            assert_eq!(due.missed, 0, "{due:?}");
+            assert!(due.at.timestamp().as_second() <= now_secs, "{due:?}");
+            *counts.entry(due.routine).or_default() += 1;
+        }
+        done_secs = done_secs.max(now_secs);
+    }
+    assert_eq!(counts.into_iter().collect::<Vec<_>>(), [(None, 8), (Some(0), 1), (Some(1), 2)]);
+}
+
+#[test]
+fn a_clock_shows_summer_time_where_there_is_some() {
+    let shown = |month, day| {
+        let noon = zoned(2026, month, day, 12, 0, "UTC").timestamp().as_second();
+        super::due::shown_in(noon, zone_of("Europe/Zurich")) - noon
+    };
+    assert_eq!((shown(1, 14), shown(7, 14)), (3_600, 7_200));
+    assert_eq!(super::due::shown_in(i64::MAX, TimeZone::UTC), i64::MAX);
+}

@@ -45,7 +45,7 @@ impl Trigger {
     }
 
     /// Whether the pattern is meant for certain hours, and not for every one.
-    fn names_its_hour(&self) -> bool {
+    pub(super) fn names_its_hour(&self) -> bool {
         let Self::Calendar(cron) = self else { return false };
         let pattern = cron.as_str();
         let fields: Vec<&str> = pattern.split_whitespace().collect();

@@ -72,6 +72,32 @@ impl SkillIndex {
     pub fn find(&self, name: &str) -> Option<&Skill> {
         self.skills.iter().find(|skill| skill.name == name)
     }
+
+    /// The same, with every path as an agent writes it whose paths start at this folder: skills outside of it are
+    /// reached with `..`. An empty folder changes nothing.
+    pub fn seen_from(mut self, folder: &str) -> Self {
+        if folder.is_empty() {
+            return self;
+        }
+        for skill in &mut self.skills {
+            for path in [&mut skill.path, &mut skill.base_dir].into_iter().chain(&mut skill.files) {
+                *path = seen_from(path, folder);
+            }
+        }
+        for problem in &mut self.problems {
+            problem.path = seen_from(&problem.path, folder);
+        }
+        self
+    }
+}
+
+/// A path as seen from a folder, both from the same place.
+fn seen_from(path: &str, folder: &str) -> String {
+    let (path, folder): (Vec<&str>, Vec<&str>) = (path.split('/').collect(), folder.split('/').collect());
+    let shared = path.iter().zip(&folder).take_while(|(one, other)| one == other).count();
+    let seen: Vec<&str> =
+        std::iter::repeat_n("..", folder.len() - shared).chain(path[shared..].iter().copied()).collect();
+    if seen.is_empty() { ".".to_owned() } else { seen.join("/") }
 }
 
 /// Makes the index. Files may come in any order.
@@ -295,5 +321,23 @@ mod tests {
         ] {
             assert!(told(&index).iter().any(|told| told.contains(what)), "{what}: {:?}", told(&index));
         }
+    }
+
+    #[test]
+    fn paths_are_written_as_seen_from_a_folder() {
+        for (path, folder, seen) in [
+            ("agents/ada/skills/cook", "agents/ada", "skills/cook"),
+            ("skills/cook/SKILL.md", "agents/ada", "../../skills/cook/SKILL.md"),
+            ("agents/adam/skills/cook", "agents/ada", "../adam/skills/cook"),
+            ("agents/ada", "agents/ada", "."),
+        ] {
+            assert_eq!(seen_from(path, folder), seen, "{path} from {folder}");
+        }
+        let index = of(&[("skills/a/SKILL.md", "---\nname: a\ndescription: A\n---\nB"), ("skills/a/run.sh", "")]);
+        assert_eq!(index.clone().seen_from(""), index);
+        let seen = index.seen_from("agents/ada");
+        let skill = seen.find("a").unwrap();
+        assert_eq!((&*skill.path, &*skill.base_dir), ("../../skills/a/SKILL.md", "../../skills/a"));
+        assert_eq!(skill.files, ["../../skills/a/run.sh"]);
     }
 }

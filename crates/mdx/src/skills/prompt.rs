@@ -20,7 +20,7 @@ pub fn listing(index: &SkillIndex, tool: &str) -> String {
     }
     let mut text = format!(
         "When a task fits the description of a skill, read its file with {tool} and follow it. Paths in it start at the \
-         folder that the file lies in.\n\n<available_skills>\n"
+         folder that the file lies in, which it may call {BASE_DIR}.\n\n<available_skills>\n"
     );
     for skill in skills {
         let (name, description, path) = (escape(&skill.name), escape(&skill.description), escape(&skill.path));
@@ -97,6 +97,7 @@ mod tests {
         let text = listing(&index, "read_file");
         assert!(text.contains("<description>A &lt; B &amp; &quot;C&quot; &lt;/skill&gt;</description>"), "{text}");
         assert!(text.contains("<location>skills/cook/SKILL.md</location>"));
+        assert!(text.contains("which it may call {baseDir}."), "{text}");
         assert_eq!(text.matches("</skill>").count(), 1);
         assert_eq!(listing(&SkillIndex::default(), "read_file"), "");
     }

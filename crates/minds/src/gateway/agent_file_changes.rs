@@ -38,7 +38,7 @@ impl EventData for OwnChangeSeen {
 
     fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let Self { path, gone, others, .. } = self;
-        let act = if *gone { "took away" } else { "changed" };
+        let act = if *gone { "deleted" } else { "changed" };
         let or = others.iter().map(|other| format!(" or {other}")).collect::<String>();
         format!("{}{or} {act} {path} by itself, not through the room", telling.who())
     }

@@ -296,7 +296,7 @@ fn send_leftovers(world: &mut World) {
     if questions.in_flight.keys().any(|id| !bridge.knows(*id))
         && let Err(error) = world.run_system_cached(dispatch::send)
     {
-        tracing::error!("questions under way could not be sent: {error}");
+        tracing::error!("waiting requests could not be sent: {error}");
     }
 }
 

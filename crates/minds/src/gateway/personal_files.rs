@@ -19,7 +19,7 @@ pub(super) fn read_small(path: &Path) -> Result<Option<String>, Problem> {
     match safe_fs::read_text(path, FILE_BYTES_AT_MOST) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
-            Err(Problem::error(&place, "is larger than any such list", "keep one line for each in it"))
+            Err(Problem::error(&place, "is too large for such a list", "keep one line for each entry"))
         }
         Err(error) => Err(unreadable(error)),
     }

@@ -59,9 +59,9 @@ pub fn offer(offer: &McpOffer) -> String {
 /// What a server says of a tool beside its description; empty where it says the worst.
 pub fn hints(hints: McpHints) -> &'static str {
     match hints {
-        McpHints { read_only: true, .. } => "says that it changes nothing",
+        McpHints { read_only: true, .. } => "read-only, according to the server",
         McpHints { destructive: true, .. } => "",
-        _ => "says that it destroys nothing",
+        _ => "not destructive, according to the server",
     }
 }
 

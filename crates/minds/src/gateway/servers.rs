@@ -282,7 +282,7 @@ pub(super) fn apply_server_events(
                     ));
                 }
                 if offer.is_restless {
-                    let what = "changes what it offers again and again; changes are now followed more slowly";
+                    let what = "keeps changing what it offers; changes are now checked less often";
                     problems.push(Problem::warning(&place, what, "if its tools seem out of date, test it again"));
                 }
                 McpServerStatus::Ready(Arc::new((**offer).clone()))

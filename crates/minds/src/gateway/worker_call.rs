@@ -1,5 +1,5 @@
-//! The kinds of calls that the worker makes outside for agents: programs, and requests to web servers. What begins one,
-//! what becomes of it without a worker, and how it travels.
+//! The kinds of calls that the worker makes outside for agents, programs and web requests: how one starts, its outcome
+//! without a worker, and its messages.
 
 use super::messages::GatewayCommand;
 use super::outside_traffic::{OutsideTraffic, Reported};

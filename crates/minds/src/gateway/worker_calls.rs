@@ -1,5 +1,5 @@
-//! Calls that the worker makes outside for agents: what is due goes to it, and what came of it comes back. One way for
-//! every kind of call: programs, and questions to servers of the web.
+//! Sends the calls that are due to the worker, and returns their outcomes: one way for every kind of call, programs and
+//! web requests alike.
 
 use std::collections::VecDeque;
 

@@ -19,6 +19,7 @@ use super::session::Session;
 use super::settings::MindSettings;
 use super::untrusted_text::PERSON;
 use super::untrusted_text::name;
+use crate::agent::agent_file::folder_of_agent;
 use crate::agent::{Agent, AgentProfile, KnownSkills, Profiles, Roster};
 use crate::base::text::one_line;
 use crate::base::{AgentKey, Author, ElementKey, Id};
@@ -183,7 +184,7 @@ impl RoomParams<'_, '_> {
         let Some(state) = self.body(agent).and_then(|(_, state)| state) else { return String::new() };
         let words = match state.0.state() {
             State::Idle | State::Cooldown => "resting",
-            State::Wandering => "walking about",
+            State::Wandering => "walking around",
             State::Patrolling => "patrolling",
             State::Conversing => return self.talking(agent),
             State::Dragged => "being carried",
@@ -230,7 +231,9 @@ impl RoomParams<'_, '_> {
         let found = self.skills.as_deref().zip(read).zip(self.profiles.as_deref());
         let listed = found.and_then(|((skills, read), profiles)| {
             let path = profiles.path(&agent.profile)?;
-            Some(skills.listing(path, profiles.get(&agent.profile)?, read))
+            // In the terms of its document, its own folder is where its paths start.
+            let folder = folder_of_agent(path).filter(|_| *read != READS_FILES[0]).unwrap_or_default();
+            Some(skills.listing(path, profiles.get(&agent.profile)?, (read, folder)))
         });
         listed.unwrap_or_default()
     }

@@ -89,7 +89,7 @@ pub(super) fn apply_replies(
 ) {
     for reply in replies.read() {
         let Some(waiting) = pending.asked.remove(&reply.request) else {
-            let what = "a reply to a question that nobody waits for was dropped";
+            let what = "a reply was dropped, because nobody was waiting for it";
             out.log.write(EventDraft::of(&Warning { request: Some(reply.request), ..Warning::new(what) }));
             continue;
         };

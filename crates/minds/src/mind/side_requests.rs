@@ -1,5 +1,5 @@
-//! Requests about an agent that none of its activities waits for: what is worth remembering of what was said and done,
-//! or what a server asks during a call. They use the agent's own model and budget, and delay nothing.
+//! Requests about an agent that none of its activities waits for: what is worth remembering, or what a server asks
+//! during a call. They use the agent's own model and budget, and delay nothing.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;

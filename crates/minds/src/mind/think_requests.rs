@@ -260,7 +260,7 @@ enum SkipReason {
 impl SkipReason {
     fn why(&self) -> &'static str {
         match self {
-            Self::Gone => "it is gone",
+            Self::Gone => "it no longer exists",
             Self::Closed => "it belongs to someone else",
             Self::Unchanged(_) => "nothing new there",
             Self::Over => "the conversation is over",

@@ -1,4 +1,5 @@
-//! The words of the offline brain: its YAML files, each read once. What each line and each list is for stands in the file.
+//! The word lists and lines of the offline brain: its YAML files, each parsed once. The files explain what each entry
+//! is for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

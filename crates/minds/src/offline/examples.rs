@@ -1,4 +1,4 @@
-//! Prompts as the room puts them together, for the tests of the offline brain.
+//! Example prompts in the form in which the room builds them, for the tests of the offline brain.
 
 use crate::gateway::provider::ProviderRequest;
 use crate::mind::compose::render;

@@ -1,5 +1,5 @@
-//! The starter kit as the offline brain plays it: every agent has a voice of its own, every scene stands, and a
-//! room full of them comes to rest.
+//! Tests of the starter kit with the offline brain: every agent has its own voice, every scene can be opened, and a
+//! room full of agents comes to rest.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;

@@ -1,5 +1,5 @@
-//! What may be relied on in conversations of the offline brain: content instead of phrases, nothing said twice, and
-//! conclusions that say who does what.
+//! Tests of conversations of the offline brain: they have content instead of empty phrases, say nothing twice, and end
+//! with who does what.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What may be relied on in every reply of the offline brain, told by examples.
+//! Tests of what holds for every reply of the offline brain, by examples.
 
 use proptest::prelude::*;
 

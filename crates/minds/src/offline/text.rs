@@ -95,7 +95,7 @@ pub fn plain(line: &str) -> String {
 fn task_title(line: &str) -> Option<&str> {
     let (id, rest) = line.split_once(" (")?;
     let (about, title) = rest.split_once("): ")?;
-    let is_task = ["open", "in work", "needs the person"].iter().any(|state| about.starts_with(state));
+    let is_task = ["open", "in progress", "needs the person"].iter().any(|state| about.starts_with(state));
     (is_task && !id.contains(char::is_whitespace) && !title.trim().is_empty()).then_some(title)
 }
 

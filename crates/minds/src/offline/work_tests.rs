@@ -1,4 +1,4 @@
-//! How work with tools goes, in a small room with files and children.
+//! Tests of work with tools, in a small room with files and started agents.
 
 use std::collections::{BTreeMap, VecDeque};
 

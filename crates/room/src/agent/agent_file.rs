@@ -105,9 +105,12 @@ pub fn stem(path: &str) -> &str {
 }
 
 /// The folder that is an agent, by the path of its document: `agents/ada` for `agents/ada/agent.mdx`, and the empty
-/// path, which is the workspace itself, for `agent.mdx`.
+/// path, which is the workspace itself, for `agent.mdx` and for a document there that a person named.
 pub fn folder_of_agent(path: &str) -> Option<&str> {
-    let Some((folder, name)) = path.rsplit_once('/') else { return (path == DOCUMENT_OF_FOLDER).then_some("") };
+    let Some((folder, name)) = path.rsplit_once('/') else {
+        let is_document = path.to_ascii_lowercase().ends_with(".mdx") && is_agent_at_top(path);
+        return is_document.then_some("");
+    };
     (name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER) && folder != "agents").then_some(folder)
 }
 

@@ -51,7 +51,7 @@ pub fn read(path: &str, text: &str) -> AgentFile {
     let of_front_matter = |problem: &SourceProblem| problem.what.starts_with("the front matter");
     let told = document.problems.iter().filter(|problem| !of_front_matter(problem));
     file.problems.extend(told.map(|problem| problem_of(path, problem)));
-    file.problems.sort_by_key(|problem| problem.line);
+    file.problems.sort_by_key(|problem| (problem.line, problem.column));
     file
 }
 
@@ -68,14 +68,14 @@ fn purpose(document: &AgentDocument) -> String {
     text::truncate(&purpose.unwrap_or_default(), DESCRIPTION_CHARS)
 }
 
-/// A problem of a text as a problem of its file.
-fn problem_of(path: &str, problem: &SourceProblem) -> Problem {
+/// A problem of a text as a problem of its file, with its line and column.
+pub fn problem_of(path: &str, problem: &SourceProblem) -> Problem {
     let (what, remedy) = (problem.what.clone(), problem.remedy.clone());
     let told = match problem.severity {
         SourceSeverity::Warning => Problem::warning(path, what, remedy),
         SourceSeverity::Error => Problem::error(path, what, remedy),
     };
-    told.at_line(problem.line())
+    told.at_line(problem.line()).at_column(problem.at.map(|at| at.column))
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub struct AgentProfile {
     pub share_workspace_info: bool,
     /// Whether its prompts hold who the person is.
     pub share_user_info: bool,
-    /// What it does when nothing calls, unless the scene says otherwise.
+    /// What it does when it has nothing to do, unless the scene says otherwise.
     pub behaviour: Option<Behaviour>,
     /// What its figure looks like.
     pub avatar: Option<String>,

@@ -25,7 +25,7 @@ pub struct Agent {
     pub name: Id,
     /// Where it came in, which is its home until someone moves it.
     pub start: Vec2,
-    /// What it does when nothing calls, as the scene or its profile says.
+    /// What it does when it has nothing to do, as the scene or its profile says.
     pub start_behaviour: Behaviour,
     /// The record of its coming.
     pub added: Seq,
@@ -43,7 +43,7 @@ pub enum AgentCommand {
         profile: Id,
         /// Where it was dropped.
         position: Vec2,
-        /// What it does when nothing calls; the profile's choice where absent.
+        /// What it does when it has nothing to do; the profile's choice where absent.
         behaviour: Option<Behaviour>,
         /// Put it exactly there, instead of above the elements.
         exactly: bool,
@@ -53,7 +53,7 @@ pub enum AgentCommand {
         /// Which.
         agent: Id,
     },
-    /// Changes what it does when nothing calls.
+    /// Changes what it does when it has nothing to do.
     SetBehaviour {
         /// Which.
         agent: Id,

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::prelude::*;
 
 use super::agent_file::folder_of_agent;
+use super::mdx_file::problem_of;
 use super::profile::AgentProfile;
 use crate::base::Problem;
 use crate::skills::{ExpandError, Skill, SkillFile, SkillIndex, expand, index, listing};
-use crate::source::SourceSeverity;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
 /// The folder of skills, each in a folder of its own.
@@ -45,29 +45,27 @@ impl KnownSkills {
         SkillIndex { skills, problems: Vec::new() }
     }
 
-    /// What the prompt of an agent says of its skills, which it reads with this tool; empty where it has none.
-    pub fn listing(&self, path: &str, profile: &AgentProfile, tool: &str) -> String {
-        listing(&self.of_agent(path, profile), tool)
+    /// What the prompt of an agent says of its skills, which it reads with this tool; empty where it has none. The
+    /// agent's paths start at `folder`; empty for the workspace.
+    pub fn listing(&self, path: &str, profile: &AgentProfile, (tool, folder): (&str, &str)) -> String {
+        listing(&self.of_agent(path, profile).seen_from(folder), tool)
     }
 
     /// What a person's words to an agent mean: for `/skill:name words` the skill followed by the words, for anything
-    /// else nothing.
-    pub fn expand(&self, path: &str, profile: &AgentProfile, said: &str) -> Option<Result<String, ExpandError>> {
-        expand(&self.of_agent(path, profile), said)
+    /// else nothing. The agent's paths start at `folder`; empty for the workspace.
+    pub fn expand(
+        &self,
+        path: &str,
+        profile: &AgentProfile,
+        (said, folder): (&str, &str),
+    ) -> Option<Result<String, ExpandError>> {
+        expand(&self.of_agent(path, profile).seen_from(folder), said)
     }
 
     /// What is wrong with those in the `skills/` of this folder.
     fn problems(&self, home: &str) -> Vec<Problem> {
         let told = self.0.get(home).into_iter().flat_map(|index| &index.problems);
-        let told = told.map(|told| {
-            let (what, remedy) = (told.problem.what.clone(), told.problem.remedy.clone());
-            let problem = match told.problem.severity {
-                SourceSeverity::Warning => Problem::warning(&told.path, what, remedy),
-                SourceSeverity::Error => Problem::error(&told.path, what, remedy),
-            };
-            problem.at_line(told.problem.line())
-        });
-        told.collect()
+        told.map(|told| problem_of(&told.path, &told.problem)).collect()
     }
 }
 
@@ -140,6 +138,30 @@ mod tests {
         assert_eq!(paths("agents/ada.md", &ada), ["skills/bake/SKILL.md", "skills/cook/SKILL.md"]);
         ada.skills = vec!["cook".into()];
         assert_eq!(paths("agents/ada/agent.mdx", &ada), [own], "its file names those of the workspace that it has");
+    }
+
+    #[test]
+    fn an_agent_reads_paths_that_it_can_use_as_they_are() {
+        let body = "---\nname: cook\ndescription: How to cook\n---\nRun {baseDir}/run.sh.";
+        let bake = body.replace("cook", "bake");
+        let files = [("agents/ada/skills/cook/SKILL.md", body), ("skills/bake/SKILL.md", &bake)];
+        let (known, ada) = (KnownSkills::of_files(files), AgentProfile::default());
+        let expanded = |said: &str, folder: &str| {
+            known.expand("agents/ada/agent.mdx", &ada, (said, folder)).expect("it is a skill").expect("it is known")
+        };
+        // An agent that is a folder, and one whose tools know the whole workspace.
+        for (folder, cook, bake) in
+            [("agents/ada", "skills/cook", "../../skills/bake"), ("", "agents/ada/skills/cook", "skills/bake")]
+        {
+            let listed = known.listing("agents/ada/agent.mdx", &ada, ("read_file", folder));
+            for path in [cook, bake] {
+                assert!(listed.contains(&format!("<location>{path}/SKILL.md</location>")), "{path}: {listed}");
+            }
+            assert!(expanded("/skill:cook", folder).contains(&format!("Run {cook}/run.sh.")));
+            assert!(expanded("/skill:bake", folder).contains(&format!("Run {bake}/run.sh.")));
+        }
+        let of_file = known.expand("agents/bo.md", &ada, ("/skill:bake soda", "")).expect("a skill").expect("known");
+        assert!(of_file.contains("Run skills/bake/run.sh.") && of_file.ends_with("soda"), "{of_file}");
     }
 
     #[test]

@@ -162,7 +162,7 @@ fn do_act_as(
     let limits = world.resource::<ElementSettings>().clone();
     let context = ActContext { by, now_secs: world.resource::<SimClock>().secs(), limits: &limits, message };
     let kind = kind_of(world, entity);
-    let Some(mut held) = world.get_mut::<HeldContent>(entity) else { return Err("it is gone".to_owned()) };
+    let Some(mut held) = world.get_mut::<HeldContent>(entity) else { return Err("it no longer exists".to_owned()) };
     let changes = held.0.apply(act, &context)?;
     for also in changes.iter().filter_map(|change| (kind?.follows)(act, change)) {
         held.0.apply(&also, &ActContext { by: &Author::user(), ..context })?;
@@ -170,7 +170,7 @@ fn do_act_as(
     if changes.is_empty() {
         return Ok(());
     }
-    let Some(mut element) = world.get_mut::<Element>(entity) else { return Err("it is gone".to_owned()) };
+    let Some(mut element) = world.get_mut::<Element>(entity) else { return Err("it no longer exists".to_owned()) };
     let is_news = match kind.map(|kind| kind.act(act.word()).news) {
         // The room's own changes of files result from actions of agents, who know them.
         _ if *by.0 == *ROOM => false,

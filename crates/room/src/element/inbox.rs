@@ -114,7 +114,7 @@ impl Inbox {
         for id in inbox.make_ids_unique() {
             problems.push(Problem::warning(
                 place,
-                format!("two mails have the id {id:?}"),
+                format!("two messages have the id {id:?}"),
                 "give each a unique id; the second has a new one for now",
             ));
         }

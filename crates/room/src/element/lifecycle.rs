@@ -290,7 +290,7 @@ pub(super) fn apply_commands(world: &mut World, mut cursor: Local<MessageCursor<
 
 fn set(world: &mut World, id: &Id, keys: Value, change: impl FnOnce(&mut Element)) -> Result<(), String> {
     let entity = find(world, id)?;
-    let Some(old) = world.get::<Element>(entity).cloned() else { return Err("it is gone".to_owned()) };
+    let Some(old) = world.get::<Element>(entity).cloned() else { return Err("it no longer exists".to_owned()) };
     let mut new = old.clone();
     change(&mut new);
     rearrange(world, entity, &old, new, (&Author::user(), None));

@@ -135,12 +135,12 @@ impl Pinboard {
         let mut changes = Vec::new();
         let own = self.pins.iter().filter(|pin| pin.author == *by).count();
         if !by.is_user() && own >= limits.pins_per_author {
-            let why = format!("its author may have {} pins on a board, and added another", limits.pins_per_author);
+            let why = format!("its author added another pin, and may only have {} on a board", limits.pins_per_author);
             changes.extend(self.drop_oldest(why, |pin| pin.author == *by));
         }
         // One for one: a board that a person filled above the limit is not cut down behind their back.
         if self.pins.len() >= limits.pins_per_board {
-            let why = format!("the board has {} pins, and another was added", limits.pins_per_board);
+            let why = format!("another pin was added, and the board may only have {}", limits.pins_per_board);
             changes.extend(self.drop_oldest(why, |_| true));
         }
         let id = id.filter(|id| !id.is_empty()).cloned().unwrap_or_else(|| self.fresh_id());

@@ -329,7 +329,7 @@ impl Content for TaskBoard {
 fn task_line(file: &TaskFile, task: &Task, column: Column, reader: &Reader) -> String {
     let mut about = vec![
         match column {
-            Column::InWork => "in work",
+            Column::InWork => "in progress",
             Column::NeedsPerson => "needs the person",
             _ => "open",
         }

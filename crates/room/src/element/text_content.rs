@@ -48,7 +48,7 @@ impl TextContent {
             problems.push(Problem::error(
                 place,
                 "the value of text is not text",
-                "write text: with the words, or remove it",
+                "write text: and the text after it, or remove the key",
             ));
         }
         (Box::new(Self { text: tidy(&text.unwrap_or_default()), on, is_persons }), problems)

@@ -126,7 +126,7 @@ fn set_out_to_read(
     seeks: bool,
 ) {
     let Some(sight) = sim.space.sight(element).cloned() else {
-        sim.dropped(body, &next, "it is gone");
+        sim.dropped(body, &next, "it no longer exists");
         return;
     };
     if !sight.may_be_read_by(body.agent) {
@@ -359,7 +359,7 @@ fn read_here(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageW
     let (action, element, cause) = (action.clone(), *element, *cause);
     let Some(sight) = sim.space.sight(element) else {
         body.activity.doing = ActivityKind::Nothing;
-        sim.dropped(body, &QueuedAction::new(action, cause), "it is gone");
+        sim.dropped(body, &QueuedAction::new(action, cause), "it no longer exists");
         sim.shift(body, StateEvent::Done, cause);
         return;
     };

@@ -166,7 +166,7 @@ fn nobody_waits_for_somebody_who_waits() {
     room.run(ticks(30.0));
     let tells = room.events::<events::ConversationStart>().iter().filter(|start| start.kind == "tell").count();
     assert!(tells >= 2, "{tells}");
-    assert!(room.events::<events::ActionDropped>().iter().all(|dropped| dropped.why != "too few could come together"));
+    assert!(room.events::<events::ActionDropped>().iter().all(|dropped| dropped.why != "too few of them could meet"));
     let told: usize = agents.iter().map(|agent| room.get::<Activity>(*agent).told.len()).sum();
     assert!(told >= elements.len() * 2 - 1, "what each had to tell was told");
 }

@@ -221,7 +221,7 @@ const TIMERS: [Timer; 6] = [Timer::State, Timer::Stroll, Timer::Heartbeat, Timer
 pub struct Activity {
     /// What it is busy with.
     pub doing: ActivityKind,
-    /// What it does when nothing calls.
+    /// What it does when it has nothing to do.
     pub behaviour: Behaviour,
     /// Counts what it has set out to think about.
     #[serde(rename = "activity")]

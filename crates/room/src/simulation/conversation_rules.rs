@@ -192,7 +192,7 @@ pub fn turn_taken(conversation: &mut Conversation, turn: &mut TurnState, taken: 
     } else if turn.silences >= 2 {
         Some("nobody had anything to say")
     } else if conversation.turns_taken >= conversation.turns_at_most {
-        Some("all was said")
+        Some("everything was said")
     } else {
         None
     }
@@ -270,7 +270,7 @@ mod tests {
                 break over;
             }
         };
-        assert_eq!((speakers, lasts, over), (vec![0, 1, 2, 0], vec![false, false, false, true], "all was said"));
+        assert_eq!((speakers, lasts, over), (vec![0, 1, 2, 0], vec![false, false, false, true], "everything was said"));
     }
 
     #[test]

@@ -369,7 +369,7 @@ fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
         return true;
     }
     if now >= deadline || !talks.switched_on() {
-        let why = if talks.switched_on() { "too few could come together" } else { "conversations are turned off" };
+        let why = if talks.switched_on() { "too few of them could meet" } else { "conversations are turned off" };
         talks.waiting.remove(index);
         refuse(sim, bodies, &proposal, why);
         return true;

@@ -236,7 +236,7 @@ fn stop_walking_to(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, changed
         if *element == changed.element && body.activity.awaited.is_none() {
             let read = QueuedAction::new(action.clone(), *cause);
             body.activity.doing = ActivityKind::Nothing;
-            sim.dropped(&mut body, &read, "it is gone");
+            sim.dropped(&mut body, &read, "it no longer exists");
             sim.shift(&mut body, StateEvent::Done, changed.cause);
         }
     }

@@ -205,6 +205,18 @@ fn for_an_hour_nobody_in_the_newsroom_stands_in_anybody_or_anything() {
 }
 
 #[test]
+fn for_an_hour_nobody_at_the_desk_stands_in_anybody_or_anything() {
+    an_hour_of("desk");
+}
+
+#[test]
+fn every_shipped_scene_with_agents_is_lived_through_for_an_hour() {
+    let with_agents = scenes().into_iter().filter(|(_, doc)| !doc.agents.is_empty());
+    let paths: Vec<String> = with_agents.map(|(path, _)| path).collect();
+    assert_eq!(paths, ["scenes/desk.yaml", "scenes/newsroom.yaml", "scenes/studio.yaml"], "one test above for each");
+}
+
+#[test]
 fn from_other_seeds_nobody_in_the_studio_stands_in_anybody_or_anything() {
     from_other_seeds("studio");
 }

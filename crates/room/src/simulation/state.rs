@@ -68,7 +68,7 @@ impl State {
         }
     }
 
-    /// What a behaviour looks like while nothing calls.
+    /// What a behaviour looks like while it has nothing to do.
     pub fn of(behaviour: Behaviour) -> Self {
         match behaviour {
             Behaviour::Stationary => Self::Idle,
@@ -77,7 +77,7 @@ impl State {
         }
     }
 
-    /// Whether nothing calls: the states that are remembered and gone back to.
+    /// Whether it has nothing to do: the states that are remembered and gone back to.
     pub fn is_rest(self) -> bool {
         matches!(self, Self::Idle | Self::Wandering | Self::Patrolling)
     }
@@ -86,7 +86,7 @@ impl State {
 /// An event of an agent's state machine.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StateEvent {
-    /// From now on it does this when nothing calls.
+    /// From now on it does this when it has nothing to do.
     Behave(Behaviour),
     /// An idle agent looks around until this tick.
     Heartbeat {
@@ -164,7 +164,7 @@ pub struct Transition {
 pub struct Fsm {
     /// What it does, whether or not that is covered. Never `Dragged` or `Paused`.
     under: State,
-    /// What it goes back to when nothing calls.
+    /// What it goes back to when it has nothing to do.
     remembered: State,
     /// The tick at which `under` ends by itself, if it does.
     until: Option<u64>,
@@ -206,7 +206,7 @@ impl Fsm {
         self.under
     }
 
-    /// What it goes back to when nothing calls: idle, wandering or patrolling.
+    /// What it goes back to when it has nothing to do: idle, wandering or patrolling.
     pub fn remembered(&self) -> State {
         self.remembered
     }
@@ -235,7 +235,7 @@ impl Fsm {
         self.dragged || self.paused
     }
 
-    /// Whether nothing calls it and nobody holds it: it may take up the next action.
+    /// Whether nothing needs it and nobody holds it: it may take up the next action.
     pub fn is_at_leisure(&self) -> bool {
         !self.is_held() && !self.errand && self.under.is_rest()
     }

@@ -243,7 +243,7 @@ fn trap_an_element_deleted_on_the_way_resumes_the_agent() {
     room.run(1);
     assert_eq!(room.state(ada), State::Idle);
     assert!(room.dues.is_empty());
-    assert_eq!(room.events::<events::ActionDropped>()[0].why, "it is gone");
+    assert_eq!(room.events::<events::ActionDropped>()[0].why, "it no longer exists");
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn a_person_lets_two_talk_six_turns_and_they_cool_down() {
     let speakers: Vec<AgentKey> = room.dues.iter().map(|due| due.agent).collect();
     assert_eq!(speakers, [ada, ben, ada, ben, ada, ben]);
     let recorded: Vec<_> = room.events::<events::Message>().into_iter().filter_map(|message| message.id).collect();
-    assert_eq!(room.events::<events::ConversationEnd>()[0].why, "all was said");
+    assert_eq!(room.events::<events::ConversationEnd>()[0].why, "everything was said");
     let kept = room.app.world().resource::<Conversations>().earlier(ben, ada);
     let kept: Vec<Id> = kept.iter().filter_map(|said| Some(said.id?.id())).collect();
     assert_eq!(kept.iter().collect::<BTreeSet<_>>().len(), 6, "each has an id of its own: {kept:?}");
@@ -405,7 +405,7 @@ fn a_goodbye_ends_a_talk_of_two_and_leaves_a_larger_one_to_the_others() {
         room.run(ticks(3.0));
         assert_eq!((room.dues.len(), room.events::<events::Message>().len()), (turns, messages));
         assert_eq!(room.dues.iter().filter(|due| due.agent == keys[1]).count(), 1, "it is not asked again");
-        let why = if who.len() == 2 { "BEN ended it" } else { "all was said" };
+        let why = if who.len() == 2 { "BEN ended it" } else { "everything was said" };
         assert_eq!(room.events::<events::ConversationEnd>()[0].why, why);
         assert_eq!(room.app.world().resource::<Conversations>().earlier(keys[0], keys[1]).len(), messages);
     }

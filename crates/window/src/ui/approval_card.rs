@@ -1,14 +1,15 @@
-//! The card on which a person answers what an agent asks: who wants what, why that is asked, exactly what would happen,
-//! how far a permission reaches, a word to the agent, and the two answers, which keep their places whatever is asked.
+//! The approval card: who wants what, which rule asks, exactly what would happen, how far a permission reaches, a
+//! comment to the agent, and the two answers, which are always in the same place.
 //!
-//! A card that has just come or changed takes no press for a moment: nobody allows what they have not seen.
+//! The buttons ignore clicks for a moment after the card has appeared or changed, so that nobody allows what they have
+//! not seen.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use egui::{
-    Align, Button, CornerRadius, Frame, Id as WidgetId, Label, Layout, Margin, RichText, ScrollArea, TextStyle, Ui,
-    vec2,
+    Align, Button, CornerRadius, Frame, Id as WidgetId, Label, Layout, Margin, Painter, RichText, ScrollArea,
+    TextStyle, Ui, vec2,
 };
 
 use super::texts;
@@ -23,6 +24,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
 use crate::ui::widgets::{card, icon_button, line_parts, mix, name, primary, segments_with_tips, small};
 use crate::ui::{Command, ViewerContext};
+use crate::view::paint;
 use crate::view::theme::{APPROVAL, RADIUS, SPACE, TYPE, Theme};
 use crate::view::work::QuestionView;
 
@@ -213,7 +215,12 @@ fn all_questions_ui(
             for (piece, question) in cx.room.work.questions() {
                 let sentence = question.approval.sentence(cx.room.called(&piece.agent));
                 let is_shown = question.approval.id == shown.approval.id;
-                if menu::choice(ui, is_shown, &sentence).clicked() && !is_shown {
+                let face = |painter: &Painter, place| {
+                    if let Some(agent) = cx.room.agent(&piece.agent) {
+                        paint::portrait(painter, place, &agent.look, cx.art);
+                    }
+                };
+                if menu::choice_with_picture(ui, is_shown, &sentence, face).clicked() && !is_shown {
                     commands.push(WindowCommand::ChooseQuestion(question.approval.id.clone()).into());
                 }
             }

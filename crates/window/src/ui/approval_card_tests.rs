@@ -1,4 +1,4 @@
-//! The card of a question: its answers keep their places, become active after a moment, and say how far they reach.
+//! Tests of the approval card: its answers keep their places, become active after a moment, and say how far they reach.
 
 use egui::Rect;
 use egui_kittest::Harness;
@@ -12,8 +12,9 @@ use crate::kernel::KernelCommand;
 use crate::ui::UiState;
 use crate::ui::panes::canvas::CARD as CANVAS_CARD;
 use crate::ui::shell::run_bar::CARD as RUN_BAR_CARD;
-use crate::ui::testing::{Stage, asking_piece, stage_pane};
+use crate::ui::testing::{Stage, asking_piece, drawings, stage_pane};
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
+use crate::view::art::Art;
 
 const SIZE: CardSize = CardSize { head: 44.0, preview: 90.0 };
 
@@ -265,6 +266,8 @@ fn all_questions_are_listed_and_the_one_that_is_chosen_stands_in_front() {
     let asks = [(7, "ada-1", "write a.md"), (8, "bram-1", "write b.md"), (9, "ada-1", "write c.md")];
     window.state_mut().room.work.pieces =
         asks.into_iter().map(|(number, who, what)| asking_piece(number, who, what)).collect();
+    let art = Art::load(&window.ctx, 1.0).0;
+    window.state_mut().art = Some(art);
     rest(&mut window);
     window.get_by_label("All approvals").click();
     window.run_steps(3);
@@ -276,6 +279,10 @@ fn all_questions_are_listed_and_the_one_that_is_chosen_stands_in_front() {
         room.work.questions().map(sentence).collect()
     };
     let rows = |sentence: &str| window.query_all_by_label(sentence).count();
+    let faces = drawings(&window);
+    let is_in = |place: Rect| faces.iter().any(|face| place.contains(face.center()));
+    let has_face = |sentence: &String| window.query_all_by_label(sentence).any(|row| is_in(row.rect()));
+    assert!(listed.iter().all(has_face), "{faces:?}");
     // The one in front is shown on the card as well.
     assert_eq!(listed.iter().map(|sentence| rows(sentence)).collect::<Vec<_>>(), [2, 1, 1]);
     window.get_by_label(&listed[2]).click();

@@ -1,5 +1,5 @@
-//! What every pane is drawn from: the room, what happened lately, how the window looks, and what is selected and open.
-//! To be looked at only; what a person does comes back as commands.
+//! The input of every pane: the room, recent events, the appearance of the window, and what is selected and open. Panes
+//! only read it; what a person does is returned as commands.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! Menus and tooltips from the table of commands: what stands in a menu, why it cannot be done now, and which keys do
-//! the same.
+//! Menus and tooltips generated from the table of commands: the entries of a menu, why one is disabled, and its keys.
 
 use egui::{Context, Response, Ui};
 

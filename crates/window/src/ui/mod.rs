@@ -1,11 +1,12 @@
-//! Everything around and over the room: panels, overlays, notices, keys. Drawn with `egui` from a
-//! [`RoomModel`](crate::view::model::RoomModel); what a person does comes out as [`Command`]s.
+//! Everything around and above the room: panels, overlays, notices, keys. Drawn with `egui` from a
+//! [`RoomModel`](crate::view::model::RoomModel); what a person does is returned as [`Command`]s.
 //!
 //! The folders use one another in one direction: `shell` → `panes` → `commands` → `state` → `widgets`.
 
 pub mod approval_card;
 pub mod commands;
 pub mod context;
+pub mod faces;
 pub mod menus;
 pub mod panes;
 pub mod server_form;

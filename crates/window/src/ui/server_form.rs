@@ -1,5 +1,5 @@
-//! The form of what an MCP server asks in the middle of a call: its fields as the server describes them, beside each
-//! other where there is room.
+//! The form for a question of an MCP server during a call: its fields as the server describes them, side by side if
+//! there is space.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,5 @@
-//! The commands that a coding agent knows, offered wherever it is told what to do, as soon as that begins with a
-//! stroke: in the inspector, in the bar below the room and in the palette. A task that is one is sent to it before
-//! everything else.
+//! The slash commands of a coding agent, suggested wherever a task for it is typed: in the inspector, in the bar below
+//! the room and in the palette. A task that is such a command is put before everything else in the prompt.
 
 use egui::Ui;
 

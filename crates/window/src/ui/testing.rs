@@ -1,9 +1,10 @@
-//! A small room and a stage for tests of panes, which are drawn without a screen and clicked by name.
+//! A small room and a harness for tests of panes, which are drawn without a screen and clicked by name.
 
 use crate::element::MailStatus;
 use std::sync::{Arc, OnceLock};
 
 use bevy::math::Vec2;
+use egui::{Rect, Shape, TextureId};
 use egui_kittest::Harness;
 
 use crate::base::{ActivationKey, AgentKey, ConversationKey, ElementKey, Id};
@@ -43,13 +44,15 @@ pub struct Stage {
     pub commands: Vec<Command>,
     /// All commands.
     pub asked: Vec<Command>,
+    /// Drawings, where a test is about them.
+    pub art: Option<Art>,
 }
 
 impl Stage {
     /// A new stage.
     pub fn new(room: RoomModel, state: UiState) -> Self {
         let (panes, commands, asked) = Default::default();
-        Self { room, recent: sample_recent(), state, panes, commands, asked }
+        Self { room, recent: sample_recent(), state, panes, commands, asked, art: None }
     }
 
     /// Gives access to a pane's context together with the panes.
@@ -62,7 +65,7 @@ impl Stage {
             room,
             recent,
             theme: &LIGHT,
-            art: art(),
+            art: self.art.as_ref().unwrap_or_else(|| art()),
             ui,
             unsaved: &unsaved,
             files: &FileTargets::default(),
@@ -92,6 +95,21 @@ impl Stage {
 fn art() -> &'static Art {
     static ART: OnceLock<Art> = OnceLock::new();
     ART.get_or_init(Art::default)
+}
+
+/// Where faces and other drawings are, each as large as it is: of those that the last frame shows of the artwork.
+pub fn drawings(window: &Harness<'static, Stage>) -> Vec<Rect> {
+    fn collect(shape: &Shape, into: &mut Vec<Rect>) {
+        match shape {
+            // What is not drawn with the artwork has the texture of the fonts.
+            Shape::Mesh(mesh) if mesh.texture_id != TextureId::default() => into.push(mesh.calc_bounds()),
+            Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, into)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    window.output().shapes.iter().for_each(|shape| collect(&shape.shape, &mut found));
+    found
 }
 
 /// Puts a pane on the stage, with the sample room.

@@ -42,7 +42,7 @@ pub fn tab_stops<S>(window: &mut Harness<'_, S>) -> Vec<TabStop> {
 }
 
 /// The name that a screen reader says; a clickable text is its own name.
-fn name_of(node: &Node<'_>) -> String {
+pub fn name_of(node: &Node<'_>) -> String {
     let node = node.accesskit_node();
     let text = || node.value().filter(|_| node.role() == Role::Label);
     node.label().or_else(text).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Every text that panes share: the card of a question, and the forms that servers ask to fill in.
+//! All texts that several panes share: the approval card, and the forms of servers.
 
 // The card of a question: its head
 pub(super) const GO_TO_QUESTION: &str = "Go to approval";

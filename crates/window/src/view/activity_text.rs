@@ -1,4 +1,4 @@
-//! What everybody does at this moment in one line, and how much that matters to a person: the one home of these words.
+//! What each agent is doing, in one line, and how much that matters to a person: the only place that words this.
 
 use bevy::platform::collections::HashMap;
 

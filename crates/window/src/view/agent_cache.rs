@@ -1,4 +1,4 @@
-//! Everybody in the room, read once a frame: what has not changed of somebody since the last frame is not made again.
+//! All agents of the room, read once per frame: what has not changed since the last frame is reused.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! How many are where, for who looks from afar: of each board those who are about it, of the rest of the floor those of
-//! one part of it. A pure function of the room, worked out once a tick at most.
+//! Counts of agents by area, for the zoomed-out view: those at each board, and those in each other part of the floor. A
+//! pure function of the room, computed at most once per tick.
 
 use std::sync::Arc;
 

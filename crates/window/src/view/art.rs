@@ -1,6 +1,7 @@
-//! Our own drawings: SVG sources, rasterised once for the display's scale into textures that figures are composed of.
+//! The program's own drawings: SVG sources, rasterised once at the display's scale into textures from which figures are
+//! composed.
 //!
-//! Every drawing is kept at several sizes, because a picture that is drawn much smaller than it is shimmers.
+//! Every drawing is kept at several sizes, because a picture that is drawn much smaller than its texture shimmers.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! How long a bubble stays above whoever said something, how it comes and goes, and how much it holds: all of it here.
-//! The sign over an agent that was refused something comes and goes alike, and stays longer.
+//! Speech bubbles: how long one stays, how it appears and disappears, and how much text it holds. The sign above an
+//! agent that was refused something appears in the same way, but stays longer.
 
 use crate::base::text;
 

@@ -1,8 +1,8 @@
-//! From where the room is seen: the middle of the view and how large things appear.
+//! The view onto the room: its centre and zoom.
 //!
-//! Why not `bevy_pancam`: it moves a camera of Bevy, and nothing of the room is seen by one. The room is painted by
-//! `egui` from plain data; the one camera of the window only carries what `egui` drew. What a person drags and scrolls
-//! comes from `egui` as well, which knows whether a panel lies over the room.
+//! Why not `bevy_pancam`: it moves a camera of Bevy, but no such camera sees the room. `egui` paints the room from
+//! plain data; the only camera of the window shows what `egui` drew. Dragging and scrolling also come from `egui`,
+//! which knows whether a panel covers the room.
 
 use bevy::math::Vec2;
 use egui::{Pos2, Rect, Vec2 as Points, vec2};

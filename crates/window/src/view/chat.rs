@@ -1,5 +1,5 @@
-//! What an agent and its model said to each other and which tools were used, line by line as a person reads it: of
-//! work that goes on, of the short exchange of an agent without work, and of work that is over, from its file.
+//! The chat of an agent and its model with the tools that were used, as lines for a person: of running work, of the
+//! short exchange of an agent without work, and of finished work, from its file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -81,10 +81,10 @@ impl ToolLine {
         let about = if self.about.is_empty() { String::new() } else { format!(" {}", self.about) };
         let outcome = match &self.outcome {
             ToolOutcome::Waiting => "waits".to_owned(),
-            ToolOutcome::Running => "under way".to_owned(),
+            ToolOutcome::Running => "in progress".to_owned(),
             ToolOutcome::Asked(_) => "needs you".to_owned(),
             ToolOutcome::Answered { .. } if self.has_failed() => "not done".to_owned(),
-            ToolOutcome::Answered { end: Some(CallEnd::Otherwise), .. } => "done otherwise".to_owned(),
+            ToolOutcome::Answered { end: Some(CallEnd::Otherwise), .. } => "done differently".to_owned(),
             ToolOutcome::Answered { chars: 1, .. } => "1 character".to_owned(),
             ToolOutcome::Answered { chars, .. } => format!("{} characters", grouped(*chars)),
             ToolOutcome::Unanswered => "no answer".to_owned(),

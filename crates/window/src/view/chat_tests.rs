@@ -1,4 +1,4 @@
-//! How messages become lines.
+//! Tests of how messages become lines.
 
 use std::collections::VecDeque;
 
@@ -88,7 +88,7 @@ fn what_became_of_a_call_is_what_is_known_and_not_how_its_words_begin() {
     };
     assert!(told("Errors are listed below.", Some(CallEnd::Done)).ends_with("(24 characters)"));
     assert!(told("It may not be read.", Some(CallEnd::NotDone)).ends_with("(not done)"));
-    assert!(told("It stood there already.", Some(CallEnd::Otherwise)).ends_with("(done otherwise)"));
+    assert!(told("It stood there already.", Some(CallEnd::Otherwise)).ends_with("(done differently)"));
 }
 
 #[test]

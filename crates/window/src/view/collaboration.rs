@@ -1,4 +1,4 @@
-//! What agents that work together have in common, as a screen sees it: channels and blackboards.
+//! Channels and blackboards as plain data for the screen.
 
 use std::collections::BTreeMap;
 
@@ -163,5 +163,5 @@ fn edited(value: &Value) -> String {
 }
 
 fn short(value: &Value) -> String {
-    if value.is_null() { "(taken away)".to_owned() } else { truncate(&one_line(&edited(value)), BEFORE_CHARS) }
+    if value.is_null() { "(removed)".to_owned() } else { truncate(&one_line(&edited(value)), BEFORE_CHARS) }
 }

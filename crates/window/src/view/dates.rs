@@ -1,5 +1,4 @@
-//! Moments as people read them: simulated time from ticks, and dates in the person's language and time zone. Pure
-//! text.
+//! Formats times for people: simulated time from ticks, and dates in the person's language and time zone. Pure.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};

@@ -1,5 +1,4 @@
-//! What the screen wants to know of those who are looked at more closely: details of agents, and who has read what
-//! of an element.
+//! Details that the screen only needs for some: of agents that are inspected, and of the readers of an element.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The event log as the window reads it: the records of this run and of earlier ones, newest last, each as a row
-//! with what lists, filters and graphs ask for. Bounded; only for the eye.
+//! The event log as the window reads it: the records of this run and of earlier ones, newest last, each as a row with
+//! what lists, filters and graphs need. Bounded, and only for display.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

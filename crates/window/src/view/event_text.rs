@@ -1,4 +1,4 @@
-//! The rows of the log in plain words: the one narrator, as the window asks it.
+//! The rows of the log in plain words, from the same narration as everywhere.
 
 use super::event_list::EventRow;
 use super::model::RoomModel;

@@ -1,4 +1,4 @@
-//! Reads the room out of the world, once a frame: the only place where the screen meets the ECS.
+//! Extracts the room from the world, once per frame: the only place where the screen accesses the ECS.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,13 +22,16 @@ use crate::agent::{Agent, AgentSettings, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id, Problem};
 use crate::element::{Element, Elements, HeldContent, Mail};
 use crate::gateway::mcp::configured_servers::ConfiguredServer;
-use crate::gateway::{BudgetSettings, GatewaySettings, McpServers, ProviderFault, ProviderHealth, RequestQueue};
+use crate::gateway::{
+    BudgetSettings, GatewayEnvironment, GatewaySettings, McpServers, ProviderFault, ProviderHealth, RequestQueue,
+};
 use crate::log::AddedEvents;
 use crate::orchestration::workflow::{WorkflowRuns, Workflows};
 use crate::orchestration::{Blackboards, BoardArchive, Channels, Shown};
 use crate::schedule::SimClock;
 use crate::simulation::settings::ConversationSettings;
 use crate::simulation::{Conversations, relationships, talk_is_on};
+use crate::tools::document_runtime::{DocumentRunner, DocumentSettings};
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
 /// What the screen keeps between frames of one room.
@@ -260,6 +263,10 @@ fn settings_view(world: &World) -> SettingsView {
         budget: world.resource::<BudgetSettings>().clone(),
         max_concurrent: gateway.max_concurrent,
         conversations_at_once: world.resource::<ConversationSettings>().max_concurrent_conversations,
+        document_runner: DocumentRunner::new(
+            world.get_resource::<DocumentSettings>().unwrap_or(&DocumentSettings::default()),
+            world.get_resource::<GatewayEnvironment>().map(|environment| &environment.0),
+        ),
         outside: questions.ledger().outside(),
         of_scene: world.get_resource::<SceneState>().map(settings_of_scene).unwrap_or_default(),
     }

@@ -1,5 +1,5 @@
-//! Arranging the furniture by hand: which piece stands under a point, and where a piece comes to stand that is moved,
-//! resized or turned. Pure.
+//! Geometry of arranging furniture: which piece is at a point, and where a piece ends up when it is moved, resized or
+//! mirrored. Pure.
 
 use bevy::math::Vec2;
 

@@ -1,4 +1,4 @@
-//! Movement between ticks: where an agent is drawn lies between where it was and where it is.
+//! Interpolates movement between ticks: an agent is drawn between its last two positions.
 
 use bevy::math::Vec2;
 

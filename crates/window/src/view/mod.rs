@@ -1,8 +1,8 @@
-//! The room on screen: what it looks like at one moment, from where it is seen, and how it is painted.
+//! The room on screen: its state at one moment, the view onto it, and how it is painted.
 //!
-//! Everything here is a function of plain data: [`model::RoomModel`] is read from the world once a frame, a
-//! [`camera::Camera`] says from where, [`pick`] says what stands under a point, and [`paint`] draws on an
-//! `egui` painter. Nothing here changes the room.
+//! Everything here is a function of plain data: [`model::RoomModel`] is read from the world once per frame, a
+//! [`camera::Camera`] is the view onto it, [`pick`] finds what is at a point, and [`paint`] draws with an `egui`
+//! painter. Nothing here changes the room.
 
 pub mod activity_text;
 mod agent_cache;

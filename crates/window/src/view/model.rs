@@ -1,4 +1,4 @@
-//! The room as a screen sees it at one moment: plain data, read from the world once a frame.
+//! The room at one moment as plain data for the screen, read from the world once per frame.
 
 use crate::element::MailStatus;
 use std::collections::BTreeMap;
@@ -21,6 +21,7 @@ use crate::memory::Memory;
 use crate::mind::Prompt;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, Held, Posture, Seated, State};
+use crate::tools::document_runtime::DocumentRunner;
 pub use crate::workspace::Decor as DecorView;
 use crate::workspace::Relationship;
 use crate::workspace::task_files::{Column, TaskFile};
@@ -108,6 +109,8 @@ pub struct SettingsView {
     pub max_concurrent: u32,
     /// Conversations that go on at once.
     pub conversations_at_once: usize,
+    /// What runs the tools that agents' documents define.
+    pub document_runner: DocumentRunner,
     /// What providers outside of the room used in this run.
     pub outside: Tally,
     /// Settings that the open scene makes itself, so that the workspace's do not count: `budget.calls_per_run`.
@@ -227,7 +230,7 @@ pub struct AgentView {
 pub struct AgentDetail {
     /// Why it is in its state, in words.
     pub why: String,
-    /// What it does when nothing calls.
+    /// What it does when it has nothing to do.
     pub behaviour: Behaviour,
     /// Its home.
     pub home: Vec2,

@@ -1,4 +1,4 @@
-//! What stands under a point of the room, and what lies in a box.
+//! Finds what is at a point of the room, and what is in a box.
 
 use bevy::math::Vec2;
 

@@ -1,6 +1,12 @@
-//! Draws what `egui` would draw, on the processor: pictures of the window without a window, a display or a GPU.
+//! Draws the output of `egui` on the CPU: pictures of the window without a window, a display or a GPU.
 //!
-//! Colours are premultiplied and blended as they stand (in gamma space), which is how `egui` means them.
+//! Colours are premultiplied and blended as they are (in gamma space), as `egui` intends.
+//!
+//! Why `egui` paints the room, and pictures come from here: measured both ways in one run, sprites and text of Bevy
+//! drew up to a tenth fewer frames on software Vulkan and made the program 8 MB larger (`docs/figures.md` has the
+//! figures). And all that a frame of `egui` is, is one list of triangles: from it a machine without any graphics
+//! adapter draws the picture that the window shows (`tests/it/frames.rs`: at most 1 % of the pixels differ in any frame
+//! of a zoom).
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! What happened lately, taken from the log as it grows: bubbles, glimmers on elements, finished conversations and
-//! the tail of the log. Only for the eye; bounded, and nothing in the room decides by it.
+//! Recent events, taken from the log as it grows: bubbles, highlights on elements, finished conversations and the end
+//! of the log. Bounded and only for display: nothing in the room depends on it.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,17 +1,16 @@
-//! People who stand in each other, near the pointer, make room for each other so that each can be pointed at; they go
-//! back when the pointer leaves.
+//! Moves overlapping agents near the pointer apart, so that each can be pointed at; they move back when the pointer
+//! leaves.
 
 use std::collections::BTreeMap;
 
 use bevy::math::Vec2;
 
 use super::model::{AgentView, RoomModel};
+use super::paint::square_side;
 use crate::base::AgentKey;
 
 /// Figures that are closer than this cover each other's faces, in world units.
 const FACE_UNITS: f32 = 22.0;
-/// From afar they cover each other at this distance, in points: as far as two squares of heaps.
-const BADGE_POINTS: f32 = 38.0;
 /// What a hand points at is so high above the feet, in world units.
 const WAIST_UNITS: f32 = 22.0;
 /// So many make room at once.
@@ -114,8 +113,9 @@ impl Spread {
 
 /// Those who are closer than this cannot be told apart by a hand, in world units.
 fn apart(zoom: f32) -> f32 {
-    let points = if zoom < 0.25 { BADGE_POINTS } else { 0.0 };
-    FACE_UNITS.max(points / zoom.max(0.01))
+    // From afar, who is as far from another as the corners of a square are from each other is on no heap with them.
+    let heap = if zoom < 0.25 { square_side(zoom.max(0.01)) * std::f32::consts::SQRT_2 } else { 0.0 };
+    FACE_UNITS.max(heap)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Colours, spaces, radii and type sizes: the one place where they stand.
+//! Colours, spacing, radii and font sizes: the only place that defines them.
 
 use egui::{Color32, Stroke, Style, Visuals};
 

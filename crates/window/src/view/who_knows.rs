@@ -1,5 +1,5 @@
-//! Who knows what: everyone who knows something, and how it came to them, out of the memories themselves and of what the
-//! log says of conversations, reading and being reminded. Pure.
+//! Who knows something and how it reached them, from the memories themselves and from what the log says about
+//! conversations, reading and recalling. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Work as a screen sees it at one moment: what waits, what goes on, who started whom, what a person is asked.
+//! Work at one moment as plain data for the screen: what waits, what is running, who started whom, which approvals are
+//! needed.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Workflows as a screen sees them at one moment: what their files say, and how far their runs are.
+//! Workflows at one moment as plain data for the screen: the content of their files, and the progress of their runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

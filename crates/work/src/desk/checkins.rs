@@ -1,6 +1,6 @@
 //! Planner check-ins: at intervals, while something is open, a planner is asked about everybody's progress. When, how
 //! often and in which session is stored in `storage/planner-checkin.yaml`, which a person may edit. Pure; the system is
-//! in `checking_in`.
+//! in `checkin_systems`.
 
 use serde_json::Value;
 

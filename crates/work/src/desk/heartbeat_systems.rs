@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::heartbeats::{Heartbeats, missed_in_all, words};
+use super::heartbeats::{BY_HEARTBEAT, HEARTBEAT_FILE, Heartbeats, missed_in_all, words};
 use crate::agent::agent_file::folder_of_agent;
+use crate::agent::mdx_file::problem_of;
 use crate::agent::{Agent, Profiles, Roster};
-use crate::base::{Id, Problem, RunTag, Seq};
+use crate::base::{Id, RunTag, Seq};
 use crate::heartbeat::{self, Heartbeat};
 use crate::kernel::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::events::Warning;
@@ -16,10 +17,6 @@ use crate::log::{EventDraft, EventLog};
 use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
-/// Who wakes them, as the log says it; also what the names of its orders begin with.
-const BY: &str = "heartbeat";
-/// The file that says when.
-const FILE: &str = "heartbeat.md";
 /// The delay in seconds before refused work is requested again.
 const AGAIN_SECS: u64 = 10;
 
@@ -54,7 +51,7 @@ pub(super) fn start_due_heartbeats(
     mut read: Local<Read>,
 ) {
     let is_first = !std::mem::replace(&mut read.has_looked, true);
-    let is_heartbeat = |path: &str| path.rsplit('/').next() == Some(FILE);
+    let is_heartbeat = |path: &str| path.rsplit('/').next() == Some(HEARTBEAT_FILE);
     // Every change is to be read, whichever comes first.
     let has_changed = changes.read().filter(|change| is_heartbeat(&change.path)).count() > 0;
     if is_first || has_changed {
@@ -99,13 +96,10 @@ impl Waking<'_, '_> {
     /// Reads all heartbeats, and reports their problems.
     fn read_files(&mut self, read: &mut Read) {
         let before = std::mem::take(&mut read.files);
-        let files = self.known.all().iter().filter(|(path, _)| path.starts_with("agents/") || *path == FILE);
-        for (path, text) in files.filter(|(path, _)| path.rsplit('/').next() == Some(FILE)) {
+        let files = self.known.all().iter().filter(|(path, _)| path.starts_with("agents/") || *path == HEARTBEAT_FILE);
+        for (path, text) in files.filter(|(path, _)| path.rsplit('/').next() == Some(HEARTBEAT_FILE)) {
             let heartbeat = heartbeat::read(text);
-            let problems = heartbeat.problems.iter().map(|problem| {
-                let told = Problem::warning(path, problem.what.clone(), problem.remedy.clone());
-                told.at_line(problem.line())
-            });
+            let problems = heartbeat.problems.iter().map(|problem| problem_of(path, problem));
             self.reports.write(ProblemReport { source: path.clone(), problems: problems.collect() });
             read.files.insert(path.clone(), heartbeat);
         }
@@ -122,7 +116,7 @@ impl Waking<'_, '_> {
         let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
         let of = |agent: &Agent| {
             let folder = folder_of_agent(self.profiles.path(&agent.profile)?)?;
-            let path = if folder.is_empty() { FILE.to_owned() } else { format!("{folder}/{FILE}") };
+            let path = if folder.is_empty() { HEARTBEAT_FILE.to_owned() } else { format!("{folder}/{HEARTBEAT_FILE}") };
             files.contains_key(&path).then(|| (agent.id.clone(), path))
         };
         here.filter_map(of).collect()
@@ -134,13 +128,14 @@ impl Waking<'_, '_> {
             return;
         }
         own.newest += 1;
-        let order: Id = format!("{BY}/{}/{}", RunTag::of(self.log.run()), own.newest).into();
+        let order: Id = format!("{BY_HEARTBEAT}/{}/{}", RunTag::of(self.log.run()), own.newest).into();
         let missed = missed_in_all(&due);
         let cause = match missed {
             0 => Seq(0),
             missed => {
-                let what = format!("it missed {missed} heartbeats and now runs once");
-                self.log.write(EventDraft::of(&Warning::new(what)).agent(agent))
+                let times = if missed == 1 { "a heartbeat" } else { &format!("{missed} heartbeats") };
+                let warning = Warning::new(format!("it missed {times} and now runs once"));
+                self.log.write(EventDraft::of(&Warning { by: Some(BY_HEARTBEAT.into()), ..warning }).agent(agent))
             }
         };
         let when = self.date.in_words(&self.clock).unwrap_or_default();
@@ -148,7 +143,7 @@ impl Waking<'_, '_> {
             order: order.clone(),
             agent: agent.clone(),
             task: words(heartbeat, &due, &when),
-            by: BY.into(),
+            by: BY_HEARTBEAT.into(),
             terms: WorkTerms::default(),
             cause,
         })));

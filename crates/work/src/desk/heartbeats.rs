@@ -1,5 +1,5 @@
-//! Heartbeats: which entries of a `heartbeat.md` are due, and what an agent that wakes up is told. Pure; the system is
-//! in `waking`.
+//! Heartbeats: which entries of a `heartbeat.md` are due, and what an agent that wakes up is told. Pure; the systems
+//! are in `heartbeat_systems`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,14 @@ use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{ActivationKey, Id};
-use crate::heartbeat::{Due, Heartbeat, due_by_clock};
+use crate::heartbeat::{ClockReading, Due, Heartbeat, due_by_reading};
+
+/// Who wakes agents, as the log says it; also what the names of its orders begin with.
+pub const BY_HEARTBEAT: &str = "heartbeat";
+/// The file beside an agent's document that says when it wakes.
+pub const HEARTBEAT_FILE: &str = "heartbeat.md";
+/// How a message to an agent that is woken begins.
+const LEAD: &str = "Your heartbeat woke you.";
 
 /// The state of an agent's heartbeat.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -22,6 +29,15 @@ pub struct Beat {
     /// No wake is ordered before this tick.
     #[serde(default)]
     pub not_before: u64,
+    /// The date at the last look.
+    #[serde(default)]
+    pub seen_secs: Option<i64>,
+    /// By how much the date was set back since it was seen first, all of it together.
+    #[serde(default)]
+    pub set_back_secs: i64,
+    /// Up to when everything is done, by a clock that is never set back.
+    #[serde(default)]
+    pub done_steady_secs: Option<i64>,
 }
 
 /// A pending or running wake-up.
@@ -33,6 +49,9 @@ pub struct Wake {
     pub until_secs: i64,
     /// The piece of work, once it has begun.
     pub work: Option<ActivationKey>,
+    /// The same as `until_secs` by a clock that is never set back.
+    #[serde(default)]
+    pub until_steady_secs: Option<i64>,
 }
 
 /// The heartbeats of all agents, by agent. Part of the saved world.
@@ -47,18 +66,31 @@ impl Heartbeats {
     /// What is due of an agent's heartbeat at this date and tick. Where it is still at its last wake, that is waited
     /// for: what comes due meanwhile is done once, behind it.
     pub fn due(&mut self, agent: &Id, heartbeat: &Heartbeat, now_secs: i64, tick: u64) -> Vec<Due> {
-        let new = || Beat { began_secs: now_secs, done_secs: now_secs, live: None, not_before: 0 };
-        let beat = self.beats.entry(agent.clone()).or_insert_with(new);
+        let beat = self.beats.entry(agent.clone()).or_insert_with(|| Beat::new(now_secs));
+        beat.see(now_secs);
         if beat.live.is_some() || tick < beat.not_before {
             return Vec::new();
         }
-        due_by_clock(heartbeat, beat.done_secs, now_secs, beat.began_secs)
+        let reading = ClockReading {
+            now_secs,
+            done_secs: beat.done_secs,
+            passed_secs: beat.steady(now_secs).saturating_sub(beat.done_steady_secs.unwrap_or(beat.done_secs)),
+            set_back_secs: beat.set_back_secs,
+            began_secs: beat.began_secs,
+        };
+        due_by_reading(heartbeat, reading)
+    }
+
+    /// The work of wakes that are not over.
+    pub fn works(&self) -> impl Iterator<Item = ActivationKey> {
+        self.beats.values().filter_map(|beat| beat.live.as_ref()?.work)
     }
 
     /// A wake was ordered.
     pub fn ordered(&mut self, agent: &Id, order: Id, until_secs: i64) {
         if let Some(beat) = self.beats.get_mut(agent) {
-            beat.live = Some(Wake { order, until_secs, work: None });
+            let until_steady_secs = Some(beat.steady(until_secs));
+            beat.live = Some(Wake { order, until_secs, work: None, until_steady_secs });
         }
     }
 
@@ -67,7 +99,8 @@ impl Heartbeats {
         let Some(beat) = self.beats.values_mut().find(|beat| beat.is_of(order)) else { return };
         if let Some(wake) = &mut beat.live {
             wake.work = Some(work);
-            beat.done_secs = wake.until_secs;
+            beat.done_secs = beat.done_secs.max(wake.until_secs);
+            beat.done_steady_secs = wake.until_steady_secs.or(beat.done_steady_secs);
         }
     }
 
@@ -87,6 +120,29 @@ impl Heartbeats {
 }
 
 impl Beat {
+    fn new(now_secs: i64) -> Self {
+        Self {
+            began_secs: now_secs,
+            done_secs: now_secs,
+            live: None,
+            not_before: 0,
+            seen_secs: None,
+            set_back_secs: 0,
+            done_steady_secs: Some(now_secs),
+        }
+    }
+
+    /// Notices where the date was set back, as at the end of summer time.
+    fn see(&mut self, now_secs: i64) {
+        let seen_secs = self.seen_secs.replace(now_secs).unwrap_or(now_secs);
+        self.set_back_secs += seen_secs.saturating_sub(now_secs).max(0);
+    }
+
+    /// A date by a clock that is never set back.
+    fn steady(&self, secs: i64) -> i64 {
+        secs.saturating_add(self.set_back_secs)
+    }
+
     fn is_of(&self, order: &Id) -> bool {
         self.live.as_ref().is_some_and(|wake| wake.order == *order)
     }
@@ -94,7 +150,7 @@ impl Beat {
 
 /// The message to an agent that this wakes; `when` is the date in words.
 pub fn words(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
-    let mut text = format!("Your heartbeat woke you. It is {when}.");
+    let mut text = format!("{LEAD} It is {when}.");
     let mut list = |lead: &str, items: &mut dyn Iterator<Item = String>| {
         let items: Vec<String> = items.collect();
         if !items.is_empty() {
@@ -113,6 +169,13 @@ pub fn words(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
     list("Due now:", &mut due.iter().filter_map(routine));
     text.push_str("\n\nIf there is nothing to do, say so in one line.");
     text
+}
+
+/// What an agent was woken for, on one line for a person, by the message that it got.
+pub fn what_for(message: &str) -> String {
+    let items = message.lines().filter_map(|line| line.strip_prefix("- "));
+    let items: Vec<&str> = items.collect();
+    if items.is_empty() { message.trim_start_matches(LEAD).trim().to_owned() } else { items.join("; ") }
 }
 
 fn missed(times: u32) -> String {
@@ -163,7 +226,32 @@ mod tests {
     }
 
     #[test]
+    fn intervals_go_on_where_the_date_is_set_back_and_a_morning_comes_once() {
+        let heartbeat = read("@every: 15m\n\n## Routine Tasks\n\n- Every night at 2:30: Tidy up\n");
+        let (mut all, two) = (Heartbeats::default(), 20_000 * 86_400 + 120 * MINUTE);
+        assert!(all.due(&ada(), &heartbeat, two, 0).is_empty());
+        let (mut wakes, mut nights) = (0, 0);
+        for passed in 1..=120 {
+            let minutes = if passed <= 60 { passed } else { passed - 60 };
+            let now = two + minutes * MINUTE;
+            let due = all.due(&ada(), &heartbeat, now, 0);
+            if due.is_empty() {
+                continue;
+            }
+            wakes += due.iter().filter(|due| due.routine.is_none()).count();
+            nights += due.iter().filter(|due| due.routine.is_some()).count();
+            let (order, work) = (format!("heartbeat/{passed}"), ActivationKey::new(passed as u64, RunTag::default()));
+            all.ordered(&ada(), order.as_str().into(), now);
+            all.begun(&order.as_str().into(), work);
+            all.ended(work);
+        }
+        // Between two looks, nobody knows how much time passed: the one at which it was set back counts for nothing.
+        assert_eq!((wakes, nights), (7, 1));
+    }
+
+    #[test]
     fn whoever_wakes_is_told_what_for() {
+        use crate::heartbeat::due_by_clock;
         let text = "@every: 1h\n\n## On Wake\n\n- Look around\n\n## Routine Tasks\n\n- Every morning at 09:00: Sum \
             up\n\n## Context Reconstruction\n\n- Read state/now.md\n";
         let heartbeat = read(text);
@@ -172,6 +260,7 @@ mod tests {
         for line in ["It is Thursday.", "- Read state/now.md", "- Look around", "- Sum up (Every morning at 09:00)"] {
             assert!(told.contains(line), "{line}: {told}");
         }
+        assert_eq!(what_for(&told), "Read state/now.md; Look around; Sum up (Every morning at 09:00)");
         let days_later = due_by_clock(&heartbeat, 0, 3 * 86_400 + 9 * 3_600, 0);
         assert!(words(&heartbeat, &days_later, "Sunday").contains("missed 3 times before: do it once"));
         let only_routine = [Due { routine: Some(0), ..at_nine[0].clone() }];

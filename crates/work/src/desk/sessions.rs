@@ -109,7 +109,7 @@ impl SessionsAccess<'_, '_> {
         let live = at_work.min_by_key(|one| (!one.has_begun(), one.priority, one.key)).map(|one| one.thread);
         let thread = live.or_else(|| self.kernel.may_be_woken(&id, None, &self.kernel_settings));
         let how = match (live, thread) {
-            (Some(_), _) => "reads it with its next turn",
+            (Some(_), _) => "reads it on its next turn",
             _ => "is activated for it",
         };
         match thread {

@@ -354,7 +354,7 @@ impl TaskAssignments {
         let Some(session) = duty.asked_in else { return };
         let (path, id, title) = (duty.path, duty.id, duty.title);
         let did = match outcome.status.as_str() {
-            "completed" => format!("is done by {}. Its result:\n", duty.agent),
+            "completed" => format!("was done by {}. Its result:\n", duty.agent),
             status => format!("has no result (work of {}: {status}): ", duty.agent),
         };
         let asked = AwaitedTask { path, id, title, session };

@@ -135,7 +135,7 @@ fn the_conclusion_of_an_agent_is_told_once() {
     duties.was_closed(1, None);
     duties.watch(&files(&[(PLAN, &task("x", "  status: completed\n"))]));
     let told: Vec<String> = duties.take_notices().into_iter().map(|told| told.text).collect();
-    assert_eq!(told, ["Your task count “Count” is done by ada. Its result:\nTwelve."]);
+    assert_eq!(told, ["Your task count “Count” was done by ada. Its result:\nTwelve."]);
     assert!(!duties.is_at_work() && duties.awaited_in().is_empty());
 }
 

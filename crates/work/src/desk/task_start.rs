@@ -340,7 +340,11 @@ impl TaskContext<'_, '_> {
             };
             self.orders.write(WorkOrder::Begin(Box::new(wanted)));
         } else {
-            let what = format!("nobody can be told in session {}: {}", told.session, truncate(&told.text, 200));
+            let what = format!(
+                "nobody reads session {} any more, so this was not delivered: {}",
+                told.session,
+                truncate(&told.text, 200)
+            );
             self.log.write(EventDraft::of(&Warning::new(what)));
         }
     }

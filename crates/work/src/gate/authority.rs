@@ -303,8 +303,8 @@ impl fmt::Display for ExcessPermission {
                 }
             }
             Self::Command(key) => write!(f, "the content of {key:?}"),
-            Self::SeesWorkspace => f.write_str("knowing the content of the boards"),
-            Self::SeesUser => f.write_str("knowing who the person is"),
+            Self::SeesWorkspace => f.write_str("access to the content of the boards"),
+            Self::SeesUser => f.write_str("access to who the person is"),
         }
     }
 }
@@ -385,6 +385,11 @@ impl Authority {
         };
         let authority = authority.offering(names);
         (authority.within_limits(place, profile, names, &mut problems), problems)
+    }
+
+    /// The folder where paths start that the agent gives this tool; empty for the workspace.
+    pub fn folder_for(&self, tool: &str) -> &str {
+        self.folder.as_deref().filter(|_| self.called.contains_key(tool)).unwrap_or_default()
     }
 
     /// The authority of what cannot be trusted to mean what it says.

@@ -103,8 +103,7 @@ impl Bounds {
     /// The base of the paths that the agent gives this tool: its own folder if it is a folder agent that gets the tool
     /// in the terms of its document format; otherwise the workspace.
     pub fn folder_for(&self, tool: &str) -> &str {
-        let own = self.authorities.first().filter(|own| own.called.contains_key(tool));
-        own.and_then(|own| own.folder.as_deref()).unwrap_or_default()
+        self.authorities.first().map(|own| own.folder_for(tool)).unwrap_or_default()
     }
 
     /// The most careful mode among them.

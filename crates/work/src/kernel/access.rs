@@ -102,7 +102,10 @@ impl RoomAccess<'_, '_> {
     /// error says what is wrong with the command.
     pub(super) fn meant(&self, profile: &str, said: &str) -> Result<String, String> {
         let found = self.skills.as_deref().zip(self.profiles.path(profile)).zip(self.profiles.get(profile));
-        let expanded = found.and_then(|((skills, path), profile)| skills.expand(path, profile, said));
+        let expanded = found.and_then(|((skills, path), profile)| {
+            let (authority, _) = self.tools.authority(path, profile);
+            skills.expand(path, profile, (said, authority.folder_for("vfs_read")))
+        });
         expanded.map_or_else(|| Ok(said.to_owned()), |meant| meant.map_err(|error| error.to_string()))
     }
 

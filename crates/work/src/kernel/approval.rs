@@ -195,8 +195,8 @@ impl Approval {
         });
         let pattern = self.pattern.as_ref().map(|pattern| {
             let told = format!(
-                "Every agent that may run commands may run {pattern:?} with any arguments that start nothing else: \
-                    adds to {ALLOWLIST_FILE}: {pattern}: true"
+                "Every agent that may run commands may run {pattern:?} with any arguments that start no other \
+                    program. Adds to {ALLOWLIST_FILE}: {pattern}: true"
             );
             (AllowScope::Pattern, told)
         });

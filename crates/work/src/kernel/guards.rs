@@ -32,7 +32,7 @@ pub enum Refusal {
         agent: Id,
     },
     /// It handed something over to an agent that waits for it.
-    #[error("this would go in a circle: {way}")]
+    #[error("this would create a loop: {way}")]
     Circle {
         /// From whom to whom.
         way: String,

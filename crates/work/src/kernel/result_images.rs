@@ -1,5 +1,5 @@
-//! Images of tool results as models are sent them. A session keeps them beside its messages; a question holds the
-//! newest of them for a model that takes images, and says of the others that they are not shown.
+//! Selects the images of tool results that a model is sent. A session keeps them next to its messages; a request
+//! contains the newest of them for a model that takes images, and says of the others that they are not shown.
 
 use super::activation::Activation;
 use super::core::Kernel;

@@ -1,5 +1,5 @@
-//! What the server that carries a call out asks a model in the middle of it (sampling): the model of the call's agent
-//! is asked, on the account of its work and only while that goes on, and the server is told the answer.
+//! A server's question to a model during a tool call (sampling): the model of the call's agent is asked, within the
+//! budget of its work and only while that continues, and the server gets the answer.
 //!
 //! The server learns nothing else: not who the agent is, what it knows or what it was asked.
 
@@ -144,7 +144,7 @@ impl RoomAccess<'_, '_> {
         let key = (order, question.number);
         match &reply.outcome {
             Ok(answer) if answer.finish == Finish::Filtered && answer.text.trim().is_empty() => {
-                let why = "the provider held the model's answer back";
+                let why = "the provider withheld the model's answer";
                 self.refuse_sample(&one, key, (why, why), cause);
             }
             Ok(answer) => {
@@ -174,7 +174,7 @@ impl RoomAccess<'_, '_> {
 fn reason_in_short(failure: &ModelFailure) -> &'static str {
     match failure.kind {
         FailureKind::OverBudget => "the budget for models is used up",
-        _ if failure.is_too_long => "the question is longer than the model takes",
+        _ if failure.is_too_long => "the question is too long for the model",
         _ => "the model did not answer",
     }
 }
@@ -198,7 +198,7 @@ fn prompt(target: &str, question: &McpSampling) -> Prompt {
         words.push('\n');
     }
     for message in &question.messages {
-        let who = if message.by_model { "It says that you answered" } else { "The server" };
+        let who = if message.by_model { "According to the server, you answered" } else { "The server" };
         words.push_str(&format!("\n{who}:\n"));
         push_fenced(&mut words, &message.text, usize::MAX);
         words.push('\n');

@@ -1,4 +1,4 @@
-//! Delivers channel messages to agents: to working ones with their next turn, to those that finished their part by
+//! Delivers channel messages to agents: to working ones on their next turn, to those that finished their part by
 //! activating them again, and to those without work through their attention, like everything else that wakes them.
 
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ pub(super) fn deliver(
             continue;
         }
         if kernel.has_work(&agent) {
-            // An agent receives no more with its next turn than one turn delivers.
+            // An agent receives no more on its next turn than one turn delivers.
             continue;
         }
         let calls = channels.calls(&agent);

@@ -108,7 +108,7 @@ impl CollaborationContext<'_> {
     fn carry_out(&mut self, order: &ToolOrder) -> Result<String, String> {
         let Work::Order { order: wanted } = &order.plan.work else { return Err("this is not for channels".to_owned()) };
         let wanted: CollaborationOrder =
-            serde_json::from_value(wanted.clone()).map_err(|error| format!("it cannot be understood: {error}"))?;
+            serde_json::from_value(wanted.clone()).map_err(|error| format!("it cannot be read: {error}"))?;
         let doer = Initiator { agent: &order.agent, work: Some(order.key.activation), cause: Some(order.cause) };
         let thread = self.kernel.activation(order.key.activation).map(|one| one.thread);
         let run = thread.and_then(|thread| self.kernel.run_of(thread));

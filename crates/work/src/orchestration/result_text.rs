@@ -36,13 +36,13 @@ pub fn published(name: &str, number: u64, channel: &Channel, by: &str) -> String
     let others = channel.subscribers().filter(|(agent, _)| ***agent != *by).count();
     let hear = match others {
         0 => "it has no other subscribers yet".to_owned(),
-        1 => "1 agent receives it with its next turn".to_owned(),
-        many => format!("{many} agents receive it with their next turn"),
+        1 => "1 agent receives it on its next turn".to_owned(),
+        many => format!("{many} agents receive it on their next turn"),
     };
     format!("Published in '{name}' (message {number}): {hear}.")
 }
 
-/// An agent listens to a channel, or did already. `earlier` messages come with its next turn.
+/// An agent listens to a channel, or did already. `earlier` messages come on its next turn.
 pub fn subscribed(name: &str, earlier: Option<u64>, channel: &Channel) -> String {
     match earlier {
         None => format!("You are already subscribed to '{name}'."),
@@ -52,8 +52,8 @@ pub fn subscribed(name: &str, earlier: Option<u64>, channel: &Channel) -> String
                     format!(" There are {} earlier messages; get them with 'earlier'.", channel.said())
                 }
                 0 => String::new(),
-                1 => " The last message comes with your next turn.".to_owned(),
-                many => format!(" The last {many} messages come with your next turn."),
+                1 => " The last message comes on your next turn.".to_owned(),
+                many => format!(" The last {many} messages come on your next turn."),
             };
             format!("You are now subscribed to '{name}'.{coming}")
         }
@@ -139,7 +139,7 @@ fn shown(value: &Value) -> String {
 }
 
 fn short(value: &Value) -> String {
-    if value.is_null() { "(taken away)".to_owned() } else { truncate(&one_line(&shown(value)), SHORT_CHARS) }
+    if value.is_null() { "(removed)".to_owned() } else { truncate(&one_line(&shown(value)), SHORT_CHARS) }
 }
 
 /// All entries in short: those of this run, and what earlier runs left, the newest first.

@@ -19,7 +19,7 @@ pub struct ChannelSettings {
     pub chars_at_most: usize,
     /// Messages of a channel that are kept after everybody has received them.
     pub history_at_most: usize,
-    /// Messages that an agent receives per turn; the others follow with its next turn.
+    /// Messages that an agent receives per turn; the others follow on its next turn.
     pub told_per_turn: usize,
     /// How many times one message may lead to another by waking an agent; further ones are refused, and a person is
     /// told.

@@ -1,5 +1,5 @@
-//! Which orders an executor began in this process and is not done with. Nothing of it is saved: what an executor finds
-//! when it looks for the first time may have been carried out before, in part or wholly.
+//! The orders that an executor started in this process and has not finished. None of this is saved: an order that an
+//! executor finds when it first looks may already have been carried out, in part or as a whole.
 
 use std::collections::BTreeSet;
 

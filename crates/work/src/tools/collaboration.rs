@@ -122,7 +122,7 @@ fn channel(arguments: &Arguments) -> Result<String, String> {
 pub(super) fn publish() -> Tool {
     Tool::new(
         "publish",
-        "Send a message to a channel. Its subscribers receive it with their next turn; do not wait for them.",
+        "Send a message to a channel. Its subscribers receive it on their next turn; do not wait for them.",
         object(
             json!({
                 "channel": channel_argument(),
@@ -152,7 +152,7 @@ pub(super) fn publish() -> Tool {
 pub(super) fn subscribe() -> Tool {
     Tool::new(
         "subscribe",
-        "Subscribe to a channel: you receive what others publish there from now on with your next turn, each message \
+        "Subscribe to a channel: you receive what others publish there from now on on your next turn, each message \
          once. Do not wait for messages or look for them: end your turn, and you will be activated again when there \
          are some.",
         object(

@@ -11,6 +11,7 @@ use super::begun_orders::BegunOrders;
 use super::files::object;
 use super::order::{OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
 use super::plan::{Planned, Work};
+use super::result_text::readable;
 use super::tool::{Arguments, Planning, Tool};
 use crate::base::Author;
 use crate::gate::commands::{Command, words};
@@ -243,7 +244,7 @@ fn news_of(ended: ProgramEnded) -> ToolNews {
     let ProgramEnded { how, secs, said, complained, .. } = ended;
     let told = |head: String| {
         let mut text = head;
-        for (name, words) in [("", said.trim_end()), ("stderr:\n", complained.trim_end())] {
+        for (name, words) in [("", readable(said.trim_end())), ("stderr:\n", readable(complained.trim_end()))] {
             if !words.is_empty() {
                 text.push_str(&format!("\n\n{name}{words}"));
             }

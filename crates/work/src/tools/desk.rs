@@ -102,7 +102,7 @@ impl DeskOrder {
     /// What an agent wants with this call, or why that cannot be understood.
     pub fn of(order: &ToolOrder) -> Result<Self, String> {
         let Work::Order { order } = &order.plan.work else { return Err("this is not for the desk".to_owned()) };
-        serde_json::from_value(order.clone()).map_err(|error| format!("it cannot be understood: {error}"))
+        serde_json::from_value(order.clone()).map_err(|error| format!("it cannot be read: {error}"))
     }
 }
 
@@ -306,7 +306,7 @@ pub(super) fn update_task() -> Tool {
 pub(super) fn send_message() -> Tool {
     Tool::new(
         "send_message",
-        "Send a message to another agent, by id or name. It reads the message with its next turn, or is activated for \
+        "Send a message to another agent, by id or name. It reads the message on its next turn, or is activated for \
          it; do not wait. You receive its answer, if any, in the same way.",
         object(
             json!({

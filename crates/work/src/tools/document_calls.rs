@@ -22,6 +22,8 @@ pub(super) struct OpenCall {
     pub(super) folder: String,
     /// What its code waits for, by number.
     pub(super) asked: BTreeMap<u64, HostRequest>,
+    /// How many lines that it logged were seen.
+    pub(super) lines_seen: usize,
     pub(super) engine: RunningCall,
 }
 
@@ -38,8 +40,14 @@ impl OpenCall {
                     }
                     Err(reason) => self.engine.answer(asked.id, HostAnswer::Refused { reason }),
                 },
+                CallEvent::Logged(line) => {
+                    self.lines_seen += 1;
+                    if self.lines_seen <= LINES_TOLD_AT_MOST {
+                        say(ToolNews::Progress { text: line.text });
+                    }
+                }
                 CallEvent::Finished(outcome) => {
-                    for line in outcome.log.into_iter().take(LINES_TOLD_AT_MOST) {
+                    for line in outcome.log.into_iter().take(LINES_TOLD_AT_MOST).skip(self.lines_seen) {
                         say(ToolNews::Progress { text: line.text });
                     }
                     say(match outcome.result {

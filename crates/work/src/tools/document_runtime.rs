@@ -4,17 +4,21 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{ExternalRuntime, RUNNER_FILE};
+use crate::engine::{EngineLimits, ExternalRuntime, RUNNER_FILE, RunningCall, ToolCall};
 use crate::gateway::sandbox::{Confinement, Level, Limits, Rights};
 use crate::gateway::{Environment, USUAL_VARIABLES, end_group, found_program};
 use crate::workspace::SettingsSection;
 
 /// How much a runtime may take: more than any of them needs to start.
 const LIMITS: Limits = Limits { memory_bytes: 4 << 30, processes: 64, file_bytes: 1 << 20 };
+
+/// How long code waits in total; a person's answer may take most of that.
+const A_PERSON_ANSWERS_WITHIN: Duration = Duration::from_secs(60 * 60);
 
 /// What runs the tools that agents' documents define.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -43,6 +47,42 @@ impl SettingsSection for DocumentSettings {
     const NAME: &'static str = "documents";
 }
 
+/// Starts the code of documents in the runtime that the settings name, with the same limits for whoever calls it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DocumentRunner {
+    runtime: Runtime,
+    /// The folders that a runtime of this computer does not see.
+    hidden: Vec<PathBuf>,
+}
+
+impl DocumentRunner {
+    /// The runner of a room with these settings.
+    pub fn new(settings: &DocumentSettings, environment: Option<&Environment>) -> Self {
+        let hidden = match (settings.runtime, environment) {
+            (Runtime::BuiltIn, _) | (_, None) => Vec::new(),
+            (_, Some(environment)) => {
+                let folders = [environment.workspace(), environment.config_folder()];
+                folders.into_iter().flatten().map(Path::to_owned).collect()
+            }
+        };
+        Self { runtime: settings.runtime, hidden }
+    }
+
+    /// How much a call may use.
+    pub fn limits() -> EngineLimits {
+        EngineLimits { wait: A_PERSON_ANSWERS_WITHIN, ..EngineLimits::default() }
+    }
+
+    /// Starts a call. Nothing here waits: a runtime of this computer is looked for on the call's own thread.
+    pub fn start(&self, call: ToolCall) -> RunningCall {
+        let Self { runtime, hidden } = self.clone();
+        match runtime {
+            Runtime::BuiltIn => call.start(),
+            runtime => call.start_in(move || runtime.find(&hidden)),
+        }
+    }
+}
+
 impl Runtime {
     fn name(self) -> &'static str {
         match self {
@@ -69,7 +109,7 @@ impl Runtime {
 
     /// How one call is started; not for a thread that ticks, for it looks around on this computer. The error says to
     /// the agent why it cannot be.
-    pub(super) fn find(self, environment: &Environment) -> Result<ExternalRuntime, String> {
+    fn find(self, hidden: &[PathBuf]) -> Result<ExternalRuntime, String> {
         let confinement = Confinement::of_this_computer();
         // The others read whatever a person can read, where nothing hides it.
         if confinement.level() != Level::Bubblewrap && self != Self::Deno {
@@ -88,8 +128,7 @@ impl Runtime {
         })?;
         let folder = folder_of_call()?;
         let first = vec![program.display().to_string()];
-        let hidden: Vec<PathBuf> =
-            [environment.workspace(), environment.config_folder()].into_iter().flatten().map(real).collect();
+        let hidden: Vec<PathBuf> = hidden.iter().map(|folder| real(folder)).collect();
         let rights = Rights {
             folder: &folder,
             new_entries: false,
@@ -123,4 +162,20 @@ fn folder_of_call() -> Result<PathBuf, String> {
     let made = std::fs::create_dir(&folder);
     made.map_err(|error| format!("the folder for its files cannot be created: {}: {error}", folder.display()))?;
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runtime_of_this_computer_sees_neither_the_workspace_nor_what_belongs_to_the_person() {
+        let environment =
+            Environment::new([], Some("/home/ada/.config".into())).in_workspace(Path::new("/home/ada/room"));
+        let runner = |runtime| DocumentRunner::new(&DocumentSettings { runtime }, Some(&environment));
+        assert_eq!(runner(Runtime::BuiltIn), DocumentRunner::default());
+        let hidden = runner(Runtime::Node).hidden;
+        assert_eq!(hidden, [Path::new("/home/ada/room"), Path::new("/home/ada/.config")]);
+        assert!(DocumentRunner::limits().wait > EngineLimits::default().wait, "a person may be asked");
+    }
 }

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -14,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::commands::BASH;
 use super::document_calls::OpenCall;
-use super::document_runtime::{DocumentSettings, Runtime};
+use super::document_runtime::{DocumentRunner, DocumentSettings};
 use super::order::{CallAnswered, OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome};
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
@@ -24,7 +23,7 @@ use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::hash::content_hash;
 use crate::base::{Id, Problem};
 use crate::document::ToolDefinition;
-use crate::engine::{EngineLimits, ProgramCache, ToolCall, ToolCode};
+use crate::engine::{ProgramCache, ToolCall, ToolCode};
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
 use crate::gateway::GatewayEnvironment;
 use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
@@ -35,14 +34,6 @@ pub const DOCUMENT_TOOLS: &str = "document_tools";
 
 /// How many run in parallel; the others wait.
 const CALLS_AT_ONCE: usize = 8;
-
-/// How long code waits in total; a person's answer may take most of that.
-const A_PERSON_ANSWERS_WITHIN: Duration = Duration::from_secs(60 * 60);
-
-/// What a call of code may use.
-pub(crate) fn limits() -> EngineLimits {
-    EngineLimits { wait: A_PERSON_ANSWERS_WITHIN, ..EngineLimits::default() }
-}
 
 /// A call, as its order says it: everything that the engine needs, whatever becomes of the document meanwhile.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -139,7 +130,7 @@ fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
             first_line: own.code.first_line,
             arguments: arguments.to_map(),
         };
-        let order = serde_json::to_value(order).map_err(|error| format!("the call cannot be written down: {error}"))?;
+        let order = serde_json::to_value(order).map_err(|error| format!("the call cannot be saved: {error}"))?;
         let touches = vec![DeclaredTouch::new(TouchKind::TOOL_RUN, &*own.name)];
         Ok(Planned::order(DOCUMENT_TOOLS, order, touches, ("using its tool", &own.name)))
     };
@@ -185,14 +176,9 @@ pub(super) fn carry_out(
         match call_of(order, now_secs, &code.0) {
             Some(call) => {
                 let folder = call.agent_dir.clone();
-                let engine = match settings.runtime {
-                    Runtime::BuiltIn => call.start(),
-                    runtime => {
-                        let environment = surroundings.as_ref().map(|surroundings| surroundings.0.clone());
-                        call.start_in(move || runtime.find(&environment.unwrap_or_default()))
-                    }
-                };
-                calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), engine });
+                let environment = surroundings.as_ref().map(|surroundings| &surroundings.0);
+                let engine = DocumentRunner::new(&settings, environment).start(call);
+                calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), lines_seen: 0, engine });
             }
             None => {
                 let news = ToolNews::Failed { why: "the call can no longer be read".to_owned() };
@@ -216,7 +202,7 @@ fn call_of(order: &ToolOrder, now_secs: i64, programs: &Arc<ProgramCache>) -> Op
         cwd: folder,
         seed: content_hash(order.key.to_string().as_bytes()),
         now_unix_ms: now_secs.saturating_mul(1000),
-        limits: limits(),
+        limits: DocumentRunner::limits(),
     })
 }
 

@@ -47,7 +47,7 @@ pub struct OrderKey {
 
 /// A text that is not the key of a tool order.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{0:?} names no order of a tool call")]
+#[error("{0:?} is not the key of a tool call")]
 pub struct NoOrderKey(String);
 
 impl OrderKey {

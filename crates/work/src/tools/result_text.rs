@@ -1,5 +1,7 @@
 //! The results of tools as text for the model. Content of files is data: it is bounded, and omissions are stated.
 
+use std::borrow::Cow;
+
 use super::order::{ToolImage, ToolOutput};
 use super::plan::{Excerpt, Work, file_name};
 use crate::base::text;
@@ -12,6 +14,9 @@ pub const READ_CHARS_AT_MOST: usize = 40_000;
 const DATA_CHARS_AT_MOST: usize = 120_000;
 /// Lists of paths and matches end after so many characters.
 pub const LIST_CHARS_AT_MOST: usize = 12_000;
+/// A text with fewer odd characters is a text, and so is one with less than this share of them (one in so many).
+const ODD_CHARS_AT_LEAST: usize = 8;
+const ODD_SHARE: usize = 20;
 /// How many images of a result are named one by one.
 const IMAGES_NAMED_AT_MOST: usize = 8;
 /// The maximum length of foreign reasons, in characters.
@@ -473,7 +478,7 @@ pub fn signalled(parent: &str, outcome: &Signalled) -> Outcome {
 pub fn output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     let text = match (output.text.trim().is_empty(), &output.data) {
         (true, Some(data)) => data.to_string(),
-        _ => output.text.clone(),
+        _ => readable(&output.text).into_owned(),
     };
     let chars = text.chars().count();
     let mut shown: String = text.chars().take(READ_CHARS_AT_MOST).collect();
@@ -491,10 +496,32 @@ pub fn output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     if shown.trim().is_empty() { "Done.".to_owned() } else { shown.trim_start_matches('\n').to_owned() }
 }
 
+/// A text as it can be read. What is no text is said with its size instead; a head above it that is one stays, as in the
+/// answer of a server.
+pub fn readable(text: &str) -> Cow<'_, str> {
+    if is_text(text) {
+        return Cow::Borrowed(text);
+    }
+    let unreadable = |text: &str| format!("[{} bytes that are not text]", text.len());
+    match text.split_once("\n\n") {
+        Some((head, rest)) if is_text(head) => Cow::Owned(format!("{head}\n\n{}", unreadable(rest))),
+        _ => Cow::Owned(unreadable(text)),
+    }
+}
+
+/// Whether something is a text and not bytes that were taken for one: it has no zeros, and hardly any characters that
+/// stand for nothing.
+fn is_text(text: &str) -> bool {
+    let is_odd =
+        |c: &char| (c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{1b}')) || *c == char::REPLACEMENT_CHARACTER;
+    let odd = text.chars().filter(is_odd).count();
+    !text.contains('\0') && (odd < ODD_CHARS_AT_LEAST || odd * ODD_SHARE < text.chars().count())
+}
+
 /// The same of a tool that says itself that it did not work.
 pub fn error_output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     if output.text.trim().is_empty() && output.data.is_none() && output.images.is_empty() {
-        return error("it did not work, and does not say why.");
+        return error("it failed without giving a reason.");
     }
     let said = self::output(output, kept);
     if said.starts_with("Error") { said } else { format!("Error: {said}") }
@@ -533,7 +560,7 @@ pub fn refused(note: Option<&str>) -> String {
 
 /// Something that went wrong, in the words of whoever says so.
 pub fn error(what: &str) -> String {
-    let what = text::truncate(what.trim(), REASON_CHARS_AT_MOST);
+    let what = text::truncate(readable(what).trim(), REASON_CHARS_AT_MOST);
     if what.starts_with("Error") { what } else { format!("Error: {what}") }
 }
 

@@ -217,5 +217,24 @@ fn a_tool_that_says_that_it_failed_is_quoted_with_all_that_it_gave() {
     assert!(said.starts_with("Error: no such branch\nthere are two\n[image"), "{said}");
     let data = ToolOutput { data: Some(serde_json::json!({ "code": 7 })), ..ToolOutput::default() };
     assert_eq!(error_output(&data, &[]), r#"Error: {"code":7}"#);
-    assert_eq!(error_output(&ToolOutput::default(), &[]), "Error: it did not work, and does not say why.");
+    assert_eq!(error_output(&ToolOutput::default(), &[]), "Error: it failed without giving a reason.");
+}
+
+#[test]
+fn bytes_are_said_with_their_size_and_never_shown() {
+    let of = |text: &str| output(&ToolOutput { text: text.into(), ..ToolOutput::default() }, &[]);
+    let lossy = String::from_utf8_lossy(&[0x89, 0xff, 0xfe, 0x1a, 1, 2, 3, 0xd8, 0xee, 0xa0]).into_owned();
+    for bytes in ["\u{89}PNG\0\0", &lossy] {
+        assert_eq!(of(bytes), format!("[{} bytes that are not text]", bytes.len()));
+        let answer = format!("200 https://a.org/x\ntype: image/png\n\n{bytes}");
+        let size = bytes.len();
+        assert_eq!(of(&answer), format!("200 https://a.org/x\ntype: image/png\n\n[{size} bytes that are not text]"));
+        assert_eq!(error(bytes), format!("Error: [{size} bytes that are not text]"));
+    }
+    for text in ["", "rain\tin\r\nUlm", "\u{1b}[1mbold\u{1b}[0m", "one \u{fffd} in a name", "漢字 é 👩\u{200d}🚀"]
+    {
+        assert_eq!(readable(text), text);
+    }
+    let huge = of(&"x".repeat(READ_CHARS_AT_MOST + 7));
+    assert!(huge.ends_with("\n[… cut, 7 more characters]"), "{}", huge.len());
 }

@@ -1,6 +1,9 @@
 //! Checks a call's arguments against its tool's JSON schema, and describes the first error in one sentence, so that a
 //! model can correct itself.
 //!
+//! Why not `jsonschema` alone: its errors name a keyword and a value, but not the argument that was meant by a misspelled
+//! one, and it corrects nothing; so it has the last word here, not the first.
+//!
 //! Common deviations of models are corrected if there is only one possible meaning and nothing is lost: arguments as
 //! the text of an object, a whole number or flag where a text is expected, digits where a number is expected, optional
 //! arguments that are null. To give good error messages, the keywords that most schemas use are checked here: `type`,

@@ -101,7 +101,7 @@ fn comes_to_an_end(root: &Value) -> Result<(), String> {
 fn nested(root: &Value, part: &Value, depth: usize, steps: &mut usize) -> Result<(), String> {
     *steps += 1;
     if depth > NESTED_AT_MOST || *steps > STEPS_AT_MOST {
-        return Err("the schema refers to itself without end".to_owned());
+        return Err("the schema refers to itself endlessly".to_owned());
     }
     let Some(keys) = part.as_object() else { return Ok(()) };
     let referred = keys.get("$ref").and_then(Value::as_str).and_then(|reference| referred(root, reference));
@@ -128,10 +128,10 @@ mod tests {
             (json!(3), "not an object"),
             (json!({ "type": "string" }), "arguments are an object"),
             (json!({ "type": ["object", "null"] }), "arguments are an object"),
-            (json!({ "$ref": "#" }), "without end"),
+            (json!({ "$ref": "#" }), "endlessly"),
             (
                 json!({ "allOf": [{ "$ref": "#/$defs/a" }], "$defs": { "a": { "anyOf": [{ "$ref": "#" }] } } }),
-                "without end",
+                "endlessly",
             ),
             (json!({ "properties": { "a": { "$ref": "https://example.com/a.json" } } }), "does not contain"),
             (json!({ "properties": { "a": { "$ref": "file:///etc/passwd" } } }), "does not contain"),

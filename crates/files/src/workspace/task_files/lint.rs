@@ -36,7 +36,7 @@ pub fn problems(path: &str, file: &TaskFile, known: &Known) -> Vec<Problem> {
         let (line, column) = file.position(issue.at);
         let what = format!("{} (column {column}, {})", issue.what, issue.code.word());
         let remedy = issue.code.remedy().to_owned();
-        Problem { severity: issue.severity, place: path.to_owned(), line: Some(line), what, remedy }
+        Problem { severity: issue.severity, place: path.to_owned(), line: Some(line), column: None, what, remedy }
     };
     lint(file, known).into_iter().map(problem).collect()
 }

@@ -53,7 +53,7 @@ impl Trouble {
                     existing name."
                 )
             }
-            Self::NotAFolder => format!("{path} is impossible: a part of it is a file."),
+            Self::NotAFolder => format!("{path} cannot exist: a part of it is a file."),
             Self::NotAFile => format!("{path} is not a regular file."),
             Self::TooLarge { most } => format!(
                 "{path} is larger than {} KiB: read it in parts; file tools change, rename and delete it once \

@@ -116,7 +116,7 @@ impl EventData for Blackboard {
         let key = if self.key.is_empty() { "an entry".to_owned() } else { with("", "", &self.key) };
         match &self.value {
             Some(value) => with(&format!("{who} wrote {key} on the blackboard"), ": ", value),
-            None => format!("{who} took {key} off the blackboard"),
+            None => format!("{who} removed {key} from the blackboard"),
         }
     }
 }

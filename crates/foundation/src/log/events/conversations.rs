@@ -167,7 +167,7 @@ impl EventData for Compaction {
             Self::Failed { why, .. } => with(&format!("{who} could not sum up its session"), ": ", why),
             Self::Done { turns, messages_dropped } => {
                 let turns = counted((*turns).into(), "turn", "turns");
-                let dropped = counted(*messages_dropped, "message", "messages") + " put away";
+                let dropped = counted(*messages_dropped, "message", "messages") + " dropped";
                 aside(&format!("{who} summed up its session"), &joined([Some(turns), Some(dropped)]))
             }
         }

@@ -121,7 +121,7 @@ pub enum AgentInput {
     Add { id: Option<Id>, profile: Id, position: [f64; 2], behaviour: Option<Behaviour>, exactly: bool },
     /// Took it out.
     Remove { agent: Id },
-    /// Told it what to do when nothing calls.
+    /// Told it what to do when it has nothing to do.
     SetBehaviour { agent: Id, behaviour: Behaviour },
     /// Gave it a new home.
     SetHome { agent: Id, position: [f64; 2] },

@@ -54,7 +54,7 @@ pub struct AgentAdded {
     pub name: Id,
     /// Its position, in units of the room.
     pub position: [f32; 2],
-    /// What it does when nothing calls.
+    /// What it does when it has nothing to do.
     pub behaviour: Behaviour,
 }
 

@@ -130,7 +130,7 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
         // It is marked as known without saying as which: the most similar one is assumed.
         ("KEEP" | "NONE" | "NOOP", None) => match case.similar.first() {
             Some(first) => done(Act::Keep { id: first.memory.id.clone() }),
-            None => instead("the model took it for known, but nothing similar is"),
+            None => instead("the model treated it as known, but nothing similar is known"),
         },
         ("UPDATE" | "DELETE" | "REMOVE", Some(known)) if known.memory.pinned => {
             instead(&format!("{} is pinned and can only be changed by a person", known.memory.id))
@@ -143,7 +143,7 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
             done(Act::Update { id: known.memory.id.clone(), candidate })
         }
         ("DELETE" | "REMOVE", Some(known)) => done(Act::Delete { id: known.memory.id.clone() }),
-        ("UPDATE" | "DELETE" | "REMOVE", None) => instead("the model named no memory that it was shown"),
+        ("UPDATE" | "DELETE" | "REMOVE", None) => instead("the model named a memory that it was not shown"),
         _ => instead("the model named no known action"),
     }
 }

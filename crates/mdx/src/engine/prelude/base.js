@@ -2,7 +2,7 @@
 // it. What comes back is what the engine calls.
 (function (native) {
   "use strict";
-  const { stringify, parse } = JSON;
+  const { stringify, parse } = JSON, { isView } = ArrayBuffer, Bytes = ArrayBuffer;
   const RealDate = Date;
   const define = (name, value) =>
     Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
@@ -105,6 +105,7 @@
   const rendered = (value) => {
     if (value === undefined) return "";
     if (typeof value === "string") return value.toWellFormed();
+    if (isView(value) || value instanceof Bytes) return `[${value.byteLength} bytes that are not text]`;
     if (typeof value === "object") return (stringify(value) ?? "").toWellFormed();
     return String(value).toWellFormed();
   };

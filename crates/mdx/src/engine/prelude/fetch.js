@@ -37,7 +37,7 @@
     get ok() { return this.status >= 200 && this.status < 300; }
     get bodyUsed() { return this.#isUsed; }
     #take() {
-      if (this.#isUsed) throw new TypeError("the body was read already");
+      if (this.#isUsed) throw new TypeError("the body has already been read");
       this.#isUsed = true;
       return this.#bytes;
     }
@@ -48,7 +48,7 @@
     async blob() { throw new TypeError("blob() is not available in a tool; use arrayBuffer()"); }
     async formData() { throw new TypeError("formData() is not available in a tool; use text()"); }
     clone() {
-      if (this.#isUsed) throw new TypeError("the body was read already");
+      if (this.#isUsed) throw new TypeError("the body has already been read");
       return new Response(this.#bytes, { status: this.status, headers: this.headers, url: this.url });
     }
     static json(value, options = {}) {
@@ -75,7 +75,7 @@
   };
   const fetch = async (input, options = {}) => {
     const asked = new Request(input, options);
-    if (!/^https?:/.test(asked.url)) throw new TypeError(`fetch takes http and https only, not ${asked.url}`);
+    if (!/^https?:/.test(asked.url)) throw new TypeError(`fetch only supports http and https, not ${asked.url}`);
     const body = sent(asked.body, asked.headers);
     const request = { kind: "fetch", method: asked.method, url: asked.url, headers: [...asked.headers], body };
     const answer = await world.request(request);

@@ -17,9 +17,9 @@
     const length = described(Object(list), "length");
     if (!length) {
       if (Object(list).length === undefined) return;
-      throw new TypeError("what has its length from elsewhere cannot be used as a list in a tool");
+      throw new TypeError("an object that inherits its length cannot be used as a list in a tool");
     }
-    if (!("value" in length)) throw new TypeError("what works out its length cannot be used as a list in a tool");
+    if (!("value" in length)) throw new TypeError("an object that computes its length cannot be used as a list in a tool");
     if (typeof length.value === "object" || !(length.value <= MAX_LENGTH)) {
       if (length.value !== undefined) throw tooLong();
     }
@@ -98,7 +98,7 @@
       }
       const text = String(this), part = String(wanted);
       if (text.length * part.length > MAX_COMPARISONS && text.length > part.length) {
-        throw new RangeError("the texts are too long to look for one in the other");
+        throw new RangeError("the texts are too long to search one for the other");
       }
       return apply(original, text, [part, ...rest]);
     } }[name]);

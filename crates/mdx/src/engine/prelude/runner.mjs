@@ -38,7 +38,7 @@ const writeFile = async (path, content) => {
 const WITHOUT_BODY = [204, 205, 304];
 const fetch = async (input, options) => {
   const asked = new Request(input, options);
-  if (!/^https?:/.test(asked.url)) throw new TypeError(`fetch takes http and https only, not ${asked.url}`);
+  if (!/^https?:/.test(asked.url)) throw new TypeError(`fetch only supports http and https, not ${asked.url}`);
   const body = asked.body === null ? null : await asked.text();
   const answer = await request({ kind: "fetch", method: asked.method, url: asked.url, headers: [...asked.headers], body });
   const bytes = WITHOUT_BODY.includes(answer.status) ? null : new Uint8Array(answer.body);
@@ -51,6 +51,7 @@ Object.assign(globalThis, { readFile, writeFile, fetch });
 const rendered = (value) => {
   if (value === undefined) return "";
   if (typeof value === "string") return wellFormed(value);
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes that are not text]`;
   if (typeof value === "object") return wellFormed(stringify(value) ?? "");
   return wellFormed(String(value));
 };

@@ -30,7 +30,7 @@
     const parts = [];
     const code = (at) => {
       const code = text.charCodeAt(at);
-      if (code > 255) throw new RangeError("btoa takes characters up to U+00FF");
+      if (code > 255) throw new RangeError("btoa only accepts characters up to U+00FF");
       return code || 0;
     };
     text = String(text);

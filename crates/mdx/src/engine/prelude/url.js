@@ -50,7 +50,7 @@
     #is; #params;
     constructor(address, base) {
       const read = native.url(String(address).toWellFormed(), base === undefined ? undefined : String(base).toWellFormed());
-      if (!read) throw new TypeError(`"${address}" is not an address`);
+      if (!read) throw new TypeError(`"${address}" is not a valid address`);
       this.#is = JSON.parse(read);
     }
     static canParse(address, base) {

@@ -443,10 +443,10 @@ impl State {
                 self.images.push(AgentImage { media_type: image.mime_type, base64: image.data });
                 words
             }
-            ContentBlock::Image(_) => "[an image that cannot be kept is left out]".to_owned(),
-            ContentBlock::Audio(_) => "[a sound, which is not played here]".to_owned(),
+            ContentBlock::Image(_) => "[an image was left out: it cannot be kept]".to_owned(),
+            ContentBlock::Audio(_) => "[audio, which cannot be played here]".to_owned(),
             ContentBlock::ResourceLink(link) => plain(&link.uri, TITLE_CHARS),
-            _ => "[something that is not shown here]".to_owned(),
+            _ => "[content of an unsupported kind]".to_owned(),
         }
     }
 
@@ -551,7 +551,7 @@ mod tests {
         turn.update(said("See "), here);
         shows("image/png");
         shows("text/html");
-        assert_eq!(turn.take().words, "See [an image (image/png), 1 KB][an image that cannot be kept is left out]");
+        assert_eq!(turn.take().words, "See [an image (image/png), 1 KB][an image was left out: it cannot be kept]");
         let images = turn.take_report(true).0.images;
         assert_eq!(images, [AgentImage { media_type: "image/png".into(), base64: "aGk=".into() }]);
     }

@@ -62,7 +62,7 @@ impl Collector {
     /// Adds an image.
     pub fn image(&mut self, media_type: &str, base64: &str) {
         if !is_kept(media_type, base64, self.answer.images.len()) {
-            return self.text("[an image that cannot be shown is left out]");
+            return self.text("[an image was left out: it cannot be shown]");
         }
         self.answer.images.push((media_type.to_owned(), base64.to_owned()));
     }
@@ -70,7 +70,7 @@ impl Collector {
     /// Adds data.
     pub fn data(&mut self, data: Value) {
         if data.to_string().len() > self.chars_at_most.saturating_mul(4) {
-            return self.text("[data that is too long is left out]");
+            return self.text("[data was left out: it is too long]");
         }
         self.answer.data = Some(data);
     }
@@ -82,8 +82,8 @@ impl Collector {
             ContentBlock::Image(image) => self.image(&image.mime_type, &image.data),
             ContentBlock::Resource(resource) => self.contents(&resource.resource),
             ContentBlock::ResourceLink(link) => self.text(&format!("[a resource: {}]", plain(&link.uri, 400))),
-            ContentBlock::Audio(_) => self.text("[audio that is not kept]"),
-            _ => self.text("[something that is not known here]"),
+            ContentBlock::Audio(_) => self.text("[audio, which is not kept]"),
+            _ => self.text("[content of an unsupported kind]"),
         }
     }
 
@@ -93,9 +93,9 @@ impl Collector {
             ResourceContents::TextResourceContents { text, .. } => self.text(text),
             ResourceContents::BlobResourceContents { blob, mime_type, .. } => match mime_type.as_deref() {
                 Some(kind) if kind.starts_with("image/") => self.image(kind, blob),
-                _ => self.text("[bytes that are not shown here]"),
+                _ => self.text("[binary data, which is not shown]"),
             },
-            _ => self.text("[something that is not known here]"),
+            _ => self.text("[content of an unsupported kind]"),
         }
     }
 
@@ -152,7 +152,7 @@ mod tests {
         let mut collector = Collector::new(10_000);
         messages.iter().for_each(|message| collector.message(message));
         let answer = collector.done();
-        assert_eq!(answer.text, "user: Look:\nuser:\nassistant:\na note\nuser:\n[bytes that are not shown here]");
+        assert_eq!(answer.text, "user: Look:\nuser:\nassistant:\na note\nuser:\n[binary data, which is not shown]");
         assert_eq!(answer.images, [("image/png".to_owned(), bytes)]);
     }
 

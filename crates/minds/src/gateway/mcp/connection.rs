@@ -643,7 +643,7 @@ impl ServerChannel {
                 result.messages.iter().for_each(|message| collector.message(message));
             }
             _ => {
-                let what = "the server's answer is not of the requested kind";
+                let what = "the server's answer is not of the requested type";
                 return Err(McpFailure::new(McpFault::Protocol, what, ""));
             }
         }

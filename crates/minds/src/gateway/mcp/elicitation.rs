@@ -176,7 +176,7 @@ impl FormField {
             // Who says nothing to a yes or no says no.
             return match (self.required, &self.kind) {
                 (true, FieldKind::Flag) => Ok(Some(Value::Bool(false))),
-                (true, _) => Err("is to be filled in".to_owned()),
+                (true, _) => Err("is missing".to_owned()),
                 (false, _) => Ok(None),
             };
         };
@@ -192,7 +192,7 @@ impl FormField {
             FieldKind::Flag => match text.trim().to_lowercase().as_str() {
                 "true" | "yes" | "y" | "1" => Value::Bool(true),
                 "false" | "no" | "n" | "0" => Value::Bool(false),
-                _ => return Err("is yes or no".to_owned()),
+                _ => return Err("must be yes or no".to_owned()),
             },
             FieldKind::Choice { choices } => {
                 let named = |choice: &&(String, String)| choice.0 == text || choice.1 == text;
@@ -200,7 +200,7 @@ impl FormField {
                     Some((value, _)) => Value::String(value.clone()),
                     None => {
                         let all: Vec<&str> = choices.iter().map(|(value, _)| value.as_str()).collect();
-                        return Err(format!("is one of: {}", all.join(", ")));
+                        return Err(format!("must be one of: {}", all.join(", ")));
                     }
                 }
             }
@@ -216,13 +216,13 @@ fn number(text: &str, whole: bool, least: Option<&Number>, most: Option<&Number>
         false => text.parse::<f64>().ok().and_then(Number::from_f64),
     };
     let Some(parsed) = parsed else {
-        return Err(if whole { "is a whole number".to_owned() } else { "is a number".to_owned() });
+        return Err(if whole { "must be a whole number".to_owned() } else { "must be a number".to_owned() });
     };
     let value = parsed.as_f64().unwrap_or_default();
     let bound = |number: Option<&Number>| number.and_then(Number::as_f64);
     match (bound(least), bound(most)) {
-        (Some(least), _) if value < least => Err(format!("is at least {least}")),
-        (_, Some(most)) if value > most => Err(format!("is at most {most}")),
+        (Some(least), _) if value < least => Err(format!("must be at least {least}")),
+        (_, Some(most)) if value > most => Err(format!("must be at most {most}")),
         _ => Ok(Value::Number(parsed)),
     }
 }
@@ -282,12 +282,12 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told_and_does_not_go_back() {
         for (given, told) in [
-            (json!({}), "branch: is to be filled in"),
+            (json!({}), "branch: is missing"),
             (json!({ "branch": "x".repeat(11) }), "branch: has 11 characters"),
-            (json!({ "branch": "x", "depth": 10 }), "depth: is at most 9"),
-            (json!({ "branch": "x", "depth": "two" }), "depth: is a whole number"),
-            (json!({ "branch": "x", "force": "perhaps" }), "force: is yes or no"),
-            (json!({ "branch": "x", "level": "middle" }), "level: is one of: l, h"),
+            (json!({ "branch": "x", "depth": 10 }), "depth: must be at most 9"),
+            (json!({ "branch": "x", "depth": "two" }), "depth: must be a whole number"),
+            (json!({ "branch": "x", "force": "perhaps" }), "force: must be yes or no"),
+            (json!({ "branch": "x", "level": "middle" }), "level: must be one of: l, h"),
             (json!({ "branch": "x", "other": 1 }), "there is no field \"other\""),
         ] {
             let why = content(given).expect_err("it does not fit");

@@ -66,7 +66,7 @@ impl McpFailure {
         let what = match (answer.text.trim().is_empty(), &answer.data) {
             (false, _) => answer.text.clone(),
             (true, Some(data)) => data.to_string(),
-            (true, None) => "it did not work, and the server does not say why".to_owned(),
+            (true, None) => "it failed, and the server gave no reason".to_owned(),
         };
         Self { given: Some(Box::new(answer)), ..Self::new(McpFault::Refused, what, "") }
     }

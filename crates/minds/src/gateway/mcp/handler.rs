@@ -161,8 +161,8 @@ impl ClientHandler for Handler {
                     return Ok(said.with_stop_reason(sampled.stop_reason));
                 }
                 Some(McpReply::Refused { why }) => why,
-                _ if !is_asked => "too much is asked at once".to_owned(),
-                _ => "the call for which this was asked is over".to_owned(),
+                _ if !is_asked => "too many requests at once".to_owned(),
+                _ => "the call that this belongs to has ended".to_owned(),
             };
             let code = if may_sample { REJECTED } else { ErrorCode::METHOD_NOT_FOUND };
             Err(rmcp::ErrorData::new(code, why, None))

@@ -116,7 +116,7 @@ pub fn tools(listed: Vec<ListedTool>, count: usize, tools_at_most: usize) -> (Ve
                 Some("its name has invalid characters")
             }
             () if tool.name.chars().count() > NAME_CHARS_AT_MOST => Some("its name is too long"),
-            () if tools.iter().any(|known| known.name == tool.name) => Some("there are two of this name"),
+            () if tools.iter().any(|known| known.name == tool.name) => Some("there are two with this name"),
             () if is_too_long(&tool.schema) => Some("the description of its arguments is too long"),
             () => None,
         };

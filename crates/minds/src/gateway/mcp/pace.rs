@@ -1,5 +1,5 @@
-//! How soon a server that says that its lists changed is asked for them again: at once, and later and later where it
-//! says so without end. Pure.
+//! How soon a server that reports changed lists is asked for them again: immediately, and after longer and longer
+//! delays if it keeps reporting changes. Pure.
 
 use std::time::Duration;
 

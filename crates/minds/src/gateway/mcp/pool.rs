@@ -176,7 +176,7 @@ impl Pool {
         let failure = match self.servers.get(key) {
             Some(kept) => match kept.orders.try_send(Order::Call(call)) {
                 Ok(()) => return,
-                Err(mpsc::error::TrySendError::Full(_)) => "too many calls wait for this server",
+                Err(mpsc::error::TrySendError::Full(_)) => "too many calls are waiting for this server",
                 Err(mpsc::error::TrySendError::Closed(_)) => gone,
             },
             None => gone,
@@ -282,7 +282,7 @@ impl ServerTask {
         self.orders.close();
         while let Some(order) = self.orders.recv().await {
             if let Order::Call(call) = order {
-                self.refuse(call, McpFailure::new(McpFault::Gone, "the server was ended", ""));
+                self.refuse(call, McpFailure::new(McpFault::Gone, "the server was stopped", ""));
             }
         }
     }

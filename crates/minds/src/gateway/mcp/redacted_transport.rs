@@ -1,5 +1,5 @@
-//! Takes the values of a person's variables out of everything that a server says, before anything else sees it: results
-//! with their data, lists, errors, progress and questions alike.
+//! Removes the values of a person's variables from everything that a server sends, before anything else sees it:
+//! results with their data, lists, errors, progress and questions.
 
 use std::borrow::Cow;
 

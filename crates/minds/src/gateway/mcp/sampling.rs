@@ -1,5 +1,5 @@
-//! What a server asks a model while it carries out a call, as it came: bounded words and no more. Pure: its words are
-//! data. What it wishes of the model itself (which one, how inventive, with which context) is not taken up.
+//! A server's question to a model during a call, as received: a bounded text and nothing else. Pure: the text is data.
+//! The server's preferences for the model (which one, its temperature, which context) are ignored.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -27,7 +27,7 @@ pub(super) enum SseError {
     /// As the transport over streamable HTTP says it.
     #[error("HTTP {}", .0.as_u16())]
     Status(StatusCode),
-    #[error("it answers with {0:?} and not with a stream of events")]
+    #[error("it answered with {0:?} instead of an event stream")]
     NoEvents(String),
     #[error("it does not say where to send messages")]
     NoEndpoint,

@@ -4,7 +4,7 @@
 //! `SLACK_WEBHOOK_URL` for a webhook, which can only post. Without either, messages are exchanged through files. In
 //! reading order: messages between the world and the worker ([`messages`]), Slack's responses and their meaning
 //! (`wire`), one request with its retries (`api_client`), sending (`sending`), reading (`polling`) and the worker's
-//! part (`worker`). The systems are in `slack_calls`.
+//! part (`worker`). The systems are in `slack_systems`.
 
 mod api_client;
 pub mod messages;

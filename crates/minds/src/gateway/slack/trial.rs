@@ -30,7 +30,7 @@ pub fn try_slack(
     let runtime = match Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            let problem = Problem::error("Slack", format!("nothing can be asked: {error}"), "free some memory");
+            let problem = Problem::error("Slack", format!("no request can be sent: {error}"), "free some memory");
             return vec![("Slack".to_owned(), Err(problem))];
         }
     };

@@ -1,4 +1,5 @@
-//! What a person can do in the window, as data: drawn once, done in one place, undone from there.
+//! Everything that a person can do in the window, as data: panes return commands, one place carries them out, and each
+//! can be undone from there.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! What comes into the room and goes out of it, as commands: agents, elements and relationships, each with what takes
-//! it back.
+//! Commands that add agents, elements and relationships to the room or remove them, each with its inverse.
 
 use bevy::math::Vec2;
 use egui::Modifiers;

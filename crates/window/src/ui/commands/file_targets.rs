@@ -1,5 +1,5 @@
-//! What commands about files are about: a row of the list of files, the files that go with it, and what these are to
-//! the room.
+//! The targets of commands about files: the selected row of the file list, the files that belong to it, and what these
+//! are in the room.
 
 use crate::base::Id;
 

@@ -1,5 +1,5 @@
-//! Slow work that a pane asks for: it runs beside the frames, can be seen and cancelled in the window, and its result
-//! comes back to the pane.
+//! Slow work that a pane requests: it runs in the background, is shown in the window and can be cancelled, and its
+//! result is passed back to the pane.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The keyboard: which commands of the table the keys of a frame ask for, and how keys are shown.
+//! Keyboard shortcuts: which commands of the table the keys of a frame invoke, and how keys are shown.
 
 use egui::{Context, Event, Id, Key, KeyboardShortcut, Ui};
 

@@ -1,4 +1,4 @@
-//! Texts with links, as panes show them: a link that is clicked is asked about before it opens.
+//! Links in texts of panes: a clicked link opens only after a confirmation.
 
 use egui::Ui;
 

@@ -1,5 +1,5 @@
-//! The table of commands as people and programs read it: for `workshop --help-keys` and for the page of keys among the
-//! documents.
+//! The table of commands as text for people and programs: for `workshop --help-keys` and for the page of keys in the
+//! documentation.
 
 use std::fmt::Write;
 

@@ -1,5 +1,4 @@
-//! What a person can do in the window: one table of commands with their keys and menus, what each comes to, and what
-//! takes it back.
+//! Everything that a person can do in the window: one table of commands with their keys, menus, effects and inverses.
 
 mod command;
 pub mod create;

@@ -1,4 +1,4 @@
-//! Every text of the commands, beside the table of commands.
+//! All texts of the commands that are not in the table.
 
 /// Shown if an agent cannot stay where it was put.
 pub(super) const LIFTED: &str =

@@ -1,4 +1,4 @@
-//! What can be taken back, and done again.
+//! The undo and redo history.
 
 use crate::ui::commands::RoomAct;
 use crate::workspace::vfs::NewFile;

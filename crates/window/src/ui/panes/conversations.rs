@@ -1,4 +1,4 @@
-//! The conversations at the side: which go on and which are over, the open one to read and to join.
+//! The pane of conversations: which are running and which have ended, and the selected one, to read and to join.
 
 mod texts;
 

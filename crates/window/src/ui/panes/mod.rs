@@ -1,5 +1,5 @@
-//! What can be seen in the window, each by itself: the room, files, texts, the graph with workflows, the log, what
-//! agents have in common, and what is selected.
+//! The panes of the window: the room, files, the editor, the graph with workflows, the event log, the blackboard, the
+//! inspector and others.
 
 pub mod blackboard;
 pub mod canvas;

@@ -1,5 +1,5 @@
-//! What a pane is that is added to the window in one file: its own state, its commands with their keys and menus, and
-//! slow work whose result comes back to it.
+//! The interface of a pane that is added to the window in one file: its state, its commands with their keys and menus,
+//! and slow work whose result is passed back to it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The shelf at the left: who could come into the room and what could stand in it, to be dragged there.
+//! The shelf: agents and elements that can be dragged into the room.
 
 mod texts;
 

@@ -1,5 +1,5 @@
-//! The question which coding agent of the person's own is to move in: which there are, how each is started, whether the
-//! person allowed it, a test, and what it is called in the room.
+//! The dialog that adds a coding agent of the person: the available ones, how each is started, whether it is allowed, a
+//! test, and its name in the room.
 
 use egui::{Label, RichText, Ui};
 

@@ -1,4 +1,4 @@
-//! Questions that stand in front of everything: names of scenes, restarting a scene, opening a link.
+//! Modal dialogs: names of scenes, restarting a scene, opening a link.
 
 use egui::{Response, RichText, Ui};
 

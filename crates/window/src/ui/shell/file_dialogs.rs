@@ -1,5 +1,4 @@
-//! Asks the person for a file or a folder of the computer: what to import, where an export goes, which workspace to
-//! open.
+//! Asks the person for a file or folder on the computer: what to import, where to export, which workspace to open.
 
 use std::path::PathBuf;
 

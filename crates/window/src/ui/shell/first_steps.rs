@@ -1,5 +1,5 @@
-//! The first minute: three steps on a small card in the room, each ticked off when the person has taken it, with an
-//! arrow to the place for the next.
+//! The first steps: three steps on a small card in the room, each ticked off when the person has done it, with an arrow
+//! to the place of the next one.
 
 use egui::{
     Area, CornerRadius, Id as WidgetId, LayerId, Order, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, vec2,

@@ -1,4 +1,5 @@
-//! The keys, for people: those of the [table of commands](crate::ui::commands::table), and what the mouse does.
+//! The list of shortcuts: the keys of the [table of commands](crate::ui::commands::table), and the gestures of the
+//! mouse.
 
 use egui::{RichText, Ui};
 

@@ -1,4 +1,4 @@
-//! The window as a whole: which panels there are, where they stand, and the room in the middle.
+//! The window as a whole: its panels and their places, and the room in the middle.
 
 mod coding_agent_dialog;
 pub mod dialogs;

@@ -1,4 +1,4 @@
-//! A notice as a card that can be put aside, and the button that leads to what it is about.
+//! A notice as a card that can be dismissed, and the button that leads to its subject.
 
 use egui::{RichText, Ui};
 

@@ -1,4 +1,4 @@
-//! Everything that is wrong now and everything that was told lately, put aside or not, as a list.
+//! The list of all current problems and recent notices, including dismissed ones.
 
 use egui::{RichText, ScrollArea, Ui};
 

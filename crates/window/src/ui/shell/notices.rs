@@ -1,9 +1,9 @@
-//! What went wrong and how things went, as cards that can be put aside. Nothing that
-//! was put aside is lost: [`notice_list`](crate::ui::shell::notice_list) shows it again.
+//! Problems and results of actions, as cards that can be dismissed. Nothing is lost by that:
+//! [`notice_list`](crate::ui::shell::notice_list) still shows it.
 //!
-//! Why not `egui-notify` 0.23 (egui 0.36): a toast of it is a caption that a painter draws, with a cross at most. It
-//! holds no button, so that nothing would lead to the file, setting, agent or element that a notice is about, and it
-//! tells screen readers and tests nothing. It goes by its clock, while a problem here stays as long as it is one.
+//! Why not `egui-notify` 0.23 (egui 0.36): its toasts are captions drawn by a painter, with a close button at most.
+//! They cannot hold a button, so nothing would lead to the file, setting, agent or element that a notice is about, and
+//! screen readers and tests cannot see them. They expire after a time, while a problem here stays until it is solved.
 
 use egui::{Align2, Area, Id as WidgetId, Order, Ui};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 
-use egui::{Align2, Key, Modifiers, RichText, ScrollArea, Ui, Window};
+use egui::{Align2, Key, Modifiers, Painter, RichText, ScrollArea, Ui, Window};
 
 use crate::base::Id;
 use crate::base::hash::HashWriter;
@@ -14,8 +14,9 @@ use crate::ui::shell::texts::palette as texts;
 use crate::ui::slash_commands;
 use crate::ui::state::FrontPanel;
 use crate::ui::state::dock::Tab;
-use crate::ui::widgets::{self, fuzzy_search, text_format};
+use crate::ui::widgets::{self, fuzzy_search, menu, text_format};
 use crate::ui::{Command, ViewerContext};
+use crate::view::paint;
 use crate::view::pick::Thing;
 use crate::view::theme::{DIALOG, SPACE, TYPE};
 use crate::workspace::vfs::FileInfo;
@@ -67,6 +68,8 @@ struct PaletteEntry {
     words: String,
     about: String,
     does: EntryAction,
+    /// What the agent looks like that it is about, if it is about one.
+    face: Option<Id>,
 }
 
 /// What the palette found last, so that thousands of lines are looked through only when something changed.
@@ -107,7 +110,10 @@ fn made_from(cx: &ViewerContext<'_>, files: &[FileInfo]) -> MadeFrom {
         // Hashing into memory does not fail.
         let _ = names.write_all(text.as_bytes()).and_then(|()| names.write_all(b"\0"));
     };
-    room.agents.iter().for_each(|agent| put(&agent.name));
+    for agent in &room.agents {
+        put(&agent.name);
+        put(&agent.look);
+    }
     cx.recent.own_commands.values().flatten().for_each(|command| put(&command.name));
     room.elements.iter().for_each(|element| put(&element.label));
     room.profiles.iter().for_each(|profile| put(&profile.name));
@@ -120,7 +126,8 @@ fn made_from(cx: &ViewerContext<'_>, files: &[FileInfo]) -> MadeFrom {
 
 fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEntry> {
     let ViewerContext { room, table, .. } = *cx;
-    let line = |words: String, about: &str, does| PaletteEntry { words, about: about.to_owned(), does };
+    let line = |words: String, about: &str, does| PaletteEntry { words, about: about.to_owned(), does, face: None };
+    let with_face = |look: &Id, line: PaletteEntry| PaletteEntry { face: Some(look.clone()), ..line };
     let window =
         |commands: Vec<WindowCommand>| EntryAction::Commands(commands.into_iter().map(Command::Window).collect());
     // What is to be pressed, or what the command is about.
@@ -160,16 +167,14 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEntr
         ));
     }
     for agent in &room.agents {
-        lines.push(line(
-            agent.name.to_string(),
-            texts::AGENT,
-            window(vec![WindowCommand::Select(vec![Thing::Agent(agent.id.clone())]), WindowCommand::Frame]),
-        ));
+        let does = window(vec![WindowCommand::Select(vec![Thing::Agent(agent.id.clone())]), WindowCommand::Frame]);
+        lines.push(with_face(&agent.look, line(agent.name.to_string(), texts::AGENT, does)));
     }
     for agent in &room.agents {
         for command in slash_commands::known(cx, &agent.id) {
             let begins = WindowCommand::BeginTask { agent: agent.id.clone(), text: slash_commands::begun(command) };
-            lines.push(line(texts::own_command(&agent.name, &command.name), &command.about, window(vec![begins])));
+            let words = texts::own_command(&agent.name, &command.name);
+            lines.push(with_face(&agent.look, line(words, &command.about, window(vec![begins]))));
         }
     }
     for element in &room.elements {
@@ -177,7 +182,8 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEntr
         lines.push(line(element.label.to_string(), &text_format::capitalised(&element.kind), does));
     }
     for profile in room.profiles.iter() {
-        lines.push(line(texts::new_agent(&profile.name), texts::AGENT, EntryAction::NewAgent(profile.id.clone())));
+        let does = EntryAction::NewAgent(profile.id.clone());
+        lines.push(with_face(&profile.look, line(texts::new_agent(&profile.name), texts::AGENT, does)));
     }
     // What the room knows is there before the list of all files is read.
     let read = files.iter().filter(|file| file.is_there).map(|file| &file.path);
@@ -241,12 +247,21 @@ pub fn palette_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Palette) -> Vec
             ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
                 for (index, line) in found.iter().enumerate() {
-                    let text = RichText::new(&line.words).size(TYPE[1]);
+                    let words = match &line.face {
+                        Some(_) => menu::with_room_for_picture(&line.words),
+                        None => line.words.clone(),
+                    };
+                    let text = RichText::new(words).size(TYPE[1]);
                     let button = egui::Button::selectable(index == chosen, text)
                         .right_text(widgets::small(line.about.as_str(), theme))
                         .min_size(egui::vec2(ui.available_width(), ui.spacing().interact_size.y));
                     let row = ui.add(button);
                     widgets::name(&row, texts::line_name(&line.words));
+                    if let Some(look) = &line.face {
+                        menu::picture(ui, &row, |painter: &Painter, place| {
+                            paint::portrait(painter, place, look, cx.art);
+                        });
+                    }
                     if row.clicked() {
                         picked = Some(index);
                     }
@@ -285,7 +300,8 @@ mod tests {
     use super::*;
     use crate::mind::OwnCommand;
     use crate::ui::UiState;
-    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing::{Stage, drawings, pane_of, sample_room};
+    use crate::view::art::Art;
     use crate::view::model::RoomModel;
     use crate::view::workflows::{WorkflowView, WorkflowsView};
     use egui_kittest::Harness;
@@ -325,6 +341,19 @@ mod tests {
         let state = &window.state().state;
         assert_eq!(*state.selection.things(), [Thing::Agent("bram-1".into())].into());
         assert_eq!(state.view.camera.middle, window.state().room.agents[1].position);
+    }
+
+    #[test]
+    fn lines_about_agents_have_their_faces_and_no_others_have() {
+        for (typed, line, is_of_agent) in [("bram", "Bram", true), ("evening", "Open scene evening", false)] {
+            let mut window = palette(typed);
+            let art = Art::load(&window.ctx, 1.0).0;
+            window.state_mut().art = Some(art);
+            window.run_steps(2);
+            let row = window.get_by_label(&texts::line_name(line)).rect();
+            let has_face = drawings(&window).iter().any(|drawing| row.contains(drawing.center()));
+            assert_eq!(has_face, is_of_agent, "{line}");
+        }
     }
 
     #[test]
@@ -386,6 +415,7 @@ mod tests {
             words: format!("Open file agents/of/some/folder/agent-{number}.md"),
             about: String::new(),
             does: EntryAction::Command("view.theme"),
+            face: None,
         };
         let many: Vec<PaletteEntry> = (0..10_000).map(line).collect();
         let began = std::time::Instant::now();

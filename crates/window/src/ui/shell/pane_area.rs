@@ -1,4 +1,4 @@
-//! Draws the panes of the studio where they stand.
+//! Draws the panes in their places.
 
 use egui::{Color32, Frame, Margin, RichText, Stroke, Ui, Visuals, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, TabState, TileId, Tiles, UiResponse};
@@ -11,6 +11,7 @@ use crate::ui::panes::{conversations, editor, event_log, explorer, graph, inspec
 use crate::ui::shell::texts::pane_area as texts;
 use crate::ui::state::RoomView;
 use crate::ui::state::dock::{self, Dock, Tab};
+use crate::ui::widgets::focus;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::{Command, widgets};
 use crate::view::model::RoomModel;
@@ -36,16 +37,19 @@ pub(super) struct Panes<'a> {
     look: Look<'a>,
     view: RoomView,
     commands: Vec<Command>,
+    /// Whether a key leads the focus on in this frame.
+    is_focus_led_on: bool,
 }
 
 impl<'a> Panes<'a> {
     pub(super) fn new(panes: &'a mut PaneStates, room: &'a mut RoomModel, look: Look<'a>) -> Self {
-        Self { panes, room, view: look.ui.view.clone(), look, commands: Vec::new() }
+        Self { panes, room, view: look.ui.view.clone(), look, commands: Vec::new(), is_focus_led_on: false }
     }
 
     /// Draws all of them in what is left of the window.
     pub(super) fn show(mut self, root: &mut Ui) -> Drawn {
         let width = root.available_width();
+        self.is_focus_led_on = focus::is_led_on(root.ctx());
         let (ui_state, theme) = (self.look.ui, self.look.theme);
         let mut dock = ui_state.dock.clone();
         dock.is_narrow = width < NARROW_POINTS;
@@ -127,7 +131,7 @@ impl<'a> Panes<'a> {
 impl Panes<'_> {
     /// The room: first input, then dragged things at their new positions, then the picture.
     fn room_pane(&mut self, ui: &mut Ui) {
-        let Self { panes, room, look, view, commands } = self;
+        let Self { panes, room, look, view, commands, .. } = self;
         egui::CentralPanel::default().frame(Frame::NONE).show(ui, |ui| {
             let mut above = story::above_strip(ui, &look.at(room));
             panes.canvas.spread_out(&above, &look.at(room), view).apply(room);
@@ -175,6 +179,15 @@ impl Behavior<Tab> for Panes<'_> {
             tab => WindowCommand::CloseTab(tab.clone()).into(),
         }));
         false
+    }
+
+    // The ground beside the tabs and the edges between panes are for the mouse alone.
+    fn is_tile_draggable(&self, _: &Tiles<Tab>, _: TileId) -> bool {
+        !self.is_focus_led_on
+    }
+
+    fn is_container_resizable(&self, _: &Tiles<Tab>, _: TileId) -> bool {
+        !self.is_focus_led_on
     }
 
     fn simplification_options(&self) -> SimplificationOptions {

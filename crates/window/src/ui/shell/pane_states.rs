@@ -1,4 +1,4 @@
-//! What the panes and the parts of the shell keep between frames, each by itself.
+//! The state that panes and parts of the shell keep between frames.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Who answers: the providers there are, what each needs, which model, and trying one out.
+//! The menu of providers: what each needs, its model, and a test.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Providers that fail, as notices: one for each, with how often it failed.
+//! Notices about failing providers: one for each, with the number of failures.
 
 use egui::Ui;
 

@@ -1,7 +1,7 @@
-//! The bar below the room: gives an agent a task, says how work stands, and stops, pauses and steers it. What a
-//! person must decide stands above it.
+//! The bar below the room: gives an agent a task, shows the state of work, and stops, pauses and controls it. Approvals
+//! are shown above it.
 
-use egui::{Painter, Popup, PopupCloseBehavior, RichText, Ui};
+use egui::{Painter, Popup, PopupCloseBehavior, RichText, TextWrapMode, Ui};
 
 use super::waiting_step;
 use crate::base::Id;
@@ -9,6 +9,7 @@ use crate::kernel::KernelCommand;
 use crate::simulation::TaskCommand;
 use crate::ui::approval_card::{CardSize, Turn, approval_card};
 use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::faces::face_ui;
 use crate::ui::panes::canvas::shows_what_happens;
 use crate::ui::shell::texts::run_bar as texts;
 use crate::ui::slash_commands;
@@ -28,23 +29,56 @@ pub struct RunBar {
     task: String,
     /// Whether the cursor is to be put at the end of the task.
     goes_on: bool,
+    widths: Widths,
+}
+
+/// How wide the parts of the bar were in the last frame, in points, whose size the person's fonts decide.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Widths {
+    /// Who is to do it.
+    entry: f32,
+    /// The earlier tasks, and the button that gives the task.
+    run: f32,
+    /// The buttons that pause, resume, stop and limit work.
+    buttons: f32,
+}
+
+impl Default for Widths {
+    fn default() -> Self {
+        Self { entry: 160.0, run: 104.0, buttons: 230.0 }
+    }
+}
+
+impl Widths {
+    /// How wide everything beside the task is where the bar has one row and its parts are this far from each other: the
+    /// agent, the buttons of the task, the status of work, and its buttons. What the status says does not count: while
+    /// it changes, nothing moves.
+    fn beside_task(self, whole: f32, gap: f32) -> f32 {
+        self.entry + self.run + status_points(whole) + self.buttons + 4.0 * gap
+    }
+
+    fn differs(self, other: Self) -> bool {
+        let parts = [(self.entry, other.entry), (self.run, other.run), (self.buttons, other.buttons)];
+        parts.iter().any(|(one, other)| (one - other).abs() > 0.5)
+    }
 }
 
 impl RunBar {
     /// Begins a task for an agent, for the person to continue.
     pub(super) fn begin(&mut self, agent: Id, task: String) {
-        *self = Self { agent: Some(agent), task, goes_on: true };
+        *self = Self { agent: Some(agent), task, goes_on: true, widths: self.widths };
     }
 }
 
-/// Narrower windows have the bar in two rows.
-const ONE_ROW_POINTS: f32 = 960.0;
-/// The task has at least this much where the window is not narrower.
+/// The task has at least this much in one row with everything else; where that does not fit, the bar has two rows.
 const TASK_POINTS: f32 = 320.0;
-/// The width of the other parts of the bar: the agent, the earlier tasks with the button, the status of work.
+/// The task has this much in the narrowest window.
+const LEAST_TASK_POINTS: f32 = 60.0;
+/// The width of the name of whoever is to do it.
 const ENTRY_POINTS: f32 = 150.0;
-const RUN_POINTS: f32 = 116.0;
-const STEER_POINTS: f32 = 430.0;
+/// The status of work has this share of a bar of one row, within these bounds; where it says more, it is cut.
+const STATUS_SHARE: f32 = 0.2;
+const STATUS_POINTS: std::ops::RangeInclusive<f32> = 170.0..=340.0;
 
 /// The maximum number of parallel pieces that the bar offers.
 const MOST_AT_ONCE: u32 = 16;
@@ -54,6 +88,8 @@ const DEEPEST: u32 = 12;
 const TASKS_OFFERED: usize = 12;
 /// What the card of a question takes here: who wants what and what may go wrong, and what would happen.
 pub const CARD: CardSize = CardSize { head: 54.0, preview: 64.0 };
+/// The side of a face in that menu.
+const FACE_POINTS: f32 = 22.0;
 /// How many agents the menu of running work names.
 const PIECES_SHOWN: usize = 40;
 
@@ -77,20 +113,28 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
         ui.horizontal_wrapped(|ui| own.goes_on |= slash_commands::suggestions_ui(ui, known, &mut own.task));
     }
     // In the order of Tab: agent, task, run; then the status of work.
-    let is_wide = ui.available_width() >= ONE_ROW_POINTS;
+    let (before, gap, whole) = (own.widths, ui.spacing().item_spacing.x, ui.available_width());
+    let is_one_row = whole - before.beside_task(whole, gap) >= TASK_POINTS;
+    let status = if is_one_row { status_points(whole) } else { (whole - before.buttons - gap).max(0.0) };
     ui.horizontal(|ui| {
-        entry_ui(ui, cx, own);
-        let right = if is_wide { STEER_POINTS } else { 0.0 };
-        let width = (ui.available_width() - right - RUN_POINTS).max(TASK_POINTS.min(ui.available_width() - RUN_POINTS));
-        task_ui(ui, cx, own, width, &mut commands);
-        if is_wide {
-            steer_ui(ui, cx, &mut commands);
+        own.widths.entry = ui.scope(|ui| entry_ui(ui, cx, own)).response.rect.width();
+        task_ui(ui, cx, own, if is_one_row { status + before.buttons + 2.0 * gap } else { 0.0 }, &mut commands);
+        if is_one_row {
+            own.widths.buttons = steer_ui(ui, cx, (status, status), &mut commands);
         }
     });
-    if !is_wide {
-        ui.horizontal(|ui| steer_ui(ui, cx, &mut commands));
+    if !is_one_row {
+        own.widths.buttons = ui.horizontal(|ui| steer_ui(ui, cx, (0.0, status), &mut commands)).inner;
+    }
+    if own.widths.differs(before) {
+        ui.ctx().request_discard("parts of the run bar have another width");
     }
     commands
+}
+
+/// How wide the status of work is in a bar of one row that is this wide.
+fn status_points(whole: f32) -> f32 {
+    (whole * STATUS_SHARE).clamp(*STATUS_POINTS.start(), *STATUS_POINTS.end())
 }
 
 fn act(command: KernelCommand) -> Command {
@@ -158,8 +202,11 @@ fn entry(cx: &ViewerContext<'_>, own: &RunBar) -> Option<Id> {
     chosen.or_else(selected).or_else(leads).or_else(|| all().next().cloned())
 }
 
-fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, width: f32, commands: &mut Vec<Command>) {
+/// The task and the buttons that give it, in the rest of the row but for so many points at its end.
+fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, kept_free: f32, commands: &mut Vec<Command>) {
     let agent = entry(cx, own);
+    let gap = ui.spacing().item_spacing.x;
+    let width = (ui.available_width() - gap - own.widths.run - kept_free).max(LEAST_TASK_POINTS);
     let field = ui.add(
         egui::TextEdit::singleline(&mut own.task)
             .hint_text(texts::TASK_HINT)
@@ -175,6 +222,7 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, width: f32, co
     history_ui(ui, cx, own);
     let can_run = agent.is_some() && !own.task.trim().is_empty();
     let run = widgets::primary(ui, can_run, texts::RUN, cx.theme);
+    own.widths.run = run.rect.right() - field.rect.right() - gap;
     if can_run
         && (run.clicked() || widgets::entered(ui, &field))
         && let Some(agent) = agent
@@ -200,15 +248,33 @@ fn history_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     });
 }
 
-/// The status of work, the buttons that pause, resume and stop all of it, and its limits.
-fn steer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+/// The status of work, at least and at most this wide, the buttons that pause, resume and stop all of it, and its
+/// limits. How wide the buttons are.
+fn steer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, (least, most): (f32, f32), commands: &mut Vec<Command>) -> f32 {
+    ui.scope(|ui| {
+        ui.set_max_width(most);
+        ui.set_min_width(least);
+        ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
+        status_ui(ui, cx, commands);
+    });
+    ui.scope(|ui| buttons_ui(ui, cx, commands)).response.rect.width()
+}
+
+fn status_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     let work = &room.work;
     let is_held = work.is_paused || work.stopped_by.is_some();
     let colour = if is_held { theme.warn } else { theme.text_soft };
-    let sentence = RichText::new(work.sentence()).color(colour);
-    let shown = menu::menu_button(ui, sentence, "", MENU[2], theme, |ui| pieces_ui(ui, room, theme, commands));
-    shown.on_hover_text(texts::STATUS_HINT);
+    let sentence = work.sentence();
+    let text = RichText::new(&sentence).color(colour);
+    let shown = menu::menu_button(ui, text, &sentence, MENU[2], theme, |ui| pieces_ui(ui, cx, commands));
+    shown.on_hover_text(texts::status_hint(&sentence));
+}
+
+fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let ViewerContext { room, theme, .. } = *cx;
+    let work = &room.work;
+    let is_held = work.is_paused || work.stopped_by.is_some();
     // The button that resumes work is above, beside the reason for the pause.
     let pause = ui.add_enabled(!is_held, egui::Button::new(texts::PAUSE_WORK));
     let pause = pause.on_disabled_hover_text(texts::IS_PAUSED_HINT);
@@ -294,7 +360,8 @@ fn hold_ui(ui: &mut Ui, hold: &Hold, theme: &Theme, commands: &mut Vec<Command>)
 }
 
 /// Every piece of work, with a way to stop it.
-fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
+fn pieces_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let ViewerContext { room, theme, .. } = *cx;
     if room.work.pieces.is_empty() {
         ui.label(widgets::small(texts::NO_ONE_IS_WORKING, theme));
     }
@@ -305,6 +372,7 @@ fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Co
             piece.activation,
             |ui| {
                 ui.add_space(SPACE[2] * piece.depth.min(8) as f32);
+                face_ui(ui, cx, &piece.agent, FACE_POINTS);
                 ui.label(RichText::new(&name).strong());
                 let told = texts::piece(piece.stage, piece.turn, piece.tokens);
                 ui.label(widgets::small(told, theme)).on_hover_text(&piece.task);
@@ -323,159 +391,5 @@ fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Co
 }
 
 #[cfg(test)]
-mod tests {
-    use egui_kittest::Harness;
-    use egui_kittest::kittest::Queryable;
-
-    use super::*;
-    use crate::base::ActivationKey;
-    use crate::mind::OwnCommand;
-    use crate::ui::UiState;
-    use crate::ui::testing::{Stage, asking_piece, stage_pane};
-    use crate::view::work::PieceView;
-
-    fn bar() -> Harness<'static, Stage> {
-        stage_pane(UiState::default(), |ui, cx, panes| run_bar_ui(ui, cx, &mut panes.run_bar))
-    }
-
-    fn click(window: &mut Harness<'static, Stage>, label: &str) {
-        window.get_by_label(label).click();
-        window.run_steps(3);
-    }
-
-    fn piece() -> PieceView {
-        PieceView { stage: "thinking", question: None, ..asking_piece(7, "ada-1", "") }
-    }
-
-    fn works(commands: &[Command]) -> Vec<KernelCommand> {
-        let work = |command: &Command| match command {
-            Command::Act(RoomAct::Work(command), None) => Some(command.clone()),
-            _ => None,
-        };
-        commands.iter().filter_map(work).collect()
-    }
-
-    #[test]
-    fn a_task_is_given_to_whoever_is_chosen_and_the_field_is_empty_then() {
-        let mut window = bar();
-        window.get_by_label("Task to run").focus();
-        window.run_steps(2);
-        window.get_by_label("Task to run").type_text("Water the plants");
-        window.run_steps(2);
-        click(&mut window, "Run");
-        let first = window.state().room.agents[0].id.clone();
-        let task = TaskCommand { agent: first, text: "Water the plants".into() };
-        assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
-        assert_eq!(window.state().panes.run_bar.task, "");
-        assert_eq!(window.state().state.recents.tasks(), ["Water the plants"]);
-    }
-
-    #[test]
-    fn commands_of_a_coding_agent_are_offered_and_the_task_continues_behind_one() {
-        let mut window = bar();
-        let first = window.state().room.agents[0].id.clone();
-        let review = OwnCommand { name: "review".into(), about: "Looks at what changed".into() };
-        window.state_mut().recent.own_commands.insert(first.clone(), vec![review]);
-        window.get_by_label("Task to run").focus();
-        window.run_steps(2);
-        assert!(window.query_by_label("/review").is_none(), "nothing is offered before a stroke");
-        window.get_by_label("Task to run").type_text("/re");
-        window.run_steps(2);
-        click(&mut window, "/review");
-        assert_eq!(window.state().panes.run_bar.task, "/review ");
-        window.get_by_label("Task to run").type_text("a.md");
-        window.run_steps(2);
-        click(&mut window, "Run");
-        let task = TaskCommand { agent: first, text: "/review a.md".into() };
-        assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
-    }
-
-    #[test]
-    fn the_task_has_room_in_narrow_windows_and_limits_are_behind_a_gear() {
-        for width in [900.0, 960.0, 1280.0] {
-            let mut window = bar();
-            window.set_size(egui::vec2(width, 800.0));
-            window.run_steps(3);
-            let field = window.get_by_label("Task to run").rect().width();
-            assert!(field >= TASK_POINTS - 1.0, "{width}: {field}");
-            assert!(window.query_all_by_label("In parallel").next().is_none());
-        }
-        let mut window = bar();
-        click(&mut window, "Limits of work");
-        assert!(window.query_all_by_label("In parallel").next().is_some());
-    }
-
-    #[test]
-    fn nothing_to_do_is_not_given() {
-        let mut window = bar();
-        click(&mut window, "Run");
-        assert!(window.state().commands.is_empty());
-    }
-
-    #[test]
-    fn work_is_paused_continued_and_stopped() {
-        let mut window = bar();
-        window.state_mut().room.work.pieces = vec![piece()];
-        window.state_mut().room.work.concurrency = 3;
-        window.run_steps(2);
-        click(&mut window, "Pause work");
-        window.state_mut().room.work.is_paused = true;
-        window.run_steps(2);
-        click(&mut window, "Resume work");
-        click(&mut window, "Stop all");
-        let wanted = [KernelCommand::Pause, KernelCommand::Resume, KernelCommand::KillAll];
-        assert_eq!(works(&window.state().commands), wanted);
-    }
-
-    #[test]
-    fn a_task_that_would_wait_says_so_and_what_to_do() {
-        let mut window = bar();
-        assert!(window.query_by_label("Resume work").is_none());
-        window.state_mut().room.work.is_paused = true;
-        window.run_steps(2);
-        click(&mut window, "Resume work");
-        window.state_mut().room.work.is_paused = false;
-        window.state_mut().room.work.stopped_by = Some("the cap of 9 calls a run is reached".into());
-        window.run_steps(2);
-        assert!(window.query_all_by_label_contains("9 calls a run").next().is_some());
-        click(&mut window, "Resume work");
-        assert_eq!(works(&window.state().commands), [KernelCommand::Resume, KernelCommand::Resume]);
-        window.state_mut().room.work.stopped_by = None;
-        window.state_mut().room.paused = true;
-        window.run_steps(2);
-        assert!(window.query_by_label("Resume").is_none(), "nobody waits for anything");
-        window.state_mut().panes.run_bar.task = "Water the plants".to_owned();
-        window.run_steps(2);
-        click(&mut window, "Resume");
-        assert_eq!(window.state().commands.last(), Some(&Command::SetPaused(false)));
-    }
-
-    #[test]
-    fn what_a_person_must_decide_is_decided_there_and_said_in_the_bar() {
-        let mut window = bar();
-        window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "delete notes.md")];
-        window.run_steps(40);
-        assert!(window.query_all_by_label_contains("1 needs you").next().is_some());
-        click(&mut window, "Allow Ada");
-        click(&mut window, "Refuse Ada");
-        let decide = |allow| KernelCommand::decide(ActivationKey::numbered(7), 2, 1, allow);
-        assert_eq!(works(&window.state().commands), [decide(true), decide(false)]);
-    }
-
-    #[test]
-    fn a_hold_that_comes_or_goes_moves_no_answer() {
-        let mut window = bar();
-        let from_the_bottom = |window: &Harness<'static, Stage>| {
-            let run = window.get_by_label("Run").rect();
-            let allow = window.get_by_label("Allow Ada").rect();
-            (run.min - allow.min, allow.size())
-        };
-        window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "delete notes.md")];
-        window.run_steps(40);
-        let before = from_the_bottom(&window);
-        window.state_mut().room.work.is_paused = true;
-        window.run_steps(3);
-        assert!(window.query_by_label("Resume work").is_some());
-        assert_eq!(from_the_bottom(&window), before);
-    }
-}
+#[path = "run_bar_tests.rs"]
+mod tests;

@@ -1,4 +1,4 @@
-//! The settings' list of MCP servers: how each stands, what it offers, whether the person allowed it, and a test.
+//! The list of MCP servers in the settings: the state of each, what it offers, whether it is allowed, and a test.
 
 use egui::{CollapsingHeader, Label, RichText, Ui};
 
@@ -169,7 +169,7 @@ mod tests {
         assert!(window.query_by_label("Allow git").is_none());
         window.get_by_label("git 1.0, 1 tool").click();
         window.run_steps(12);
-        assert!(window.query_by_label("status (says that it changes nothing)").is_some());
+        assert!(window.query_by_label("status (read-only, according to the server)").is_some());
         window.get_by_label("Test git").click();
         window.run_steps(2);
         window.get_by_label("Forbid git").click();

@@ -1,5 +1,5 @@
-//! The settings: who answers, what may be spent, who may talk, which MCP servers there are, and how the window looks.
-//! What belongs to the workspace is written into its `settings.yaml`; how the window looks is the person's own.
+//! The settings: provider and model, limits, conversations, MCP servers, and the appearance of the window. Settings of
+//! the workspace are saved in its `settings.yaml`, the appearance in the person's own configuration.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The settings as a person uses them: by name and by key, without a screen.
+//! Tests of the settings as a person uses them: by name and by key, without a screen.
 
 use egui::Key;
 use egui_kittest::Harness;

@@ -1,4 +1,4 @@
-//! The window as a whole, with its keys: drawn without a screen.
+//! Tests of the window as a whole, with its keys, drawn without a screen.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ use crate::ui::commands::table::KeyContext;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, Purpose};
 use crate::ui::testing::{Stage, asking_piece, pane_of, sample_recent, sample_room};
-use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
+use crate::ui::testing_keyboard::{are_as_read, controls_have_names, name_of, tab_stops};
 use crate::view::pick::Thing;
 
 /// A window, and the commands for more than the window.
@@ -161,9 +161,9 @@ fn tab_leads_through_the_whole_window_as_it_is_read() {
         window.key_press(Key::Tab);
         // The room takes several presses, and another frame to let the keyboard go on.
         window.run_steps(2);
-        let node = window.root().children_recursive().find(|node| node.is_focused());
-        let Some(node) = node.filter(|node| node.accesskit_node().label().is_some()) else { continue };
-        let stop = (node.accesskit_node().label().unwrap_or_default(), node.rect().top());
+        let Some(node) = window.root().children_recursive().find(|node| node.is_focused()) else { continue };
+        let stop = (name_of(&node), node.rect().top());
+        assert!(!stop.0.trim().is_empty(), "what stands at {:?} has no name; before it: {stops:?}", node.rect());
         if stops.len() > 1 && stops[0] == stop {
             break;
         }
@@ -173,11 +173,11 @@ fn tab_leads_through_the_whole_window_as_it_is_read() {
     }
     let names: Vec<&str> = stops.iter().map(|(name, _)| name.as_str()).collect();
     let mut rest = names.iter();
-    let read = ["Scene menu", "Files", "Shelf", "Room", "The room", "Story strip", "Inspector", "Who does it"];
+    let read = ["Scene menu", "Files", "Shelf", "Room", "The room", "Story strip", "Inspector", "Assign to"];
     for wanted in read {
         assert!(rest.any(|name| *name == wanted), "{wanted} has not its turn in {names:?}");
     }
-    let bar = names.iter().position(|name| *name == "Who does it").expect("it was found above");
+    let bar = names.iter().position(|name| *name == "Assign to").expect("it was found above");
     let below = window.state().state.dock.rect(&Tab::Room).expect("the room is seen").bottom();
     assert!(stops[bar..].iter().all(|(_, top)| *top >= below), "the bar below comes last: {names:?}");
     assert!(stops[..bar].iter().all(|(name, _)| name != "Pause work"), "and is come to once: {names:?}");

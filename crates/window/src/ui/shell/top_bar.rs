@@ -1,4 +1,4 @@
-//! The bar above the room: which scene, whether and how fast time passes, what goes on, who answers.
+//! The bar above the room: the scene, whether and how fast time passes, what is going on, and the provider.
 
 use egui::{RichText, Ui};
 

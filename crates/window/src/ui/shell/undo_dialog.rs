@@ -1,5 +1,5 @@
-//! The question which of an agent's work is to be undone: its pieces of work, what going back behind the chosen one
-//! changes in each file, and the button that does it.
+//! The dialog that undoes an agent's work: the pieces of work, what undoing back to the selected one changes in each
+//! file, and the button that does it.
 
 use egui::{CollapsingHeader, Label, ScrollArea, Ui};
 

@@ -1,4 +1,4 @@
-//! A step of a workflow that asks the person, above the bar for tasks: what it asks, and the way to answer.
+//! A workflow step that waits for the person, shown above the task bar: its question, and a link to answer it.
 
 use egui::Ui;
 

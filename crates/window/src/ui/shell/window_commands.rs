@@ -1,4 +1,4 @@
-//! Does what a person asked of the window alone: the one place where its state changes by command.
+//! Carries out commands that only concern the window: the only place where they change its state.
 
 use crate::ui::commands::{Command, NoticeCommand, WindowCommand};
 use crate::ui::shell::pane_states::PaneStates;

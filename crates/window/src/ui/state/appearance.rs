@@ -1,4 +1,4 @@
-//! How the window looks: by what light, how large its text is, how dates are written.
+//! The appearance of the window: its theme, the size of its text, and the format of dates.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What agents ask the person: which question stands in front, since when, and whether one has just come up.
+//! The approvals that agents need: which one is shown, since when, and whether one has just appeared.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! What stands in front of the panes: a question, the keys, the settings, the notices, the palette, or what an element
-//! holds. One thing is closed at a time, the topmost first.
+//! What is open above the panes: a dialog, the keys, the settings, the notices, the palette, or an element's content.
+//! They are closed one at a time, the topmost first.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! The panes of the studio: which there are, where they stand, and which are shown. Panes can be dragged beside and
-//! onto each other; how they stand is remembered.
+//! The panes of the window: which exist, where they are, and which are shown. Panes can be dragged next to and onto
+//! each other; the layout is saved.
 
 use super::texts;
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
-//! What the window knows of the workspace's files and of what happened earlier. A panel says what it wants to see;
-//! whoever reads files beside the frames brings it, in a later frame.
+//! What the window knows about the workspace's files and about earlier runs. A panel requests what it wants to show; it
+//! is read in the background and available in a later frame.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What a person does while the furniture is arranged.
+//! The state of the window while the furniture is arranged.
 
 use crate::view::model::{DecorView, RoomModel};
 

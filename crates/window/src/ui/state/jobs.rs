@@ -1,4 +1,4 @@
-//! Slow work as the window shows it: in one place, with how far it is and a button that cancels it.
+//! Background jobs as the window shows them: in one place, each with its progress and a button to cancel it.
 
 use super::texts;
 use crate::base::JobControl;

@@ -1,5 +1,5 @@
-//! What the window knows of memories: the files of memories, read again whenever one changes, and the way to search
-//! them. Whoever shows memories looks here, so that all see the same.
+//! What the window knows about memories: the memory files, read again whenever one changes, and the search. Everything
+//! that shows memories uses this, so that all show the same.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

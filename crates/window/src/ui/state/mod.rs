@@ -1,5 +1,5 @@
-//! What the window remembers between frames that is no part of the room and that several panels look at, each part
-//! with the rules of its own. What only one panel knows it keeps itself.
+//! State of the window that is kept between frames, is not part of the room and is used by several panels. What only
+//! one panel uses, it keeps itself.
 
 pub mod appearance;
 pub mod approvals;

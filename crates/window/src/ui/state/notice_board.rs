@@ -1,4 +1,4 @@
-//! What is wrong, sorted for the eye, and what of it was put aside; where each problem leads to.
+//! Current problems, grouped for display, which of them were dismissed, and where each leads to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

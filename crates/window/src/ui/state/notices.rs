@@ -1,5 +1,5 @@
-//! What the person is told: how things went that they asked for, what is wrong, and what of it was put aside. Nothing
-//! that was put aside is lost.
+//! What the person is told: results of their actions, problems, and which of them were dismissed. Nothing that was
+//! dismissed is lost.
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,4 +1,4 @@
-//! From where the room is seen, and what the pointer is over in it.
+//! The view of the room, and what the pointer is over.
 
 use std::collections::BTreeSet;
 

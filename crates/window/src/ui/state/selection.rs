@@ -1,5 +1,4 @@
-//! What is selected: things of the room, or a relationship, or a file. Where one of the first two is selected, the
-//! other is not.
+//! The selection: things in the room or a relationship, of which only one can be selected at a time, and a file.
 
 use std::collections::BTreeSet;
 

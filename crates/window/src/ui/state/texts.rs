@@ -1,4 +1,4 @@
-//! Every text of the state of the window.
+//! All texts of the state of the window.
 
 // Titles of tabs
 

@@ -1,4 +1,4 @@
-//! The places of a text that two people changed, each in another way: shown side by side, and settled one by one.
+//! Conflicts between two changes of a text: shown side by side, and resolved one by one.
 
 use egui::{RichText, ScrollArea, Ui};
 

@@ -1,4 +1,4 @@
-//! The parts that every panel is made of: cards, headings, badges, buttons, fields, switches.
+//! The basic widgets of all panels: cards, headings, badges, buttons, fields, switches.
 
 use egui::{
     Align, AsIdSalt, Color32, CornerRadius, FontId, Frame, Layout, Margin, Response, RichText, Sense, Shadow, Stroke,

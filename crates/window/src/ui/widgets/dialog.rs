@@ -1,4 +1,4 @@
-//! The one frame of what opens in front of the panes: a title, a cross, a rule, and what it is about.
+//! The frame of all dialogs: a title, a close button, a rule, and the content.
 
 use egui::{Context, Id, Modal, RichText, ScrollArea, Ui};
 

@@ -1,5 +1,5 @@
-//! The ring round the widget that has the keyboard: the same for every widget, drawn in one place, and seen only by who
-//! leads the focus by key.
+//! The focus ring around the widget that has the keyboard: the same for every widget, drawn in one place, and only
+//! shown while the focus is moved with keys.
 
 use egui::{Context, CornerRadius, Event, Id, Key, StrokeKind};
 
@@ -9,6 +9,13 @@ use crate::view::theme::{LINE, RADIUS, Theme};
 const GAP_POINTS: f32 = 1.5;
 /// Keys that lead from widget to widget.
 const LEADING: [Key; 5] = [Key::Tab, Key::ArrowLeft, Key::ArrowRight, Key::ArrowUp, Key::ArrowDown];
+
+/// Whether a key leads the focus on in this frame. What can only be dragged is left out of such a frame: the focus
+/// never comes to it then, where a key could do nothing and a screen reader would have nothing to say.
+pub fn is_led_on(context: &Context) -> bool {
+    let leads = |event: &Event| matches!(event, Event::Key { key, pressed: true, .. } if LEADING.contains(key));
+    context.input(|input| input.raw.events.iter().any(leads))
+}
 
 /// Whether the keyboard's focus is led by key: since a key led it, until the pointer is pressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,5 +1,7 @@
-//! What is meant by a few letters: which of many texts hold them in this order, and which of those fit best. What fits
-//! how well is judged by `nucleo-matcher`, the matcher of the Helix editor.
+//! Fuzzy search: finds the texts that contain a few typed letters in this order, best match first.
+//!
+//! The library `nucleo-matcher` (the matcher of the Helix editor) scores each text; only the order of texts with equal
+//! scores is decided here.
 
 use std::cmp::Reverse;
 

@@ -1,8 +1,8 @@
-//! The few signs on buttons, drawn with strokes so that they are crisp at any scale and need no font.
+//! The icons of buttons, drawn with strokes so that they are crisp at any scale and need no font.
 //!
-//! Why not `egui-phosphor` 0.14, which fits egui 0.36: rendered beside each other at 14, 16 and 20 pixels (most signs
-//! are painted at 14), its regular weight has strokes under a pixel that go grey, and its bold one looks like these. It
-//! adds a font of 490 kB for each weight, where this file is 30 signs, and has none for an arrow of dashes. Only its
+//! Why not `egui-phosphor` 0.14, which fits egui 0.36: rendered next to each other at 14, 16 and 20 pixels (most icons
+//! are drawn at 14), its regular weight has strokes thinner than a pixel that turn grey, and its bold weight looks like
+//! these. It adds a font of 490 kB for each weight, where this file has 30 icons, and it has no dashed arrow. Only its
 //! moon was better: this one is drawn like it.
 
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};

@@ -1,4 +1,4 @@
-//! Markdown as it is read in bubbles and previews: headings scaled to the text, links that ask before they open.
+//! Shows Markdown in bubbles and previews: headings are scaled to the text, and links open after a confirmation.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

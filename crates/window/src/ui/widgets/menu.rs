@@ -1,4 +1,4 @@
-//! Menus in one style: plain rows with their keys at the right, one kind of triangle where another list opens.
+//! Menus in one style: plain rows with their keys on the right, and one kind of triangle for submenus.
 
 use egui::containers::menu::{MenuButton, MenuConfig, SubMenuButton};
 use egui::{
@@ -60,14 +60,24 @@ pub fn choice(ui: &mut Ui, is_chosen: bool, label: &str) -> Response {
 
 /// The same with a picture of it at the left.
 pub fn choice_with_picture(ui: &mut Ui, is_chosen: bool, label: &str, paint: impl FnOnce(&Painter, Rect)) -> Response {
-    let row = choice(ui, is_chosen, &format!("{FOR_PICTURE}{label}"));
+    let row = choice(ui, is_chosen, &with_room_for_picture(label));
     name(&row, label);
+    picture(ui, &row, paint);
+    row
+}
+
+/// What a row says that has a picture at its left.
+pub fn with_room_for_picture(label: &str) -> String {
+    format!("{FOR_PICTURE}{label}")
+}
+
+/// Paints the picture of such a row.
+pub fn picture(ui: &Ui, row: &Response, paint: impl FnOnce(&Painter, Rect)) {
     let middle = row.rect.left_center() + vec2(PICTURE_POINTS / 2.0 + SPACE[0], 0.0);
     let place = Rect::from_center_size(middle, vec2(PICTURE_POINTS, PICTURE_POINTS));
     if ui.is_rect_visible(place) {
         paint(ui.painter(), place);
     }
-    row
 }
 
 /// A row that opens another list beside it.

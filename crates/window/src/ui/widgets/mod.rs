@@ -1,9 +1,10 @@
-//! What panes are built from: controls, icons, Markdown, conflicts of texts, numbers and states in words, and what is
-//! meant by a few letters.
+//! Shared widgets of the panes: controls, icons, Markdown, merge conflicts, formatting of numbers and states, and fuzzy
+//! search.
 
 pub mod conflicts;
 mod controls;
 pub mod dialog;
+pub mod edge_panel;
 pub mod focus;
 pub mod fuzzy_search;
 pub mod icons;

@@ -1,5 +1,4 @@
-//! Providers that fail, as a person reads of them: in the status line, on the provider button, and beside the agents
-//! that they answer.
+//! Failing providers in words: for the status line, the provider button, and the agents that use them.
 
 use egui::{RichText, Ui};
 

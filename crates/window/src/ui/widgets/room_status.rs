@@ -1,4 +1,4 @@
-//! What goes on in the room, in a sentence, and why nothing does where nothing does.
+//! What is going on in the room, in one sentence; if nothing is, the reason.
 
 use super::{provider_health, text_format, texts};
 use crate::schedule::Speed;

@@ -1,4 +1,4 @@
-//! Numbers, times and states as a person says them. Pure text; no drawing.
+//! Formats numbers, times and states as text. Pure; no drawing.
 
 use super::texts;
 use crate::base::Behaviour;

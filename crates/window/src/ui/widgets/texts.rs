@@ -1,4 +1,4 @@
-//! Every text of the widgets, and the words of numbers and states.
+//! All texts of the widgets, and the words for numbers and states.
 
 // Dialogs
 

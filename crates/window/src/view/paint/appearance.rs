@@ -1,4 +1,4 @@
-//! What a figure looks like: hair or hat, clothes and their colours, all of it from a hash of one word.
+//! The appearance of a figure: hair or hat, clothes and their colours, all derived from a hash of one word.
 
 use egui::Color32;
 

@@ -1,5 +1,5 @@
-//! What is said of areas from afar, where names go: how many are at each board and on each part of the floor, and how
-//! many of them are busy or need a person.
+//! Labels of areas in the zoomed-out view, where names no longer fit: how many agents are at each board and on each
+//! part of the floor, and how many of them are busy or need a person.
 
 use egui::{Rect, Vec2};
 

@@ -1,4 +1,5 @@
-//! Many drawings in one mesh: figures, furniture and ropes are quads from one texture, drawn in the order they come.
+//! Batches many drawings into one mesh: figures, furniture and ropes are quads from one texture, drawn in the order in
+//! which they are added.
 
 use egui::epaint::Vertex;
 use egui::{Color32, Mesh, Painter, Pos2, Rect, Shape, Vec2, pos2, vec2};

@@ -1,4 +1,5 @@
-//! Agents that would cover each other from afar, put together: how many stand in a square, and who of them matters most.
+//! Groups agents that would cover each other in the zoomed-out view: how many are in each square, and which of them
+//! matters most.
 
 use bevy::math::Vec2 as World;
 use bevy::platform::collections::HashMap;
@@ -9,8 +10,8 @@ use crate::view::activity_text::{Importance, told_as};
 use crate::view::camera::Camera;
 use crate::view::model::AgentView;
 
-/// Agents within one square of this side are drawn as one dot, in points.
-const HEAP_POINTS: f32 = 26.0;
+/// Agents within one square are drawn as one dot. Its side is at least this, in points, and less than twice that.
+const LEAST_SIDE_POINTS: f32 = 18.5;
 /// A badge is as wide as twice this, in points.
 const BADGE_RADIUS: f32 = 8.0;
 /// A number stands so far from the edges of its square at least, in points: so that it never lies on the next one.
@@ -32,15 +33,27 @@ pub(super) struct Cluster {
     pub(super) state: State,
 }
 
+/// The side of the squares at a zoom, in units of the room: a power of two. So squares stay what they are while the
+/// view comes a little nearer, and fall into four, or become one of four, where it comes nearer or goes farther by an
+/// octave: no heap flickers on the way.
+pub fn square_side(zoom: f32) -> f32 {
+    2.0_f32.powi((LEAST_SIDE_POINTS / zoom).log2().ceil() as i32)
+}
+
+/// The square, by its row and its column, in which a place of the room lies.
+fn square_of(place: World, side: f32) -> (i32, i32) {
+    let square = (place / side).floor();
+    (square.y as i32, square.x as i32)
+}
+
 /// Puts agents that would cover each other at this zoom on one heap. Squares lie fast in the room, so that heaps
 /// stay what they are while the view moves. In order of their squares.
 pub(super) fn heaps<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom: f32) -> Vec<Cluster> {
-    let side = HEAP_POINTS / zoom;
+    let side = square_side(zoom);
     let mut heaps: Vec<Cluster> = Vec::new();
     let mut at: HashMap<(i32, i32), usize> = HashMap::default();
     for (index, agent) in agents {
-        let square = (agent.position / side).floor();
-        let square = (square.y as i32, square.x as i32);
+        let square = square_of(agent.position, side);
         let importance = Importance::of(agent);
         let place = *at.entry(square).or_insert_with(|| {
             let (middle, state) = (World::ZERO, told_as(agent));
@@ -89,7 +102,80 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::view::model::RoomModel;
+    use crate::view::paint::Seen;
     use crate::view::paint::tests::agent;
+
+    /// A crowd that stands here and there, the same in every run.
+    fn crowd(count: u32) -> RoomModel {
+        let agents = (0..count).map(|key| {
+            let mut agent = agent(key, "Ada", State::ALL[key as usize % State::ALL.len()]);
+            // Steps of the golden ratio go everywhere and meet no grid.
+            let share = |by: f32| (key as f32 * by).fract() - 0.5;
+            agent.position = World::new(share(0.618_034), share(0.754_878)) * 9_000.0;
+            agent
+        });
+        RoomModel { agents: agents.collect(), ..RoomModel::default() }
+    }
+
+    /// The zooms that the wheel leads through from afar to near.
+    fn zooms() -> impl Iterator<Item = f32> {
+        std::iter::successors(Some(0.1_f32), |zoom| Some(zoom * 1.013)).take_while(|zoom| *zoom < 0.25)
+    }
+
+    #[test]
+    fn while_the_view_comes_nearer_heaps_stay_as_they_are_or_fall_apart() {
+        let room = crowd(800);
+        let together = |zoom: f32| -> Vec<(i32, i32)> {
+            let side = square_side(zoom);
+            room.agents.iter().map(|agent| square_of(agent.position, side)).collect()
+        };
+        let said = |zoom: f32| -> Vec<(usize, u32, Importance)> {
+            let heaps = heaps((0..).zip(&room.agents), zoom);
+            heaps.iter().map(|heap| (heap.count, heap.first, heap.importance)).collect()
+        };
+        let (mut before, mut told, mut changes) = (together(0.1), said(0.1), 0);
+        for zoom in zooms() {
+            let points = square_side(zoom) * zoom;
+            assert!((LEAST_SIDE_POINTS - 0.01..2.0 * LEAST_SIDE_POINTS + 0.01).contains(&points), "{zoom}: {points}");
+            let (now, tells) = (together(zoom), said(zoom));
+            if now == before {
+                assert_eq!(tells, told, "at {zoom}");
+                continue;
+            }
+            changes += 1;
+            for (index, one) in now.iter().enumerate() {
+                let apart = (0..index).find(|other| now[*other] == *one && before[*other] != before[index]);
+                assert_eq!(apart, None, "at {zoom} the heap of {index} takes somebody in");
+            }
+            (before, told) = (now, tells);
+        }
+        assert!(changes <= 2, "{changes}");
+    }
+
+    #[test]
+    fn a_heap_at_the_edge_of_the_view_counts_those_beyond_it() {
+        let room = crowd(2_000);
+        for zoom in [0.1, 0.13, 0.2, 0.24] {
+            let side = square_side(zoom);
+            let all = heaps((0..).zip(&room.agents), zoom);
+            for step in 0..40 {
+                let camera =
+                    Camera { middle: World::new(step as f32 * 37.0, step as f32 * -23.0), zoom, ..Camera::default() };
+                let seen = Seen::of(&room, camera);
+                let shown = heaps(seen.agents.iter().map(|index| (*index, &room.agents[*index as usize])), zoom);
+                let (low, high) = camera.visible(0.0);
+                let in_view = |heap: &&Cluster| {
+                    let corner = World::new(heap.square.1 as f32, heap.square.0 as f32) * side;
+                    corner.cmplt(high).all() && (corner + World::splat(side)).cmpgt(low).all()
+                };
+                let counts = |heaps: &[Cluster]| -> Vec<((i32, i32), usize)> {
+                    heaps.iter().filter(in_view).map(|heap| (heap.square, heap.count)).collect()
+                };
+                assert_eq!(counts(&shown), counts(&all), "at {zoom}, step {step}");
+            }
+        }
+    }
 
     proptest! {
         #[test]

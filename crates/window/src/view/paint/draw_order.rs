@@ -1,4 +1,4 @@
-//! Who stands before whom: agents, elements and furniture in the order in which they are painted.
+//! The order in which agents, elements and furniture are painted, so that those in front cover those behind.
 
 use bevy::math::Vec2 as World;
 

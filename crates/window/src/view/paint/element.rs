@@ -1,4 +1,4 @@
-//! Elements and furniture: boards that show what they hold, and things that are only there.
+//! Paints elements and furniture: boards that show their content, and other things.
 
 use bevy::math::Vec2 as World;
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};

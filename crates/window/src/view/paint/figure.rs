@@ -1,5 +1,5 @@
-//! Agents as small characters, each composed of tinted quads: how they stand, sit, walk, read, write, carry something and
-//! ask for a hand.
+//! Paints agents as small characters composed of tinted quads: standing, sitting, walking, reading, writing, carrying
+//! something, raising a hand.
 
 use egui::{Color32, Pos2, Rect, Vec2, vec2};
 

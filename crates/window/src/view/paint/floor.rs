@@ -1,4 +1,4 @@
-//! What lies under everything: the wooden floor, rugs, the grid, and the light of windows and lamps.
+//! Paints what is below everything else: the wooden floor, rugs, the grid, and the light of windows and lamps.
 
 use bevy::math::Vec2 as World;
 use egui::epaint::Vertex;

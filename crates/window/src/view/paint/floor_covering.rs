@@ -1,4 +1,4 @@
-//! What a part of the floor is covered with instead of wood: tiles, stone or carpet, under rugs and everything else.
+//! Paints coverings of the wooden floor: tiles, stone or carpet, below rugs and everything else.
 
 use egui::epaint::Mesh;
 use egui::{Color32, CornerRadius, Painter, Rect, Shape, Stroke, StrokeKind, pos2, vec2};

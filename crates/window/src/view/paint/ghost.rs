@@ -1,4 +1,4 @@
-//! What is carried from the shelf, seen through, where it would come to stand.
+//! Paints a translucent preview of what is dragged from the shelf, at the place where it would be dropped.
 
 use bevy::math::Vec2;
 use egui::Painter;

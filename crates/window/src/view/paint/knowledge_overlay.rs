@@ -1,5 +1,5 @@
-//! What is known in the picture: everyone who knows something lights up, with the ways that it went; and with details on,
-//! a thought over whoever is reminded of something, with a thread to whoever it is from.
+//! Highlights everyone who knows something, with the ways by which it reached them; with details on, also a thought
+//! bubble over an agent that recalls something, with a line to its source.
 
 use bevy::math::Vec2 as World;
 use egui::{Color32, Painter, Rect, Stroke, vec2};

@@ -1,4 +1,4 @@
-//! Names, and what their owners do: who would like which label, how large it is, and how it looks.
+//! Labels of agents: who gets which (a name, or also its activity), its size and its look.
 
 use std::borrow::Cow;
 
@@ -42,6 +42,8 @@ pub struct Labels {
     pub(super) areas: AreaCache,
     /// Where on the screen labels are.
     pub(super) shown: Vec<Rect>,
+    /// What lies over the room, so that nothing is told there.
+    pub(super) covered: Option<Rect>,
     /// How large texts are at one point.
     measured: HashMap<String, Vec2>,
     /// With which fonts that was measured.
@@ -49,7 +51,12 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Where on the screen the labels of the last frame are.
+    /// Keeps names and bubbles away from what lies over this part of the screen.
+    pub fn keep_clear_of(&mut self, covered: Option<Rect>) {
+        self.covered = covered;
+    }
+
+    /// Where on the screen the labels of the last frame are, and what lies over the room.
     pub fn shown(&self) -> &[Rect] {
         &self.shown
     }

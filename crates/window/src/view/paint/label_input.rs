@@ -1,4 +1,4 @@
-//! What there is to tell of the room in view, and where faces and figures are that words must not cover.
+//! The input of the label layout: the labels of the room in view, and the faces and figures that they must not cover.
 
 use bevy::math::Vec2 as World;
 use egui::{Pos2, Rect, Vec2, vec2};

@@ -1,7 +1,8 @@
-//! Where labels stand: a pure function of who wishes for one, where faces are, and where each label stood before.
+//! Places labels: a pure function of the wanted labels, the positions of faces, and the previous places of labels.
 //!
-//! Nothing covers a face or another label. What matters most is placed first; it always finds a place, if need be away
-//! from its owner, with a line that leads back. A label keeps its last place as long as that is free, so that none jumps.
+//! Nothing covers a face or another label. The most important labels are placed first and always get a place, if
+//! necessary away from their owner, with a line that leads back. A label keeps its last place as long as that is free,
+//! so that none jumps.
 
 use bevy::platform::collections::HashMap;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};

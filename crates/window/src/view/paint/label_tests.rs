@@ -1,5 +1,5 @@
-//! Names in rooms where people walk about for a minute: nothing is covered, nobody who matters is without, nothing
-//! jumps.
+//! Tests of labels in rooms where agents walk around for a minute: nothing is covered, nobody who matters is left out,
+//! and nothing jumps.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,7 +7,7 @@ use super::super::label_input::face;
 use super::super::label_layout::{self, Ground};
 use super::super::tests::{agent, element};
 use super::super::text_layer;
-use super::super::{Chosen, Look, Occupancy, Seen};
+use super::super::{Chosen, Look, Occupancy, Seen, clusters};
 use super::*;
 use crate::simulation::State;
 use crate::view::camera::Camera;
@@ -98,7 +98,9 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
     };
     let (seen, chosen) = (Seen::of(room, camera), Chosen::of(&scene));
     let detail = Detail::at(camera.zoom);
-    let told = Told { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &[] };
+    let everybody = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
+    let heaps = if detail == Detail::Dots { clusters::heaps(everybody, camera.zoom) } else { Vec::new() };
+    let told = Told { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &heaps };
     let [first, later] = text_layer::wanted(&told, &mut |text| vec2(0.55 * text.chars().count() as f32, 1.3));
     let (faces, bodies) = (told.faces(), Occupancy::new(camera.viewport));
     let ground = Ground { view: camera.viewport, faces: &faces, bodies: &bodies };
@@ -114,7 +116,13 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
         }));
     }
     labels.places = places;
-    let faces = told.agents().map(|agent| face(agent, &told)).collect();
+    let faces = match detail {
+        // Of those who are dots, only who stands out is not to be covered.
+        Detail::Dots => {
+            heaps.iter().map(|heap| clusters::place(heap, camera)).filter(|it| it.1).map(|it| it.0).collect()
+        }
+        _ => told.agents().map(|agent| face(agent, &told)).collect(),
+    };
     (shown, first.wishes, faces)
 }
 
@@ -152,6 +160,23 @@ fn no_label_covers_a_face_or_another_label_and_nobody_who_matters_is_without() {
                 assert!(told.contains(&wish.owner), "{count} at {zoom}: {:?} has no label", wish.owner);
             }
         });
+    }
+}
+
+#[test]
+fn from_afar_no_label_covers_another_or_somebody_who_stands_out() {
+    for (count, zoom) in [(12, 0.3), (300, 0.3), (30, 0.15), (300, 0.15)] {
+        let mut labels = 0;
+        for_a_minute(count, zoom, |_, camera, (shown, _, faces)| {
+            labels += shown.len();
+            for (index, (owner, _, rect, _)) in shown.iter().enumerate() {
+                let seen = rect.intersect(camera.viewport);
+                let other = shown[..index].iter().find(|other| overlap(other.2, seen));
+                assert_eq!(other, None, "{count} at {zoom}: the label of {owner:?} covers another");
+                assert!(!faces.iter().any(|face| overlap(*face, seen)), "{count} at {zoom}: {owner:?} covers somebody");
+            }
+        });
+        assert!(labels > 0, "{count} at {zoom}: somebody is told of");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The whole room in a small frame, and which part of it is seen.
+//! Paints the minimap: the whole room in a small frame, and which part of it is visible.
 
 use bevy::math::Vec2 as World;
 use egui::epaint::Vertex;

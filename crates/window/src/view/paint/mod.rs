@@ -1,7 +1,7 @@
-//! Paints the room with `egui`: floor, furniture, elements, agents and what goes on between them.
+//! Paints the room with `egui`: floor, furniture, elements, agents and what happens between them.
 //!
-//! Two meshes carry nearly everything: one for what lies and stands behind the agents, one for the agents and
-//! ropes. What cannot be seen is left out, and what is too small to be read becomes simpler.
+//! Two meshes contain nearly everything: one for what is behind the agents, one for the agents and ropes. What is out
+//! of view is skipped, and what is too small to be read is simplified.
 
 mod appearance;
 mod area_labels;
@@ -36,6 +36,7 @@ use bevy::platform::collections::HashSet;
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
 
 pub use appearance::Outfit;
+pub use clusters::square_side;
 pub use ghost::{Ghost, ghost};
 pub use knowledge_overlay::way_colour;
 pub use label::Labels;
@@ -63,6 +64,7 @@ use draw_order::DrawItem;
 
 /// What stands a little out of view still reaches into it, in world units.
 const MARGIN: f32 = 130.0;
+
 /// From where, when and how the room is looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
@@ -389,7 +391,9 @@ struct Seen {
 
 impl Seen {
     fn of(room: &RoomModel, camera: Camera) -> Self {
-        let (low, high) = camera.visible(MARGIN);
+        // A heap at the edge of the view has everybody in its square.
+        let heap = if Detail::at(camera.zoom) == Detail::Dots { square_side(camera.zoom) } else { 0.0 };
+        let (low, high) = camera.visible(MARGIN.max(heap));
         let inside = |place: World, half: World| {
             place.is_finite() && (place + half).cmpge(low).all() && (place - half).cmple(high).all()
         };

@@ -1,4 +1,4 @@
-//! Which parts of a view something stands on already, in small squares: asking costs the same however much there is.
+//! Which parts of a view are already occupied, in small squares: a query costs the same however many things there are.
 
 use egui::{Pos2, Rect};
 

@@ -1,4 +1,4 @@
-//! What goes on between agents: ropes between those who talk, ropes of relationships, bubbles and small signs.
+//! Paints what happens between agents: ropes between those who talk, ropes of relationships, bubbles and small signs.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! What a task board shows in the room: a column each for what is open, in work, waits for the person, and is done, with
-//! how many that are, the first of them as cards, and the faces of those who have them.
+//! Paints a task board in the room: a column each for tasks that are open, in progress, waiting for the person and
+//! done, with their number, the first of them as cards, and the faces of the assigned agents.
 
 use egui::{Color32, Painter, Pos2, Rect, Vec2, pos2, vec2};
 

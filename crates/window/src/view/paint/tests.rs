@@ -1,4 +1,5 @@
-//! A made-up room in all its states, painted in both lights; kept as pictures where `WORKSHOP_PICTURES` names a folder.
+//! Tests with a made-up room in all its states, painted in both themes; saved as pictures if `WORKSHOP_PICTURES` names
+//! a folder.
 
 use crate::element::MailStatus;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! What is told in the room: bubbles, names, and lines of what everybody does. What matters most has its place first;
-//! bubbles and the names of others take what is left, and nothing covers a face.
+//! Paints the texts in the room: bubbles, names, and lines with what agents do. The most important ones are placed
+//! first; bubbles and other names take the remaining space, and nothing covers a face.
 
 use std::sync::Arc;
 
@@ -46,6 +46,7 @@ pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &
     labels.begin_frame(painter.ctx());
     let [first, later] = wanted(told, &mut |text| labels.measure(painter, text));
     let mut taken = Occupancy::new(camera.viewport);
+    labels.covered.into_iter().for_each(|covered| taken.claim(covered));
     for agent in told.agents().filter(|agent| told.chosen.agents.contains(&*agent.id)) {
         taken.claim(Rect::from_center_size(talk::handle_place(agent, camera), HANDLE));
     }
@@ -64,6 +65,7 @@ pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &
     labels.places.remember(&later.wishes, &placed_later);
     let all = [(&later, &placed_later), (&first, &placed), (&about, &placed_about)];
     labels.shown.clear();
+    labels.shown.extend(labels.covered);
     labels.shown.extend(all.iter().flat_map(|(_, placed)| placed.iter().map(|label| label.rect)));
     for (wanted, placed) in all {
         placed.iter().for_each(|place| label::paint_leader(painter, place, &wanted.labels[place.wish], theme));

@@ -1,6 +1,6 @@
-//! Type over the room. While the view comes nearer or goes farther, type is laid out at whole sizes and scaled to the one
-//! that it should have, so that no letter jumps and few are drawn anew; once the view rests it is laid out at that size,
-//! and crisp. It is laid out without its colour, so that it stays as it is while a word comes and goes.
+//! Scales text over the room. While the view zooms, text is laid out at whole sizes and scaled to the one that it
+//! should have, so that no letter jumps and few are drawn again; once the view rests, it is laid out at exactly that
+//! size, and crisp. It is laid out without its colour, so that it need not be laid out again while it fades in and out.
 
 use std::sync::Arc;
 

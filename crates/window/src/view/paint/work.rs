@@ -1,5 +1,5 @@
-//! Work in the picture: threads between agents and those whom they started, the sheets that they write, and the words
-//! that they say to each other.
+//! Paints work: lines between agents and those that they started, the sheets that they write, and the messages that
+//! they send each other.
 
 use bevy::math::Vec2;
 use egui::{Align2, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};

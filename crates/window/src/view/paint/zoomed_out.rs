@@ -1,5 +1,6 @@
-//! The room from afar: a badge with a face for everybody, and one with a number where they pile up. Who rests is grey;
-//! who needs a person, works or talks has a colour, is larger and glows. How many are where, area labels say.
+//! Paints the zoomed-out room: a badge with a face for each agent, and one with a number for a group. Resting agents
+//! are grey; those that need a person, work or talk are coloured, larger and glowing. Area labels say how many are
+//! where.
 
 use egui::{Align2, Color32, Painter, Pos2, Rect, Vec2, vec2};
 
@@ -9,7 +10,7 @@ use super::label::{self, Label, Measure, Style, Wanted};
 use super::label_input::Told;
 use super::label_layout::{Owner, Reach, Wish};
 use super::text_scaling;
-use super::{figure, pulse};
+use super::{MARGIN, figure, pulse};
 use crate::view::activity_text::{ActivityTexts, Importance};
 use crate::view::art::Sprite;
 use crate::view::camera::Camera;
@@ -79,7 +80,9 @@ pub(super) fn wanted<'a>(
 ) {
     let camera = told.scene.camera;
     let matters = |heap: &Cluster| matches!(heap.importance, Importance::NeedsYou | Importance::Working);
-    let is_told = |heap: &&Cluster| heap.count == 1 && matters(heap);
+    // Heaps farther out of view are there only so that those at its edge are whole.
+    let near = camera.viewport.expand(MARGIN * camera.zoom);
+    let is_told = |heap: &&Cluster| heap.count == 1 && matters(heap) && near.contains(camera.to_screen(heap.middle));
     let mut first: Vec<&Cluster> = heaps.iter().filter(is_told).collect();
     first.sort_by_key(|heap| (heap.importance, heap.square));
     for heap in first.into_iter().take(TOLD_AT_MOST) {

@@ -1,9 +1,9 @@
-//! Text that runs from right to left, put in order after `egui` has laid it out from left to right.
+//! Reorders right-to-left text after `egui` has laid it out from left to right.
 //!
-//! `egui` shapes each run of one font, so the letters of an Arabic or Hebrew word stand in their order already; the
-//! spaces between words come from another font, so words are runs of their own and lines break between the right
-//! ones. What is left is the order of the words, digits and signs of each line, by the Unicode bidirectional
-//! algorithm. A caret still moves as if the text ran from left to right.
+//! `egui` shapes each run of one font, so the letters of an Arabic or Hebrew word are already in order; the spaces
+//! between words come from another font, so words are runs of their own and lines break between the right ones. What
+//! remains is the order of the words, digits and signs of each line, by the Unicode bidirectional algorithm. A caret
+//! still moves as if the text ran from left to right.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Emoji in the colours of the system's font: found in what was laid out, and painted over the room left for them.
+//! Paints emoji in the colours of the system's font: they are found in the laid-out text, and painted into the space
+//! left for them.
 
 use std::collections::HashMap;
 use std::io::Cursor;

@@ -1,6 +1,6 @@
-//! The two families of type that come with the program: Inter for text, JetBrains Mono for code.
+//! The two font families that come with the program: Inter for text, JetBrains Mono for code.
 //!
-//! Behind them stand the fonts of `egui`, for signs, and those of the system that were found for letters which none of
+//! After them come the fonts of `egui`, for symbols, and those of the system that were found for letters which none of
 //! these has.
 
 use std::sync::{Arc, LazyLock};

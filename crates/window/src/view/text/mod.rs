@@ -1,8 +1,8 @@
-//! Text in every script: the program's own fonts, those of the system where a letter is missing, the order of scripts
-//! that run from right to left, and emoji in colour.
+//! Text in every script: the program's own fonts, those of the system for missing letters, the order of right-to-left
+//! scripts, and colour emoji.
 //!
-//! `egui` shapes letters and breaks lines. What it does not know is done once a frame to what it has laid out:
-//! [`post_layout::ShownText`] finds letters that no font has, puts right-to-left words in order and paints emoji.
+//! `egui` shapes letters and breaks lines. What it cannot do is done once per frame to the text that it has laid out:
+//! [`post_layout::ShownText`] finds letters that no font has, reorders right-to-left words and paints emoji.
 
 mod bidi;
 mod emoji;

@@ -1,5 +1,5 @@
-//! What is done to all text of a frame after `egui` has laid it out: letters that no font has are noted, words of
-//! right-to-left scripts put in order, emoji painted.
+//! Processes all text of a frame after `egui` has laid it out: letters that no font has are noted, words of
+//! right-to-left scripts are reordered, and emoji are painted.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

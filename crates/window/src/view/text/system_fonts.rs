@@ -1,6 +1,6 @@
-//! The fonts that are installed on this machine: which of them has a letter that the program's own have not.
+//! The fonts installed on this computer: finds one that has a letter which the program's own fonts lack.
 //!
-//! Finding them reads many files; it is done in a job, and only once such a letter is to be shown.
+//! Finding it reads many files, so it is done in a background job, and only once such a letter is shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

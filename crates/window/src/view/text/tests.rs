@@ -1,4 +1,4 @@
-//! Every script as it is read, beside pictures that another program drew of the same fonts.
+//! Tests of every script, compared with pictures that another program drew with the same fonts.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::log_allowance::{Allowed, LogAllowance};
 use super::{ModuleCall, ModuleLogged, ModulesReported, ReportedModule, ReportedTool, path_of};
+use crate::agent::mdx_file::problem_of;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id, Problem};
 use crate::engine::{HostAnswer, HostCall, HostRequest, LogLine, ModuleCommand, ModuleMessage};
 use crate::modules::{ModuleEvent, ModuleFolder, ModuleSet, ModuleState};
-use crate::source::SourceSeverity;
 use crate::tools::document_calls::{LINES_TOLD_AT_MOST, answer_for, call_for};
 use crate::tools::{CallAnswer, OrderKey, ToolNews, ToolOutput};
 
@@ -80,14 +80,7 @@ impl OpenModules {
     /// These, of files that were read.
     pub(super) fn new(profile: Id, folder: String, files: &ModuleFolder, set: ModuleSet) -> Self {
         let path = |file: &str| path_of(&folder, file);
-        let told = files.problems.iter().map(|told| {
-            let (what, remedy) = (told.problem.what.clone(), told.problem.remedy.clone());
-            let problem = match told.problem.severity {
-                SourceSeverity::Warning => Problem::warning(path(&told.path), what, remedy),
-                SourceSeverity::Error => Problem::error(path(&told.path), what, remedy),
-            };
-            problem.at_line(told.problem.line())
-        });
+        let told = files.problems.iter().map(|told| problem_of(&path(&told.path), &told.problem));
         let unreadable = told.collect();
         Self {
             profile,
@@ -324,7 +317,7 @@ impl OpenModules {
 
     fn mark_failed(&mut self, module: &str, why: &str) {
         let path = path_of(&self.folder, module);
-        let problem = Problem::error(path, format!("the module is ignored: {why}"), "fix it to have it loaded again");
+        let problem = Problem::error(path, format!("the module is ignored: {why}"), "fix it, and it is loaded again");
         self.failed.insert(module.to_owned(), problem);
     }
 

@@ -1,4 +1,4 @@
-//! How much a module may log outside of calls: a module that logs without end fills no history.
+//! Limits how much a module may log outside of calls, so that one that logs endlessly does not fill the history.
 
 use std::time::{Duration, Instant};
 

@@ -107,7 +107,7 @@ fn tool_of(profile: &Id, module: &ReportedModule, tool: &ReportedTool) -> Tool {
             return Err("its arguments are not an object".to_owned());
         };
         let order = serde_json::to_value(ModuleCall { arguments, ..call.clone() });
-        let order = order.map_err(|error| format!("the call cannot be written down: {error}"))?;
+        let order = order.map_err(|error| format!("the call cannot be saved: {error}"))?;
         let touches = vec![DeclaredTouch::new(TouchKind::TOOL_RUN, &*call.tool)];
         Ok(Planned::order(MODULES, order, touches, ("using its tool", &call.tool)))
     };

@@ -25,7 +25,7 @@ use crate::log::EventLog;
 use crate::mind::PromptAdditions;
 use crate::modules::{ModuleFolder, ModuleOptions, ModuleSet, may_be_imported};
 use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
-use crate::tools::document_tools::limits;
+use crate::tools::document_runtime::DocumentRunner;
 use crate::tools::{CallAnswered, OrderKey, PendingToolOrders, ToolNews, ToolOutcome, Work};
 use crate::workspace::layout::read_below;
 use crate::workspace::{FileChanged, KnownFiles};
@@ -244,7 +244,7 @@ impl RoomView<'_, '_> {
                 agent_dir: home.clone(),
                 seed: content_hash(profile.as_bytes()),
                 now_unix_ms: self.date.secs(&self.clock).unwrap_or(0).saturating_mul(1000),
-                limits: limits(),
+                limits: DocumentRunner::limits(),
             };
             let (read_in, read) = bounded(1);
             let programs = running.programs.clone();

@@ -1,5 +1,7 @@
 //! A person's changes of a workflow in the graph: edits of its file's text at exactly the affected keys, keeping
 //! comments and order.
+//!
+//! The text is edited by [`scene_patch`]; why not by `yamlpatch`, with the measurements, is written there.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -145,10 +147,10 @@ impl StepAssignee {
     fn first(&self) -> (String, Value) {
         let named = |name: &str| Some(slug(name)).filter(|id| is_word(id)).unwrap_or_else(|| "step".to_owned());
         match self {
-            Self::Agent(agent) => (named(agent), json!({ "prompt": "Say what is to be done", "outputs": [] })),
+            Self::Agent(agent) => (named(agent), json!({ "prompt": "Say what to do", "outputs": [] })),
             Self::Person(PersonWants::Approval) => ("approval".to_owned(), json!({ "prompt": "Is this good?" })),
             Self::Person(PersonWants::Form) => {
-                ("form".to_owned(), json!({ "prompt": "Say what is asked for", "outputs": ["answer"] }))
+                ("form".to_owned(), json!({ "prompt": "Say what you need to know", "outputs": ["answer"] }))
             }
             Self::Workflow(workflow) => (named(stem(workflow)), json!({})),
         }

@@ -226,7 +226,7 @@ impl Run {
             return self.over(at, StepStatus::Skipped, format!("{id} {what}"), now);
         }
         if !before.is_empty() && before.iter().all(|before| self.steps[*before].status == StepStatus::Skipped) {
-            return self.over(at, StepStatus::Skipped, "nothing before it was done".to_owned(), now);
+            return self.over(at, StepStatus::Skipped, "no step before it was done".to_owned(), now);
         }
         if let Some(when) = &step.when
             && !when.holds(|token| self.value(token, (at, 0)))

@@ -148,7 +148,7 @@ pub fn result(run: &Run) -> String {
         RunStatus::Done => "Done".to_owned(),
         RunStatus::Failed => format!("Failed: {}", run.why),
         RunStatus::Stopped => format!("Stopped: {}", run.why),
-        RunStatus::Running => "Going on".to_owned(),
+        RunStatus::Running => "Running".to_owned(),
     };
     let _ = writeln!(text, "{word}. Run {} of {}.", run.key, run.file);
     if !run.variables.is_empty() {

@@ -69,7 +69,7 @@ fn one((server, key): (&str, &Id), name: &str, tool: &McpTool, request: fn(&str,
         let becomes = TouchEffect::Called { server: server.clone(), tool: tool_name.clone(), key: key.clone(), hints };
         let touch = DeclaredTouch::new(TouchKind::MCP_CALL, target.clone()).becoming(becomes);
         let order = CallOrder { key: key.clone(), request: request(&tool_name, arguments), hints };
-        let order = serde_json::to_value(order).map_err(|error| format!("the call cannot be written down: {error}"))?;
+        let order = serde_json::to_value(order).map_err(|error| format!("the call cannot be saved: {error}"))?;
         Ok(Planned::order(SERVERS, order, vec![touch], ("calling", &target)))
     };
     Tool::new(name, &description, tool.parameters.clone(), plan).within(scope)
@@ -92,10 +92,7 @@ fn reads(resources: &[McpListed], templates: &[McpListed]) -> McpTool {
     let words = |one: &McpListed| format!("{}: {}", one.name, one.description);
     let parts = [
         ("Its resources:", resources),
-        (
-            "Templates of addresses at which there are more (RFC 6570); put values in place of what stands in braces:",
-            templates,
-        ),
+        ("Templates of addresses of more resources (RFC 6570); replace each part in braces with a value:", templates),
     ];
     let parts = parts.into_iter().filter(|(_, listed)| !listed.is_empty());
     let parts = parts.map(|(head, listed)| format!("{head}\n{}", list(listed.iter().map(words)))).collect::<Vec<_>>();

@@ -55,7 +55,7 @@ pub(in crate::tools) fn register(
         }
         let place = format!("MCP server {}", server.label());
         let told = |refused: &[String]| {
-            let what = text::truncate(&format!("tools that cannot be used: {}", refused.join("; ")), 600);
+            let what = text::truncate(&format!("unusable tools: {}", refused.join("; ")), 600);
             Problem::warning(&place, what, "nothing to do, unless you need them")
         };
         let problems = if refused.is_empty() { Vec::new() } else { vec![told(&refused)] };

@@ -26,7 +26,7 @@ pub fn parse(text: &str) -> Result<Query, QueryError> {
             ErrMode::Backtrack(fault) | ErrMode::Cut(fault) => fault,
             ErrMode::Incomplete(_) => Fault::from_input(&input),
         };
-        let what = if what.is_empty() { "this is not understood".to_owned() } else { what };
+        let what = if what.is_empty() { "this is not valid here".to_owned() } else { what };
         QueryError::new(text, at, what)
     })
 }

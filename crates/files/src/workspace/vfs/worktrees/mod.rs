@@ -30,7 +30,7 @@ pub const WORKTREES: &str = "worktrees";
 /// The folder of an agent's copy in its own.
 pub const FILES: &str = "files";
 
-/// Where an agent's own folder is, in the folder of the workspace's state; none where no folder can have its name.
+/// Where an agent's own folder is, in the folder of the workspace's state; none where its name cannot be used for a folder.
 pub fn place_of(dir: &Path, agent: &str) -> Option<PathBuf> {
     let path = super::path::WorkspacePath::new(agent).ok()?;
     let is_plain = path.as_str() == agent && !agent.contains('/') && !agent.starts_with('.');

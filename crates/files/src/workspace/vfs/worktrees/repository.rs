@@ -24,7 +24,7 @@ pub(super) struct GitError(#[from] git2::Error);
 
 fn blob_of(id: Oid) -> Result<Blob, GitError> {
     let bytes = id.as_bytes().try_into();
-    Ok(Blob(bytes.map_err(|_| git2::Error::from_str("it has hashes of another kind"))?))
+    Ok(Blob(bytes.map_err(|_| git2::Error::from_str("it uses another kind of hash"))?))
 }
 
 fn id_of(blob: Blob) -> Result<Oid, GitError> {

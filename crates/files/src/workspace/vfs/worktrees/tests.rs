@@ -128,7 +128,7 @@ fn each_act_is_a_commit_with_its_cause_and_the_workspace_sees_nothing_of_it() {
         "rename notes/b.md to notes/c.md",
         "create artifacts/new.md",
         "write notes/a.md",
-        "take over what changed in the workspace",
+        "merge changes from the workspace",
     ];
     assert_eq!(words, wanted);
     assert_eq!(log[0].0, "ada");

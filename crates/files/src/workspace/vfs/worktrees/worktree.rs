@@ -30,7 +30,7 @@ pub(super) const ROOM_NAME: &str = "workshop";
 /// Why a copy cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WorktreeError {
-    #[error("no folder can have its name")]
+    #[error("its name cannot be used for a folder")]
     Name,
     #[error(transparent)]
     Git(#[from] GitError),
@@ -192,7 +192,7 @@ impl Worktree {
         if changed.is_empty() && !is_first {
             return Ok(());
         }
-        self.repository.commit(Branch::Base, &changed, ROOM_NAME, "the workspace as it was taken over")?;
+        self.repository.commit(Branch::Base, &changed, ROOM_NAME, "the workspace as it was copied")?;
         apply(&mut self.base, changed);
         Ok(())
     }
@@ -229,7 +229,7 @@ impl Worktree {
             base.push((path, theirs));
         }
         let paths: Vec<&str> = taken_paths.iter().map(String::as_str).collect();
-        self.commit_paths(&paths, &Author(ROOM_NAME.into()), "take over what changed in the workspace")?;
+        self.commit_paths(&paths, &Author(ROOM_NAME.into()), "merge changes from the workspace")?;
         self.set_base(base, is_first)
     }
 

@@ -1,4 +1,4 @@
-//! Commands about what agents ask the person.
+//! Commands about approvals.
 
 use egui::Key;
 

@@ -1,4 +1,4 @@
-//! Commands about files: in the list of files, and in one that is open.
+//! Commands about files in the file list, and about an open file.
 
 use egui::Key;
 

@@ -1,4 +1,4 @@
-//! A line of the table: a command with its keys and menus, whether it can be given now, and what it comes to.
+//! One line of the table: a command with its keys and menus, whether it is available now, and its effect.
 
 use bevy::math::Vec2;
 use egui::{Key, KeyboardShortcut, Modifiers};

@@ -1,5 +1,5 @@
-//! The table of commands: one line for each, from which the keys, the menus, the palette, the keys dialog, tooltips and
-//! `workshop --help-keys` are made. Keys with more modifiers stand before those with fewer.
+//! The table of commands, one line for each, from which the keys, the menus, the palette, the keys dialog, tooltips and
+//! `workshop --help-keys` are generated. Keys with more modifiers come before those with fewer.
 
 mod approvals;
 mod files;

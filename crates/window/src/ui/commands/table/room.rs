@@ -1,4 +1,4 @@
-//! Commands about time and about what stands in the room.
+//! Commands about time and about the things in the room.
 
 use bevy::math::Vec2;
 use egui::Key;

@@ -1,4 +1,4 @@
-//! Commands about workflows: of the file that is chosen in the list of files, or of any.
+//! Commands about workflows: the one selected in the file list, or any.
 
 use super::info::{CommandContext, CommandInfo, Menu, Undone, of, window};
 use crate::ui::commands::file_targets::{FileUse, FilesRow};

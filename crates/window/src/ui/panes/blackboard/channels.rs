@@ -1,4 +1,4 @@
-//! A channel as the pane shows it: who listens, what was said last, and a field to say something.
+//! A channel in the pane: its listeners, its last messages, and a field to send one.
 
 use egui::Ui;
 

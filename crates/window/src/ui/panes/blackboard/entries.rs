@@ -1,4 +1,4 @@
-//! An entry of a blackboard as the pane shows it: read, edited, removed and kept, each of which can be undone.
+//! A blackboard entry in the pane: shown, edited, removed or kept; each change can be undone.
 
 use egui::{RichText, Ui};
 

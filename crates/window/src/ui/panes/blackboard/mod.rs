@@ -1,5 +1,5 @@
-//! What agents that work together have in common: the blackboards of runs and what earlier runs left, to be read and
-//! edited, and the channels with who listens and what was said last.
+//! The pane **Blackboard**: blackboards of runs and entries kept from earlier ones, which can be edited, and channels
+//! with their listeners and last messages.
 
 mod channels;
 mod entries;

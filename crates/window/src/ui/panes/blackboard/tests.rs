@@ -1,4 +1,4 @@
-//! The pane of blackboards and channels, used like a person does.
+//! Tests of the blackboard pane, used as a person does.
 
 use egui_kittest::kittest::Queryable;
 

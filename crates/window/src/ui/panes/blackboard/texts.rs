@@ -1,4 +1,4 @@
-//! Every text of the blackboard pane.
+//! All texts of the blackboard pane.
 
 use crate::gateway::ExchangeCounts;
 use crate::ui::widgets::text_format;

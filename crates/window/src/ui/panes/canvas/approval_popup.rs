@@ -1,4 +1,4 @@
-//! The card of the question in front, beside the raised hand of whoever asks it.
+//! Shows the current approval card next to the raised hand of its agent.
 
 use egui::{Pos2, Rect, Sense, Stroke, Ui, UiBuilder, Vec2, pos2, vec2};
 
@@ -19,22 +19,32 @@ const GAP_POINTS: f32 = 18.0;
 /// What of whoever asks is to be seen around where it stands: its hand above, its name below.
 const SEEN_POINTS: f32 = 56.0;
 
-/// Draws the card, where there is room for it and whoever asks is in sight. In the inspector the same card stands of
-/// whoever is selected: then it is not said twice.
-pub(super) fn asking_ui(ui: &mut Ui, room_rect: Rect, cx: &ViewerContext<'_>, view: &RoomView) -> Vec<Command> {
-    let Some((_, question, at, count)) = cx.ui.questions.front(cx.room) else { return Vec::new() };
-    if is_in_inspector(cx) {
-        return Vec::new();
+/// Where the card stands, where there is room for it and whoever asks is in sight. In the inspector the same card
+/// stands of whoever is selected: then it is not said twice. Names, bubbles and other cards keep away from this place;
+/// an element that is open would lie over it, so that the card is in the bar below alone meanwhile.
+pub(super) fn place(cx: &ViewerContext<'_>, view: &RoomView, room_rect: Rect) -> Option<Rect> {
+    if is_in_inspector(cx) || cx.ui.front.element().is_some() {
+        return None;
     }
+    beside(asker(cx, view)?, view.camera.zoom, room_rect)
+}
+
+/// Draws the card in this part of the room, at its place.
+pub(super) fn asking_ui(
+    ui: &mut Ui,
+    (room_rect, rect): (Rect, Rect),
+    cx: &ViewerContext<'_>,
+    view: &RoomView,
+) -> Vec<Command> {
+    let Some((_, question, at, count)) = cx.ui.questions.front(cx.room) else { return Vec::new() };
     let Some(stands) = asker(cx, view) else { return Vec::new() };
-    let Some(rect) = beside(stands, view.camera.zoom, room_rect) else { return Vec::new() };
     let hand = hand_of(stands, view.camera.zoom, rect.center().x >= stands.x);
     let edge = pos2(if rect.center().x >= stands.x { rect.left() } else { rect.right() }, hand.y);
     let edge = pos2(edge.x, edge.y.clamp(rect.top() + SPACE[2], rect.bottom() - SPACE[2]));
     ui.painter_at(room_rect).line_segment([hand, edge], Stroke::new(LINE[1], cx.theme.warn));
-    // What is pressed on the card is not pressed in the room.
+    // What is pressed on the card is not pressed in the room; the keyboard comes to what stands on it.
     let id = ui.id().with("the card of a question");
-    ui.interact(rect, id, Sense::click_and_drag());
+    ui.interact(rect, id, Sense::CLICK | Sense::DRAG);
     let mut child = ui.new_child(UiBuilder::new().id_salt("the card of a question").max_rect(rect));
     child.set_clip_rect(room_rect);
     crate::ui::widgets::dress(child.style_mut(), cx.theme);
@@ -44,8 +54,7 @@ pub(super) fn asking_ui(ui: &mut Ui, room_rect: Rect, cx: &ViewerContext<'_>, vi
 /// Whether what would happen is to be seen beside whoever asks, or in the inspector.
 pub fn shows_what_happens(cx: &ViewerContext<'_>) -> bool {
     let (view, room_rect) = (&cx.ui.view, cx.ui.view.camera.viewport);
-    let is_beside = || asker(cx, view).and_then(|stands| beside(stands, view.camera.zoom, room_rect)).is_some();
-    is_in_inspector(cx) || cx.ui.dock.is_seen(&Tab::Room) && is_beside()
+    is_in_inspector(cx) || cx.ui.dock.is_seen(&Tab::Room) && place(cx, view, room_rect).is_some()
 }
 
 /// Where whoever asks the question in front stands on screen.
@@ -74,20 +83,25 @@ fn hand_of(stands: Pos2, zoom: f32, is_right: bool) -> Pos2 {
     stands + vec2(side, -HAND_UNITS[1]) * zoom
 }
 
-/// Where the card stands: at the right of the hand, or at its left where that has no room; nothing where neither has,
-/// or where who asks is out of sight.
+/// Where the card stands: at the right of the hand, or at its left where that has no room, and over what stands in the
+/// corners of the room; nothing where neither has room, or where who asks is out of sight.
 fn beside(stands: Pos2, zoom: f32, room_rect: Rect) -> Option<Rect> {
     let size = vec2(APPROVAL.width, height_of(CARD));
     let inner = room_rect.shrink(SPACE[1]);
     if !room_rect.contains(stands) || inner.height() < size.y {
         return None;
     }
-    let top = (stands.y - HAND_UNITS[1] * zoom - size.y / 2.0).clamp(inner.top(), inner.bottom() - size.y);
     let right = hand_of(stands, zoom, true).x + GAP_POINTS;
     let left = hand_of(stands, zoom, false).x - GAP_POINTS - size.x;
-    let fits = |x: f32| x >= inner.left() && x + size.x <= inner.right();
-    let x = [right, left].into_iter().find(|x| fits(*x))?;
-    Some(Rect::from_min_size(pos2(x, top), size))
+    let at = |x: f32| {
+        let is_over = |corner: &Rect| corner.left() < x + size.x && corner.right() > x;
+        let above = super::corners(room_rect).into_iter().filter(is_over).map(|corner| corner.top() - SPACE[0]);
+        let lowest = above.fold(inner.bottom(), f32::min) - size.y;
+        let fits = x >= inner.left() && x + size.x <= inner.right() && lowest >= inner.top();
+        let top = (stands.y - HAND_UNITS[1] * zoom - size.y / 2.0).min(lowest).max(inner.top());
+        fits.then(|| Rect::from_min_size(pos2(x, top), size))
+    };
+    at(right).or_else(|| at(left))
 }
 
 #[cfg(test)]
@@ -113,6 +127,7 @@ mod tests {
                 let stands = pos2(x, y);
                 let card = beside(stands, 1.0, room).expect("there is room");
                 assert!(room.contains_rect(card), "{card:?}");
+                assert!(super::super::corners(room).iter().all(|corner| !corner.intersects(card)), "{card:?}");
                 assert!(
                     card.left() > x + HAND_UNITS[0] || card.right() < x - HAND_UNITS[0],
                     "it hides nobody: {card:?}"

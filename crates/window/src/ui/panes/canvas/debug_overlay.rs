@@ -1,4 +1,4 @@
-//! The debug overlay: beside each visible agent, what it does and why, what comes next, what it remembers and costs.
+//! The debug overlay: next to each visible agent, what it does and why, what comes next, what it remembers and costs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a hand is doing in the room: what it took hold of, and what becomes of that when it lets go or gives up.
+//! Drag state in the room: what is being dragged, and what happens when it is dropped or the drag is cancelled.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What comes into the room from the shelf or the desktop: where it comes to stand, and how that looks before.
+//! Drops from the shelf or the desktop into the room: where the item is placed, and its preview.
 
 use egui::{
     Align2, CornerRadius, CursorIcon, FontId, Key, Label, Painter, Pos2, Rect, Response, RichText, Shape, Stroke,

@@ -1,4 +1,4 @@
-//! Arranging the furniture on the canvas: pieces are added, moved, resized, turned and taken out by hand.
+//! Arranges the furniture on the canvas: pieces are added, moved, resized, mirrored and removed with the mouse.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The card beside what the pointer rests on: of people what they do, why, since when and what comes next; of boards
-//! what they hold, who has read it, and what changed last.
+//! The card next to the pointer: for an agent, what it does, why, since when and what comes next; for a board, its
+//! content, who has read it, and its last change.
 
 use bevy::math::Vec2;
 use egui::{Area, Id as WidgetId, Label, Order, Popup, Pos2, Rect, Response, RichText, Sense, Ui, pos2, vec2};
@@ -49,14 +49,14 @@ pub(super) struct Facts {
 }
 
 impl HoverCard {
-    /// Shows the card of what the pointer has rested on for a moment. `is_free`: the hand holds nothing and nothing else
-    /// is open.
+    /// Shows the card of what the pointer has rested on for a moment, beside the one on which somebody asks the person.
+    /// `is_free`: the hand holds nothing and nothing else is open.
     pub(super) fn show(
         &mut self,
         ui: &Ui,
         response: &Response,
         cx: &ViewerContext<'_>,
-        camera: crate::view::camera::Camera,
+        (camera, asking): (crate::view::camera::Camera, Option<Rect>),
         is_free: bool,
     ) {
         let (now, pressed) = ui.input(|input| (input.time, input.pointer.any_down()));
@@ -79,7 +79,7 @@ impl HoverCard {
         let Some((facts, around)) = facts_of(cx, &thing, &self.names) else { return };
         let around = Rect::from_two_pos(camera.to_screen(around.0), camera.to_screen(around.1));
         let size = self.size.unwrap_or(vec2(WIDTH + 2.0 * SPACE[2], FIRST_HEIGHT));
-        let place = card_place(camera.viewport.shrink(SPACE[0]), around, size, pointer);
+        let place = card_place((camera.viewport.shrink(SPACE[0]), asking), around, size, pointer);
         let area = Area::new(WidgetId::new("hover card"))
             .order(Order::Tooltip)
             .interactable(false)
@@ -173,23 +173,23 @@ fn of_element(room: &RoomModel, element: &ElementView, changed: Option<String>) 
 fn reading_now(room: &RoomModel, element: &ElementView) -> Option<String> {
     let is_reader =
         |agent: &&AgentView| agent.state == State::Reading && !agent.walks && agent.reads == Some(element.key);
-    let readers = room.agents.iter().filter(is_reader).map(|agent| agent.name.to_string());
-    listed(readers.collect())
+    listed(room.agents.iter().filter(is_reader), |agent| agent.name.to_string())
 }
 
 /// Some of the readers by name, each with what is said of it, and how many more there are; of others nothing is said.
 fn named(known: &KnownBy, said: impl Fn(Knows) -> Option<String>) -> Option<String> {
-    let all = known.readers.iter();
-    listed(all.filter_map(|reader| said(reader.knows).map(|said| format!("{}{said}", reader.name))).collect())
+    let all = known.readers.iter().filter_map(|reader| Some((&reader.name, said(reader.knows)?)));
+    listed(all, |(name, said)| format!("{name}{said}"))
 }
 
-/// Some of these names, and how many more there are.
-fn listed(names: Vec<String>) -> Option<String> {
-    let (first, more) = names.split_at(names.len().min(READERS_NAMED));
-    match (first, more.len()) {
-        ([], _) => None,
-        (all, 0) => Some(all.join(", ")),
-        (some, more) => Some(texts::names_and_more(&some.join(", "), more)),
+/// Some of these by name, and how many more there are: the card is drawn in every frame, so only those are named.
+fn listed<T>(all: impl Iterator<Item = T>, name: impl Fn(T) -> String) -> Option<String> {
+    let mut all = all.fuse();
+    let some: Vec<String> = all.by_ref().take(READERS_NAMED).map(name).collect();
+    match (some.is_empty(), all.count()) {
+        (true, _) => None,
+        (false, 0) => Some(some.join(", ")),
+        (false, more) => Some(texts::names_and_more(&some.join(", "), more)),
     }
 }
 
@@ -228,9 +228,9 @@ fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, thing: &Thing, facts: &Facts) {
     }
 }
 
-/// Where the card stands: at the right of what it is about, at its left, under or over it; never under the pointer, and
-/// within the view.
-fn card_place(view: Rect, around: Rect, size: egui::Vec2, pointer: Pos2) -> Rect {
+/// Where the card stands: at the right of what it is about, at its left, under or over it; never under the pointer,
+/// within the view, and where there is another place, not over what is kept clear.
+fn card_place((view, kept_clear): (Rect, Option<Rect>), around: Rect, size: egui::Vec2, pointer: Pos2) -> Rect {
     let beside = around.center().y - 0.5 * size.y;
     let above = around.center().x - 0.5 * size.x;
     let corners = [
@@ -247,13 +247,17 @@ fn card_place(view: Rect, around: Rect, size: egui::Vec2, pointer: Pos2) -> Rect
     let places = corners.map(|corner| paint::inside(Rect::from_min_size(corner, size), view));
     let is_clear = |place: &&Rect| !place.expand(0.5 * APART).contains(pointer);
     let is_beside = |place: &&Rect| is_clear(place) && !place.intersect(around).is_positive();
-    *places.iter().find(is_beside).or_else(|| places.iter().find(is_clear)).unwrap_or(&places[0])
+    let covers = |place: &&Rect| kept_clear.is_some_and(|kept| kept.intersect(**place).is_positive());
+    let found = places.iter().find(|place| is_beside(place) && !covers(place));
+    let found = found.or_else(|| places.iter().find(|place| is_clear(place) && !covers(place)));
+    let found = found.or_else(|| places.iter().find(is_beside)).or_else(|| places.iter().find(is_clear));
+    *found.unwrap_or(&places[0])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::testing::sample_room;
+    use crate::ui::testing::{agent, sample_room};
     use crate::view::model::ReaderView;
     use proptest::prelude::*;
     use std::sync::Arc;
@@ -302,6 +306,37 @@ mod tests {
         assert_eq!(facts.lines[2], ("Up to date", "No one yet".to_owned()), "and who is on its way does not read");
     }
 
+    #[test]
+    fn with_ten_thousand_agents_a_card_is_no_longer_than_with_a_dozen() {
+        let mut room = sample_room();
+        let key = room.element("ideas").map(|element| element.key);
+        let agents = (2..10_000).map(|key| agent(key, &format!("agent-{key}"), &format!("Agent {key}")));
+        room.agents.extend(agents);
+        for agent in &mut room.agents[2..] {
+            (agent.state, agent.reads) = (State::Reading, key);
+        }
+        let knows = [Knows::Newest { read_tick: 4 }, Knows::Older { version: 3, read_tick: 2 }, Knows::Nothing];
+        let reader = |(index, agent): (usize, &AgentView)| ReaderView {
+            agent: agent.id.clone(),
+            name: agent.name.clone(),
+            knows: knows[index % 3],
+        };
+        let readers = room.agents.iter().enumerate().map(reader).collect();
+        room.known.insert("ideas".into(), Arc::new(KnownBy { version: 4, readers }));
+        let ideas = room.element("ideas").expect("it is here");
+        let facts = of_element(&room, ideas, Some("Ada added a pin".to_owned()));
+        assert!(facts.lines.len() <= 8, "{facts:?}");
+        assert!(facts.lines.iter().all(|(_, text)| text.chars().count() < 120), "{facts:?}");
+        let reading = facts.lines.iter().find(|line| line.0 == "Reading it now").map(|line| &*line.1);
+        assert_eq!(reading, Some("Agent 2, Agent 3, Agent 4 and 9995 more"));
+        let mut detail = (**room.agents[0].detail.as_ref().expect("it is told")).clone();
+        detail.queue = (0..10_000).map(|number| format!("read board {number}")).collect();
+        room.agents[0].detail = Some(Arc::new(detail));
+        let facts = of_agent(&room, &room.agents[0]);
+        assert!(facts.lines.len() <= 5, "{facts:?}");
+        assert!(facts.lines.iter().all(|(_, text)| text.chars().count() < 120), "{facts:?}");
+    }
+
     proptest! {
         #[test]
         fn a_card_is_in_view_and_never_under_the_pointer(
@@ -311,9 +346,15 @@ mod tests {
             let view = Rect::from_min_size(pos2(0.0, 0.0), if small { vec2(660.0, 640.0) } else { vec2(1_280.0, 800.0) });
             let pointer = view.clamp(pos2(x, y));
             let around = Rect::from_center_size(pointer + vec2(3.0, 5.0), vec2(wide, wide));
-            let place = card_place(view, around, vec2(WIDTH, high), pointer);
+            let place = card_place((view, None), around, vec2(WIDTH, high), pointer);
             prop_assert!(view.contains_rect(place));
             prop_assert!(!place.contains(pointer));
+            // A card on which somebody asks something stands at the right, where this one would.
+            let asking = Rect::from_min_size(around.right_top(), vec2(380.0, 320.0));
+            let place = card_place((view, Some(asking)), around, vec2(WIDTH, high), pointer);
+            prop_assert!(view.contains_rect(place) && !place.contains(pointer));
+            let has_room = around.left() - view.left() > WIDTH + 2.0 * APART;
+            prop_assert!(!has_room || !asking.intersect(place).is_positive(), "{:?} covers {:?}", place, asking);
         }
     }
 }

@@ -1,5 +1,4 @@
-//! The menu of a thing in the room, or of the floor: what the table of commands has for it, and the lists of what can
-//! be added and related.
+//! The context menu of a thing in the room or of the floor: its commands, and lists of what can be added and related.
 
 use bevy::math::Vec2;
 use egui::Ui;

@@ -1,4 +1,4 @@
-//! The room in the middle of the window, and a person's hands in it: looking around, choosing, carrying, dropping.
+//! The room in the middle of the window, and the mouse in it: panning, selecting, dragging, dropping.
 
 mod approval_popup;
 pub mod debug_overlay;
@@ -45,6 +45,8 @@ use relationship_editing::Handles;
 /// Zoom by the wheel: so much for each point that it scrolls.
 const WHEEL_PER_POINT: f32 = 0.004;
 const MINIMAP_POINTS: egui::Vec2 = egui::vec2(150.0, 100.0);
+/// The switch of the debug overlay is so wide; it and the buttons over the small map are at most so high.
+const CORNER_BUTTON_POINTS: egui::Vec2 = egui::vec2(128.0, 28.0);
 /// A room that is shown smaller than this has no small map.
 const MINIMAP_FITS_POINTS: egui::Vec2 = egui::vec2(420.0, 320.0);
 
@@ -227,6 +229,8 @@ impl Canvas {
             who_knows: state.who_knows.as_deref(),
             still: state.appearance.look.calm,
         };
+        let asking = approval_popup::place(cx, view, rect);
+        self.labels.keep_clear_of(asking);
         paint::room(&painter, room, recent, art, &look, &mut self.labels);
         let hands = (&self.hand, self.naming.as_ref());
         self.handles.paint(&painter, (pointer, response.hover_pos()), cx, hands, view);
@@ -249,11 +253,13 @@ impl Canvas {
             && !state.front.is_covered()
             && !view.debug_overlay
             && view.arranging.is_none();
-        self.card.show(ui, response, cx, view.camera, is_free);
+        self.card.show(ui, response, cx, (view.camera, asking), is_free);
         if view.arranging.is_some() {
             self.furniture.show(ui, rect, cx, view, commands);
         }
-        commands.extend(approval_popup::asking_ui(ui, rect, cx, view));
+        if let Some(place) = asking {
+            commands.extend(approval_popup::asking_ui(ui, (rect, place), cx, view));
+        }
         self.menu(ui, response, cx, view, commands);
         self.naming = relationship_editing::naming_ui(ui, cx, view.camera, self.naming.take(), commands);
     }
@@ -458,6 +464,19 @@ fn keep_keys(ui: &Ui, response: &Response) {
     ui.memory_mut(|memory| memory.set_focus_lock_filter(room_widget(), filter));
 }
 
+/// What stands in the lower corners of the room, and is not to be covered: at the left the switch of the debug overlay,
+/// at the right the small map with the buttons over it.
+fn corners(rect: Rect) -> [Rect; 2] {
+    let (margin, gap) = (egui::Vec2::splat(SPACE[2]), SPACE[0]);
+    let left = rect.left_bottom() + egui::vec2(margin.x, -margin.y);
+    let right = rect.right_bottom() - margin;
+    let over_map = MINIMAP_POINTS + egui::vec2(0.0, gap + CORNER_BUTTON_POINTS.y);
+    [
+        Rect::from_two_pos(left, left + egui::vec2(CORNER_BUTTON_POINTS.x, -CORNER_BUTTON_POINTS.y)),
+        Rect::from_two_pos(right, right - over_map),
+    ]
+}
+
 fn minimap(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView) {
     let corner = rect.right_bottom() - egui::Vec2::splat(SPACE[2]);
     let map = Rect::from_min_max(corner - MINIMAP_POINTS, corner);
@@ -502,7 +521,7 @@ fn lookouts(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, commands: &mut Vec<
 fn overlay_toggle(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, is_on: bool, commands: &mut Vec<Command>) {
     const ID: &str = "view.debug_overlay";
     let theme = cx.theme;
-    let size = egui::vec2(128.0, ui.spacing().interact_size.y);
+    let size = egui::vec2(CORNER_BUTTON_POINTS.x, ui.spacing().interact_size.y);
     let place = Rect::from_min_size(rect.left_bottom() + egui::vec2(SPACE[2], -SPACE[2] - size.y), size);
     let button = egui::Button::new(egui::RichText::new(texts::DEBUG_OVERLAY).color(theme.text))
         .fill(theme.panel)

@@ -1,4 +1,5 @@
-//! Relationships by hand: the handle beside a figure, the rope in the making, and the field for its label.
+//! Creates relationships with the mouse: the handle next to an agent, the line while dragging, and the field for the
+//! label.
 
 use egui::{Align2, Area, CursorIcon, Id as WidgetId, Order, Painter, Pos2, TextEdit, Ui};
 

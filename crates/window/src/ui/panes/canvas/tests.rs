@@ -1,7 +1,7 @@
-//! A person's hands in the room, with panels around it: what raw movements of mouse and keys come to. Here, what is
-//! carried and dropped.
+//! Tests of mouse and keyboard input in the room, with panels around it; this file covers dragging and dropping.
 
 mod arranging;
+mod asking;
 mod choosing;
 mod looking;
 

@@ -1,4 +1,4 @@
-//! Every text of the canvas, which shows the room.
+//! All texts of the canvas, which shows the room.
 
 use crate::ui::widgets::text_format;
 

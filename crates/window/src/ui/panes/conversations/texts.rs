@@ -1,4 +1,4 @@
-//! Every text of the conversations.
+//! All texts of the conversations pane.
 
 use crate::ui::widgets::text_format;
 

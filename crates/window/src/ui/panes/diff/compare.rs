@@ -1,4 +1,5 @@
-//! How one text became another, as rows of lines: pure, bounded in time, and the same text again when it is applied.
+//! Computes the difference of two texts as rows of lines. Pure and bounded in time; applying the rows gives the second
+//! text exactly.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! How two texts differ, line by line: side by side, or one under the other.
+//! Shows the difference of two texts line by line, side by side or in one column.
 
 mod compare;
 mod texts;

@@ -1,4 +1,4 @@
-//! What the pane shows of a difference.
+//! Tests of how a difference is shown.
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;

@@ -1,4 +1,4 @@
-//! Every text of a difference between two texts.
+//! All texts of the diff view.
 
 use crate::ui::widgets::text_format;
 

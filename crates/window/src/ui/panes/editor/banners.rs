@@ -1,5 +1,5 @@
-//! What stands above a text when something needs a decision: somebody else changed the file, it is gone, an agent is
-//! at work by it, or it could not be saved.
+//! Banners above a text that needs a decision: somebody else changed or deleted the file, an agent is working with it,
+//! or it could not be saved.
 
 use egui::{RichText, Ui};
 

@@ -1,4 +1,4 @@
-//! What is wrong in a text while it is written: read by those who will read the file, after a pause in typing.
+//! Checks a text while it is edited, after a pause in typing, with the same readers that will load the file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

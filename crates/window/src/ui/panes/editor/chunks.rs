@@ -1,5 +1,5 @@
-//! The part of a text that is in the field. Long texts are edited part by part, because a field lays out all that it
-//! holds; short ones are one part.
+//! Divides long texts into parts that are edited one at a time, because a text field lays out everything that it
+//! contains. A short text is one part.
 
 use std::ops::Range;
 

@@ -1,18 +1,21 @@
-//! A document that is an agent, as it is meant: what its prompt says, and each of its tools with what a model is told
-//! of it. A tool can be tried: its code runs as in a call, and what it would reach outside is listed instead.
+//! The preview of a document that defines an agent: its prompt, and each of its tools with its description. A tool can
+//! be tried: its code runs as in a call, and its requests to the outside are only listed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use egui::{Grid, RichText, ScrollArea, Ui};
+use egui::{CollapsingHeader, Grid, RichText, ScrollArea, Ui};
 use serde_json::Value;
 
 use super::texts;
 use crate::document::{self, Parameter, ToolDefinition};
-use crate::engine::{CallEvent, EngineLimits, HostAnswer, HostRequest, ProgramCache, RunningCall, ToolCall, ToolCode};
+use crate::engine::{CallEvent, HostAnswer, HostRequest, LogLine, ProgramCache, RunningCall, ToolCall, ToolCode};
+use crate::tools::document_runtime::DocumentRunner;
 use crate::tools::schema::Checker;
 use crate::ui::Command;
 use crate::ui::commands::markdown;
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::view::theme::Theme;
 
@@ -41,6 +44,18 @@ struct Try {
     result: Option<(bool, String)>,
     /// What it logged, and what it would have accessed.
     told: Vec<String>,
+    /// How many of these lines it logged.
+    logged: usize,
+}
+
+/// What tools are tried with.
+#[derive(Clone, Copy)]
+struct Trying<'a> {
+    /// What runs calls in this room.
+    runner: &'a DocumentRunner,
+    programs: &'a Arc<ProgramCache>,
+    /// The time on the person's clock, in milliseconds since 1970.
+    now_unix_ms: i64,
 }
 
 impl DocumentPreview {
@@ -57,13 +72,15 @@ impl DocumentPreview {
     }
 
     /// Draws it.
-    pub(super) fn show(&mut self, ui: &mut Ui, path: &str, theme: &Theme, commands: &mut Vec<Command>) {
+    pub(super) fn show(&mut self, ui: &mut Ui, path: &str, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+        let (theme, runner) = (cx.theme, &cx.room.settings.document_runner);
         ScrollArea::vertical().id_salt(("document", path)).auto_shrink(false).show(ui, |ui| {
             markdown(ui, &self.identity, theme, commands);
             for tool in &self.tools {
                 ui.separator();
                 let tried = self.tries.entry(tool.name.clone()).or_default();
-                tool_ui(ui, path, tool, tried, (&self.programs, theme));
+                let trying = Trying { runner, programs: &self.programs, now_unix_ms: now_unix_ms() };
+                tool_ui(ui, path, tool, tried, (trying, theme));
             }
             if self.tools.is_empty() {
                 ui.separator();
@@ -73,13 +90,7 @@ impl DocumentPreview {
     }
 }
 
-fn tool_ui(
-    ui: &mut Ui,
-    path: &str,
-    tool: &ToolDefinition,
-    tried: &mut Try,
-    (programs, theme): (&Arc<ProgramCache>, &Theme),
-) {
+fn tool_ui(ui: &mut Ui, path: &str, tool: &ToolDefinition, tried: &mut Try, (trying, theme): (Trying<'_>, &Theme)) {
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(&tool.name).monospace().strong());
         ui.label(widgets::soft(&tool.description, theme));
@@ -92,12 +103,15 @@ fn tool_ui(
             }
         });
     }
+    CollapsingHeader::new(texts::SCHEMA).id_salt(("schema", path, &tool.name)).show(ui, |ui| {
+        ui.label(RichText::new(schema_text(tool)).monospace().small());
+    });
     let is_running = tried.look();
     ui.horizontal(|ui| {
         let button = ui.add_enabled(!is_running, egui::Button::new(texts::TRY));
         widgets::name(&button, texts::try_tool(&tool.name));
         if button.on_hover_text(texts::TRY_TIP).clicked() {
-            tried.start(path, tool, programs);
+            tried.start(path, tool, trying);
         }
         if is_running {
             ui.spinner();
@@ -122,7 +136,22 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &mut String, theme: &
     let kind = texts::parameter_kind(parameter.kind.name(), parameter.is_required);
     ui.label(RichText::new(&parameter.name).monospace());
     ui.label(widgets::small(kind, theme));
-    widgets::field(ui, given, &texts::value_of(&parameter.name), &parameter.description);
+    ui.vertical(|ui| {
+        widgets::field(ui, given, &texts::value_of(&parameter.name), "");
+        if !parameter.description.is_empty() {
+            ui.label(widgets::small(&parameter.description, theme));
+        }
+    });
+}
+
+/// What a model is told of the parameters of a tool.
+fn schema_text(tool: &ToolDefinition) -> String {
+    serde_json::to_string_pretty(&tool.schema()).unwrap_or_default()
+}
+
+fn now_unix_ms() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
 }
 
 impl Try {
@@ -140,8 +169,11 @@ impl Try {
         self.result = Some((false, texts::STOPPED.to_owned()));
     }
 
-    fn start(&mut self, path: &str, tool: &ToolDefinition, programs: &Arc<ProgramCache>) {
+    /// Runs the code as a call of its agent would: in the runtime that the settings name, with the same limits. Whatever
+    /// a call would ask the gate for is refused.
+    fn start(&mut self, path: &str, tool: &ToolDefinition, trying: Trying<'_>) {
         self.told.clear();
+        self.logged = 0;
         self.result = None;
         let given = given(&tool.parameters, &self.given);
         let checked = Checker::new(tool.schema()).and_then(|checker| checker.check(&given, &[]));
@@ -154,22 +186,24 @@ impl Try {
         };
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
         let call = ToolCall {
-            code: ToolCode::Written { text: tool.code.text.as_str().into(), programs: programs.clone() },
+            code: ToolCode::Written { text: tool.code.text.as_str().into(), programs: trying.programs.clone() },
             file: path.to_owned(),
             first_line: tool.code.first_line,
             arguments,
             agent_dir: folder.clone(),
             cwd: folder,
             seed: 1,
-            now_unix_ms: 0,
-            limits: EngineLimits::default(),
+            now_unix_ms: trying.now_unix_ms,
+            limits: DocumentRunner::limits(),
         };
-        *self.running() = Some(call.start());
+        *self.running() = Some(trying.runner.start(call));
     }
 
     /// Receives the events of a test run; returns whether it is still running.
     fn look(&mut self) -> bool {
         let (mut told, mut result) = (Vec::new(), None);
+        let line = |line: LogLine| format!("{}: {}", line.level, line.text);
+        let mut logged = self.logged;
         {
             let mut running = self.running();
             let Some(call) = running.as_mut() else { return false };
@@ -179,8 +213,12 @@ impl Try {
                         told.push(wish(&asked.request));
                         call.answer(asked.id, HostAnswer::Refused { reason: texts::NOTHING_IS_REACHED.to_owned() });
                     }
+                    CallEvent::Logged(logged_line) => {
+                        told.push(line(logged_line));
+                        logged += 1;
+                    }
                     CallEvent::Finished(outcome) => {
-                        told.extend(outcome.log.into_iter().map(|line| format!("{}: {}", line.level, line.text)));
+                        told.extend(outcome.log.into_iter().skip(logged).map(line));
                         result = Some(match outcome.result {
                             Ok(text) => (true, text),
                             Err(failure) => (false, failure.text),
@@ -194,6 +232,7 @@ impl Try {
             }
         }
         self.told.extend(told);
+        self.logged = logged;
         let is_over = result.is_some();
         if is_over {
             self.result = result;
@@ -227,6 +266,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::tools::document_runtime::{DocumentSettings, Runtime};
 
     const DOCUMENT: &str = "# Agent: Ada\n\n## Purpose\n\nCounts.\n\n<Tool name=\"add\" description=\"Adds\">\n  <Param name=\"a\" \
         type=\"number\" />\n  <Param name=\"b\" type=\"number\" required=\"false\" />\n\n```ts\nasync function execute(params: { a: \
@@ -241,7 +281,9 @@ mod tests {
             given: given.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect(),
             ..Try::default()
         };
-        tried.start("agents/ada/agent.mdx", &preview.tools[0], &preview.programs);
+        let runner = DocumentRunner::default();
+        let trying = Trying { runner: &runner, programs: &preview.programs, now_unix_ms: 0 };
+        tried.start("agents/ada/agent.mdx", &preview.tools[0], trying);
         let begun = Instant::now();
         while tried.look() {
             assert!(begun.elapsed() < Duration::from_secs(20), "it never ended");
@@ -254,11 +296,39 @@ mod tests {
     fn a_try_runs_the_code_and_reaches_nothing() {
         let good = tried(&[("a", "2")]);
         assert_eq!(good.result, Some((true, format!("3: {}", texts::NOTHING_IS_REACHED))));
-        assert_eq!(good.told, ["It would request https://example.org/x (GET)", "info: adds"]);
+        assert_eq!(good.told, ["info: adds", "It would request https://example.org/x (GET)"]);
         assert_eq!(
             tried(&[("a", "2"), ("b", "5")]).result.map(|result| result.1),
             Some(format!("7: {}", texts::NOTHING_IS_REACHED))
         );
+    }
+
+    #[test]
+    fn the_schema_says_what_each_parameter_is_for() {
+        let mut preview = DocumentPreview::default();
+        let described = DOCUMENT.replace("<Param name=\"a\"", "<Param name=\"a\" description=\"The first number\"");
+        preview.look(&described, 1);
+        let schema = schema_text(&preview.tools[0]);
+        assert!(
+            schema.contains("\"description\": \"The first number\"") && schema.contains("\"required\""),
+            "{schema}"
+        );
+    }
+
+    #[test]
+    fn a_try_runs_in_the_runtime_of_the_settings() {
+        let mut preview = DocumentPreview::default();
+        preview.look(DOCUMENT, 1);
+        let settings = |runtime| DocumentSettings { runtime };
+        let runner = DocumentRunner::new(&settings(Runtime::Node), None);
+        assert_ne!(runner, DocumentRunner::new(&settings(Runtime::BuiltIn), None));
+        let mut tried = Try::default();
+        tried.start(
+            "agents/ada/agent.mdx",
+            &preview.tools[0],
+            Trying { runner: &runner, programs: &preview.programs, now_unix_ms: 0 },
+        );
+        assert!(!tried.is_running() && tried.result.is_some(), "values are checked before anything is started");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The field that a text is written in: its colours, its line numbers, marks at what was found, and the cursor.
+//! The text field of the editor: its colours, line numbers, search matches and cursor.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Finding and replacing in one text: what is looked for, where it stands, and what the text becomes. Pure.
+//! Finding and replacing in one text: the pattern, its matches, and the resulting text. Pure.
 
 use super::texts;
 use std::ops::Range;

@@ -1,5 +1,4 @@
-//! What colour each stretch of a text has. Read line by line, a bounded amount in a frame; after a change only as far
-//! as it reaches.
+//! Syntax highlighting: line by line, a bounded amount per frame, and after a change only as far as it has an effect.
 
 use std::sync::Arc;
 

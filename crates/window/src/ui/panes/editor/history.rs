@@ -1,4 +1,4 @@
-//! The versions of a file: any two of them side by side, and any of them brought back.
+//! The versions of a file: compares any two, and restores any of them.
 
 use egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 

@@ -1,5 +1,5 @@
-//! The languages that the editor colours, and what their grammars' words mean to it. The grammars are made ready
-//! beside the frames: the first use of one takes as long as many frames.
+//! The languages that the editor highlights, and what the scopes of their grammars mean. Grammars are prepared in the
+//! background, because the first use of one takes as long as many frames.
 
 use std::sync::OnceLock;
 

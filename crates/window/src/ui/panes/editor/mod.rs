@@ -1,4 +1,4 @@
-//! Files in tabs: written, checked, compared and saved.
+//! The editor: files in tabs that are edited, checked, compared and saved.
 
 mod banners;
 mod check;

@@ -1,4 +1,4 @@
-//! One file as it is drawn: its bar, what needs a decision, the text or its history, what is wrong, and where one is.
+//! Draws one file: its toolbar, its banners, the text or its history, its problems, and the position of the cursor.
 
 use egui::{Align, Layout, RichText, ScrollArea, Ui, UiBuilder, vec2};
 
@@ -240,7 +240,7 @@ fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>,
         ui.set_clip_rect(rect.intersect(ui.clip_rect()));
         if path.to_ascii_lowercase().ends_with(DOCUMENTS) {
             file.document.look(&file.tab.text, file.tab.generation);
-            file.document.show(&mut ui, path, theme, commands);
+            file.document.show(&mut ui, path, cx, commands);
         } else {
             preview_ui(&mut ui, path, &file.tab.pages.text, file.tab.pages.count() == 1, theme, commands);
         }
@@ -284,7 +284,7 @@ fn problems_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) {
 
 fn problem_ui(ui: &mut Ui, problem: &Problem, theme: &Theme) -> bool {
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
-    let text = texts::problem(problem.line, &problem.what, &problem.remedy);
+    let text = texts::problem((problem.line, problem.column), &problem.what, &problem.remedy);
     let label = egui::Label::new(RichText::new(&text).size(TYPE[0]).color(colour)).truncate();
     let size = vec2(ui.available_width(), PROBLEM_POINTS - 2.0);
     let layout = Layout::left_to_right(Align::Center);

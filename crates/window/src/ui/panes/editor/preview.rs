@@ -1,4 +1,4 @@
-//! A bounded part of a Markdown text as it is read.
+//! The preview of a bounded part of a Markdown text.
 
 use egui::{ScrollArea, Ui};
 

@@ -1,4 +1,4 @@
-//! One open file as data: what the file says, what was written over it and not saved, and how saving went.
+//! One open file as data: the text on disk, unsaved changes, and the result of saving.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A text while it is edited, saved, changed by others, and merged.
+//! Tests of a text that is edited, saved, changed by others, and merged.
 
 use super::tab::{DraftStatus, Tab};
 use crate::base::hash::content_hash;

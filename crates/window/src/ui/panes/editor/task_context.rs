@@ -1,5 +1,5 @@
-//! Who and what there is beside a task file that is being written: the agents that tasks may be for, and the other task
-//! files, whose tasks they may wait for.
+//! The context of a task file that is being edited: the agents that tasks can be assigned to, and the other task files
+//! that they may depend on.
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;

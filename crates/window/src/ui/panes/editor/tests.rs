@@ -1,4 +1,4 @@
-//! The editor as it is used: files are opened, edited, saved and searched by name.
+//! Tests of the editor as a person uses it: files are opened, edited, saved and searched by name.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Every text of the editor.
+//! All texts of the editor.
 
 use crate::ui::widgets::text_format;
 
@@ -80,9 +80,13 @@ pub(super) fn not_json(why: &str) -> String {
 }
 
 /// One thing that is wrong: on which line, and what to do about it.
-pub(super) fn problem(line: Option<usize>, what: &str, remedy: &str) -> String {
-    let line = line.map_or(String::new(), |line| format!("Line {line}: "));
-    format!("{line}{what} ({remedy})")
+pub(super) fn problem((line, column): (Option<usize>, Option<usize>), what: &str, remedy: &str) -> String {
+    let place = match (line, column) {
+        (Some(line), Some(column)) => format!("Line {line}, column {column}: "),
+        (Some(line), None) => format!("Line {line}: "),
+        (None, _) => String::new(),
+    };
+    format!("{place}{what} ({remedy})")
 }
 
 // Banners: somebody else changed or deleted the file
@@ -194,8 +198,9 @@ pub(super) fn preview_is_cut(kilobytes: usize) -> String {
 // Preview of an agent's document: its tools, and a try of one
 
 pub(super) const NO_TOOLS: &str = "No tools yet: a <Tool name=\"…\" description=\"…\"> with a ```ts block makes one";
+pub(super) const SCHEMA: &str = "What a model is told of its parameters";
 pub(super) const TRY: &str = "Try";
-pub(super) const TRY_TIP: &str = "Runs the code with these values, without accessing files or servers";
+pub(super) const TRY_TIP: &str = "Runs the code with these values as a call would, without accessing files or servers";
 pub(super) const STOP: &str = "Stop";
 pub(super) const STOPPED: &str = "stopped";
 pub(super) const NOTHING_IS_REACHED: &str = "this is a test: files and servers are not accessed";

@@ -1,4 +1,4 @@
-//! What something in a text is, and what colour that has on a card.
+//! The kinds of tokens in a text, and the colour of each on a card.
 
 use egui::Color32;
 

@@ -1,4 +1,4 @@
-//! The bar of the log: filters, following, how times are told, which run is shown, and the export.
+//! The toolbar of the log: filters, following, the format of times, the shown run, and the export.
 
 use std::collections::BTreeSet;
 

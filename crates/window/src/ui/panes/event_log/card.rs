@@ -1,4 +1,4 @@
-//! The card of the chosen row: all that its record says, what it came from and what came of it.
+//! The card of the selected row: its whole record, with its causes and effects.
 
 use std::sync::Arc;
 

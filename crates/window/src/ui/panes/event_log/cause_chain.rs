@@ -1,4 +1,4 @@
-//! From a record up to what it came from and down to what came of it. Broken data may leave gaps and circles.
+//! Follows a record to its causes and its effects. Damaged data may have gaps and cycles.
 
 use std::collections::BTreeSet;
 

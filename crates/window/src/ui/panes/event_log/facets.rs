@@ -1,5 +1,5 @@
-//! What occurs in the log: the choices of the menus and what agents were called, gathered as rows come, a slice in
-//! every frame.
+//! The values that occur in the log, for the filter menus, and the names of agents; collected as rows arrive, a bounded
+//! number per frame.
 
 use std::collections::BTreeSet;
 

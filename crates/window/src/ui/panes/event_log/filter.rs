@@ -1,4 +1,5 @@
-//! Which records are listed: judged a slice in every frame, the newest first, so that no frame waits for all of them.
+//! Decides which records are listed: a bounded number per frame, the newest first, so that no frame waits for all of
+//! them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

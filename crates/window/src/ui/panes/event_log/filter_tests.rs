@@ -1,4 +1,5 @@
-//! A filter that is applied in slices lists what it would list if applied at once, and never does too much per frame.
+//! Tests of the filter: applied in steps, it lists what it would list if applied at once, and never does too much per
+//! frame.
 
 use proptest::prelude::*;
 

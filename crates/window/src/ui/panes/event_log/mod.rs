@@ -1,13 +1,14 @@
-//! The event log: filtered, followed, and led from causes to effects.
+//! The event log pane: a filtered list that can follow the newest records, and leads from causes to effects.
 
 use std::sync::Arc;
 
-use egui::{Frame, Margin, Panel, Ui};
+use egui::Ui;
 
 use crate::base::{Id, Seq};
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
+use crate::ui::widgets::edge_panel::{Edge, EdgePanel};
 use crate::ui::widgets::icons::Icon;
 use crate::view::event_list::{EventList, EventRow};
 use crate::view::model::RoomModel;
@@ -138,25 +139,34 @@ pub fn event_log_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut EventLogPane)
     commands
 }
 
-/// The list, and the card of the chosen row beside or below it.
+/// The list, then the card of the chosen row beside or below it.
 fn body_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, commands: &mut Vec<Command>) {
-    let theme = cx.theme;
+    let Some(card) = pane.card.clone().filter(|_| !pane.is_card_closed) else {
+        return list_ui(ui, cx, pane);
+    };
     let size = ui.available_size();
-    if let Some(card) = pane.card.clone().filter(|_| !pane.is_card_closed) {
-        let panel = if size.x >= BESIDE_POINTS {
-            Panel::right("event card beside").default_size(360.0).size_range(260.0..=size.x * 0.6)
-        } else {
-            let most = (size.y * 0.7).max(120.0);
-            Panel::bottom("event card below").default_size(size.y * 0.5).size_range((120.0_f32.min(most))..=most)
-        };
-        let frame = Frame::NONE.inner_margin(Margin::same(SPACE[0] as i8));
-        panel.resizable(true).frame(frame).show(ui, |ui| {
-            commands.extend(card::card_ui(ui, cx, pane, &card));
-        });
+    let panel = if size.x >= BESIDE_POINTS {
+        let range = 260.0..=size.x * 0.6;
+        EdgePanel { name: "event card beside", edge: Edge::Right, points: 360.0, range }
+    } else {
+        let most = (size.y * 0.7).max(120.0);
+        EdgePanel { name: "event card below", edge: Edge::Bottom, points: size.y * 0.5, range: 120.0..=most }
+    };
+    let mut beside = panel.beside(ui);
+    list_ui(&mut beside, cx, pane);
+    let chosen = pane.chosen;
+    commands.extend(panel.show(ui, |ui| card::card_ui(ui, cx, pane, &card)));
+    if pane.chosen != chosen {
+        // The list, which is drawn already, is to go there.
+        ui.request_repaint();
     }
-    let shown = rows::list_ui(ui, &cx.recent.book, theme, &cx.ui.appearance.dates, pane);
+    ui.advance_cursor_after_rect(beside.max_rect());
+}
+
+fn list_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane) {
+    let shown = rows::list_ui(ui, &cx.recent.book, cx.theme, &cx.ui.appearance.dates, pane);
     if !shown && pane.sieve.is_done() {
-        widgets::empty(ui, Icon::Search, texts::NO_RESULTS, texts::NO_RESULTS_HINT, theme);
+        widgets::empty(ui, Icon::Search, texts::NO_RESULTS, texts::NO_RESULTS_HINT, cx.theme);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The list of the log: only the rows on screen are drawn, the newest are followed, and keys move the choice.
+//! The list of the log: only the rows on screen are drawn, the newest can be followed, and keys move the selection.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The colours and signs of records.
+//! The colours and icons of records.
 
 use egui::Color32;
 

@@ -1,4 +1,4 @@
-//! The end of the log in a small place: what happened last, for where nothing else is to be shown.
+//! The most recent records in a small list, where nothing else is shown.
 
 use egui::{ScrollArea, Ui};
 

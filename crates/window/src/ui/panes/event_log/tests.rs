@@ -1,4 +1,4 @@
-//! What the log pane shows, and the commands that it requests.
+//! Tests of the log pane: what it shows, and the commands that it requests.
 
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use crate::ui::UiState;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::file_texts::Want;
 use crate::ui::testing::{Stage, agent, stage_pane};
+use crate::ui::testing_keyboard::tab_stops;
 use crate::view::event_list::EventRow;
 use crate::view::pick::Thing;
 
@@ -376,6 +377,21 @@ fn keys_move_the_choice_and_open_its_card() {
     pane(&mut window).is_card_closed = true;
     press(&mut window, Key::Enter);
     assert!(window.query_by_label("Record 1000").is_some());
+}
+
+#[test]
+fn tab_leads_from_the_list_to_the_card_of_its_row_and_to_nothing_without_a_name() {
+    for size in [vec2(1200.0, 700.0), vec2(700.0, 700.0)] {
+        let mut window = log_of(story(), size);
+        click_row(&mut window, 4);
+        let stops = tab_stops(&mut window);
+        let names: Vec<&str> = stops.iter().map(|stop| stop.name.as_str()).collect();
+        assert!(names.iter().all(|name| !name.is_empty()), "at {size}: {stops:?}");
+        let mut rest = names.iter();
+        for wanted in ["Search the log", texts::ROWS_OF_THE_LOG, "Close card", "Copy as JSON"] {
+            assert!(rest.any(|name| *name == wanted), "at {size}: {wanted} has not its turn in {names:?}");
+        }
+    }
 }
 
 #[test]

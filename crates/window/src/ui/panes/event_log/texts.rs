@@ -1,4 +1,4 @@
-//! Every text of the event log.
+//! All texts of the event log.
 
 use crate::base::Seq;
 use crate::view::event_text::thousands;

@@ -1,4 +1,4 @@
-//! What a person asks the explorer for, as commands: looked up in the tree, with what takes it back.
+//! Turns actions in the explorer into commands with their inverses.
 
 use super::dialogs::{NewFile, Question, Renaming};
 use super::templates::Template;

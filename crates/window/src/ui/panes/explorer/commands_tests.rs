@@ -1,4 +1,4 @@
-//! Actions of a person in the explorer become commands, with the commands that undo them.
+//! Tests of the commands, and their inverses, that a person's actions in the explorer become.
 
 use std::sync::Arc;
 

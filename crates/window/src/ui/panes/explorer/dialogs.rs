@@ -1,5 +1,5 @@
-//! What the explorer asks before it acts: what a new file is to be and where, what a file is called from now on,
-//! whether several files are really to go.
+//! The dialogs of the explorer: kind and place of a new file, a new name, and confirmation before several files are
+//! deleted.
 
 use egui::{RichText, ScrollArea, Ui};
 

@@ -1,5 +1,4 @@
-//! Files in the hand: a row that is dragged onto a folder of the tree or out into the room, and files of the desktop
-//! that hang over the pane.
+//! Dragging files: a row onto a folder of the tree or into the room, and files from the desktop onto the pane.
 
 use egui::{Align2, CornerRadius, FontId, Id, LayerId, Order, Pos2, Sense, Stroke, StrokeKind, Ui, vec2};
 

@@ -1,5 +1,5 @@
-//! Which files are meant by what was typed: those whose paths hold all words; where there are none, those whose paths
-//! hold the letters in this order.
+//! Finds files by typed text: those whose paths contain all words or, if there are none, those whose paths contain the
+//! letters in this order.
 
 use crate::ui::widgets::fuzzy_search;
 use crate::workspace::vfs::FileInfo;

@@ -1,4 +1,4 @@
-//! The signs before the names of files: what a folder makes of a file, at a glance.
+//! The icons of files, by what their folder makes of them.
 
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
 

@@ -1,4 +1,4 @@
-//! The keys of the tree: where they lead, and what they ask for.
+//! Keyboard navigation in the tree, and the commands that keys invoke.
 
 use egui::{Key, Modifiers, Ui};
 

@@ -1,4 +1,4 @@
-//! What can be done with a row, as a menu from the table of commands; and the field and the buttons above the tree.
+//! The context menu of a row, generated from the table of commands; and the search field and buttons above the tree.
 
 use egui::{Margin, TextEdit, Ui};
 

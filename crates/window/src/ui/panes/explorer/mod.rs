@@ -1,4 +1,4 @@
-//! The files of the workspace as a tree, with who is at work and what changed.
+//! The explorer: the files of the workspace as a tree, with who is working on them and what has changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

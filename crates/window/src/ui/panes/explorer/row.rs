@@ -1,4 +1,4 @@
-//! One row of the tree as it is painted: indented, with its sign, its name and what there is to say about it.
+//! Draws one row of the tree: indentation, icon, name and status.
 
 use std::borrow::Cow;
 

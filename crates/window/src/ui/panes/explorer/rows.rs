@@ -1,4 +1,4 @@
-//! The tree as it is drawn: only the rows that are on screen, each of which can be clicked, dragged and asked.
+//! Draws the tree: only the rows on screen, which can be clicked, dragged and hovered over.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! How things stand with the files: whether the agents of a profile are at work, how their work ended last, what is
-//! wrong with a file, and who took one away. Followed as the room changes, never gone through as a whole twice.
+//! The status of files: whether the agents of a profile are working, how their last work ended, the problems of a file,
+//! and who deleted one. It is updated as the room changes, without going through everything again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a new file begins with.
+//! The initial texts of new files.
 
 use super::texts;
 use crate::agent::agent_file;

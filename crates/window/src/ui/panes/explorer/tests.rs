@@ -1,4 +1,4 @@
-//! The explorer as a person uses it: drawn without a screen, and clicked by name.
+//! Tests of the explorer as a person uses it: drawn without a screen, and clicked by name.
 
 use std::sync::Arc;
 

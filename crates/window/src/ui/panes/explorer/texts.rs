@@ -1,4 +1,4 @@
-//! Every text of the explorer.
+//! All texts of the explorer.
 
 use crate::ui::widgets::text_format;
 use crate::workspace::vfs::FileKind;

@@ -1,4 +1,4 @@
-//! What there is to say about a file in words: for tooltips, for screen readers, and about who took it away.
+//! Descriptions of a file for tooltips and screen readers, including who deleted it.
 
 use super::icons::{kind_name, kind_of_file};
 use super::status::ProfileStatus;

@@ -1,5 +1,5 @@
-//! The files of the workspace as the rows of a tree: plain data, made anew only when the files, the filter or what is
-//! folded changed.
+//! The files of the workspace as rows of a tree: plain data, rebuilt only when the files, the filter or the folded
+//! folders change.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

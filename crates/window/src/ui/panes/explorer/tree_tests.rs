@@ -1,4 +1,4 @@
-//! The tree's rows, by examples and by invariants.
+//! Tests of the tree's rows, by examples and by invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where each agent stands at this moment, on its way from where it stood to where the newest layout has it.
+//! Animates the graph: where each agent is drawn, between its old position and the one in the newest layout.
 
 use egui::{Pos2, Rect, pos2, vec2};
 

@@ -1,4 +1,4 @@
-//! An arrow between two cards of a graph.
+//! Draws an arrow between two cards of a graph.
 
 use egui::epaint::CubicBezierShape;
 use egui::{Color32, Pos2, Rect, Shape, Stroke, Ui, vec2};

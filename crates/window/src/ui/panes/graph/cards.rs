@@ -1,5 +1,5 @@
-//! Agents and files of the graph as cards: by their status, with as much text as can be read from where one looks,
-//! each with a name for who cannot see it.
+//! Draws agents and files of the graph as cards: coloured by status, with as much text as is legible at this zoom, each
+//! with a name for screen readers.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The arrows of the graph: whole ones for who started whom, dashed ones for who read and wrote what.
+//! Draws the arrows of the graph: solid ones for who started whom, dashed ones for who read and wrote what.
 
 use std::collections::BTreeSet;
 

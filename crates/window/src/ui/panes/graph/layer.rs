@@ -1,4 +1,4 @@
-//! The layers of the graph, one of which is seen: who started whom, or the steps of a workflow.
+//! The layers of the graph, one of which is shown: who started whom, or the steps of a workflow.
 
 use egui::Ui;
 

@@ -1,5 +1,5 @@
-//! Where agents stand: in layers from left to right, each to the right of whoever started it. Pure, and as slow as
-//! such layouts are: `layout_jobs` keeps it away from the frames.
+//! The layout of the graph: agents in layers from left to right, each to the right of the one that started it. Pure,
+//! but slow: `layout_jobs` runs it in the background.
 
 use std::collections::BTreeSet;
 

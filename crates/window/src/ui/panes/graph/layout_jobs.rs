@@ -1,4 +1,4 @@
-//! Lays graphs out beside the frames, as jobs of the window: a newer request cancels the one before it.
+//! Computes layouts in the background, as jobs of the window: a newer request cancels the previous one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

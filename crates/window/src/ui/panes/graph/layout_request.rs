@@ -1,4 +1,4 @@
-//! What a layout of the graph is asked for: whom to place, how large each is, and who leads to whom.
+//! The input of a layout: the nodes with their sizes, and the edges between them.
 
 use egui::Vec2;
 

@@ -1,4 +1,4 @@
-//! No two nodes overlap, whatever started whatever.
+//! Tests of the layout: no two nodes overlap, whoever started whom.
 
 use egui::{Rect, vec2};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What the room says at this moment about the agents of the graph: their names and what their work is at.
+//! The current state of the graph's agents in the room: their names and the state of their work.
 
 use std::collections::{BTreeMap, BTreeSet};
 

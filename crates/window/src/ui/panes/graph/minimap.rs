@@ -1,4 +1,4 @@
-//! The whole graph, small, in a corner: shows where the view is, and moves it.
+//! The minimap of the graph: shows the visible part, and moves the view.
 
 use egui::{CornerRadius, Mesh, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
 

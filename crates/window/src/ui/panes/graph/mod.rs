@@ -1,4 +1,4 @@
-//! Who started whom, and who read and wrote which file; or a workflow, step by step.
+//! The graph pane: who started whom, and who read and wrote which file; or a workflow, step by step.
 
 mod animation;
 pub mod arrow;

@@ -1,4 +1,5 @@
-//! Who started whom and who read and wrote which file, gathered from the rows of the log as they come. Pure data.
+//! The data of the graph: who started whom and who read and wrote which file, collected from the rows of the log as
+//! they arrive.
 
 use std::collections::{BTreeMap, BTreeSet};
 

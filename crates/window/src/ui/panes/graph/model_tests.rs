@@ -1,4 +1,4 @@
-//! The graph built from records, in order and out of order.
+//! Tests of the graph's data, built from records in order and out of order.
 
 use super::*;
 use crate::log::events::{ApprovalDecided, ApprovalRequested, Error, RequestFailed, Signal, UnknownEvent, Warning};

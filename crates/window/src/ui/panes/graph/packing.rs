@@ -1,5 +1,5 @@
-//! Packs those whom one agent started and who started nobody into columns: a hundred helpers of one agent are a
-//! field to look over, and no endless list.
+//! Packs the agents that one agent started and that started none themselves into columns: a hundred helpers become a
+//! grid instead of an endless list.
 
 use std::collections::{BTreeMap, BTreeSet};
 

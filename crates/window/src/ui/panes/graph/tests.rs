@@ -1,4 +1,4 @@
-//! The graph in a window, clicked by name.
+//! Tests of the graph in a window, clicked by name.
 
 use egui::accesskit::Role;
 use egui_kittest::Harness;
@@ -10,7 +10,8 @@ use crate::base::ActivationKey;
 use crate::kernel::KernelCommand;
 use crate::log::events::{Activation, WorkOutcome};
 use crate::ui::commands::RoomAct;
-use crate::ui::testing::{Stage, agent, stage_pane};
+use crate::ui::testing::{Stage, agent, drawings, stage_pane};
+use crate::view::art::Art;
 use crate::view::work::PieceView;
 
 fn window(tale: TestLog) -> Harness<'static, Stage> {
@@ -79,12 +80,29 @@ fn everyone_who_worked_and_what_they_made_is_there_by_name() {
         "You, gave 1 task",
         "Agent Lead, using a tool, 1.2 k tokens",
         "Agent Finder, done, 700 tokens",
-        "Agent Checker, left off, 0 tokens",
+        "Agent Checker, interrupted, 0 tokens",
         "File found.md, by Finder",
         "File text.md, by Writer",
     ] {
         window.get_by_label(name);
     }
+}
+
+#[test]
+fn whoever_is_known_has_a_face_on_its_card() {
+    let mut window = window(TestLog::sample());
+    let art = Art::load(&window.ctx, 1.0).0;
+    let state = window.state_mut();
+    state.art = Some(art);
+    state.room.agents.extend([agent(8, "lead", "Lena"), agent(9, "finder", "Fred")]);
+    window.run_steps(3);
+    let drawings = drawings(&window);
+    let has_face = |name: &str| {
+        let card = window.query_all_by_label_contains(name).next().expect("it has a card").rect();
+        drawings.iter().any(|drawing| card.contains(drawing.center()))
+    };
+    assert!(has_face("Agent Lena") && has_face("Agent Fred"), "{drawings:?}");
+    assert!(!has_face("Agent Writer") && !has_face("You, gave 1 task"), "{drawings:?}");
 }
 
 #[test]
@@ -233,10 +251,10 @@ fn those_who_are_finished_fold_into_whoever_started_them() {
     let mut window = window(TestLog::sample());
     click(&mut window, "Collapse finished agents");
     settle(&mut window);
-    window.get_by_label("Agent Lead, left off, 1.2 k tokens, 2 finished");
+    window.get_by_label("Agent Lead, interrupted, 1.2 k tokens, 2 finished");
     assert!(window.query_by_label("Agent Finder, done, 700 tokens").is_none());
     assert!(window.query_by_label("File found.md, by Finder").is_none());
-    window.get_by_label("Agent Checker, left off, 0 tokens");
+    window.get_by_label("Agent Checker, interrupted, 0 tokens");
     click(&mut window, "Collapse finished agents");
     settle(&mut window);
     window.get_by_label("Agent Finder, done, 700 tokens");
@@ -289,7 +307,7 @@ fn many_files_fold_until_they_are_wanted() {
     settle(&mut window);
     assert_eq!(window.query_all_by_label_contains("File ").count(), 20);
     assert!(window.query_by_label_contains("more files of").is_none());
-    click(&mut window, "Fewer files of Ada");
+    click(&mut window, "Show fewer files of Ada");
     settle(&mut window);
     window.get_by_label("15 more files of Ada");
 }

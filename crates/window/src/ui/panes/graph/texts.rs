@@ -1,4 +1,4 @@
-//! Every text of the graph pane: of the graph of agents, and of the drawings of workflows.
+//! All texts of the graph pane: of the graph of agents, and of the drawings of workflows.
 
 use crate::ui::widgets::text_format::{compact, count};
 
@@ -40,7 +40,7 @@ pub(super) const ASKS_YOU: &str = "asks you";
 pub(super) const DONE: &str = "done";
 pub(super) const FAILED: &str = "failed";
 pub(super) const ABORTED: &str = "aborted";
-pub(super) const LEFT_OFF: &str = "left off";
+pub(super) const LEFT_OFF: &str = "interrupted";
 
 // Cards of agents
 pub(super) const YOU: &str = "You";
@@ -79,10 +79,10 @@ pub(super) fn with_finished(agent: &str, finished: usize) -> String {
 }
 
 pub(super) fn work_given(starter: Option<&str>, depth: impl std::fmt::Display, pieces: u32) -> String {
-    let given = times(pieces);
+    let given = count(pieces as usize, "task", "tasks");
     match starter {
-        Some(starter) => format!("Started by {starter}, depth {depth}, given work {given}"),
-        None => format!("Depth {depth}, given work {given}"),
+        Some(starter) => format!("Started by {starter}, depth {depth}, {given}"),
+        None => format!("Depth {depth}, {given}"),
     }
 }
 
@@ -91,7 +91,7 @@ pub(super) fn read_and_wrote(read: usize, written: usize) -> String {
 }
 
 pub(super) fn reported(number: u32) -> String {
-    format!("Reported to its starter {}", times(number))
+    format!("Reported back {}", times(number))
 }
 
 fn times(number: u32) -> String {
@@ -134,7 +134,7 @@ pub(super) fn more_files_of(more: usize, agent: &str) -> String {
 }
 
 pub(super) fn fewer_files_of(agent: &str) -> String {
-    format!("Fewer files of {agent}")
+    format!("Show fewer files of {agent}")
 }
 
 // Workflows: where there is none to draw
@@ -237,7 +237,7 @@ pub(super) const AGENT: &str = "Agent";
 pub(super) const AGENT_HINT: &str = "The id of an agent or a profile";
 pub(super) const WORKFLOW: &str = "Workflow";
 pub(super) const CHOOSE_A_WORKFLOW: &str = "Choose one";
-pub(super) const NOT_ASKED_FOR: &str = "That workflow does not ask for this";
+pub(super) const NOT_ASKED_FOR: &str = "That workflow does not use this value";
 pub(super) const QUESTION: &str = "Question";
 pub(super) const PROMPT: &str = "Prompt";
 pub(super) const PROMPT_HINT: &str = "What to do; the run asks for {topic}";

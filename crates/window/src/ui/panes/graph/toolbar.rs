@@ -1,4 +1,4 @@
-//! The bar that floats over the graph: stops and steers work, and says how the graph is to be shown.
+//! The toolbar above the graph: stops and controls work, and sets how the graph is shown.
 
 use egui::{CornerRadius, Frame, Margin, Rect, RichText, Sense, Slider, Stroke, Ui, UiBuilder, vec2};
 
@@ -58,7 +58,7 @@ impl Toolbar {
             .corner_radius(CornerRadius::same(RADIUS[1]))
             .inner_margin(Margin::symmetric(8, 4));
         let mut fits = false;
-        let shown = bar.scope_builder(UiBuilder::new().sense(Sense::click_and_drag()), |ui| {
+        let shown = bar.scope_builder(UiBuilder::new().sense(Sense::CLICK | Sense::DRAG), |ui| {
             frame.show(ui, |ui| {
                 ui.horizontal_wrapped(|ui| {
                     ui.spacing_mut().item_spacing = vec2(SPACE[1], SPACE[0]);

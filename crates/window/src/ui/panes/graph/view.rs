@@ -1,4 +1,8 @@
-//! From where the graph is seen, and which thing is the nearest in a direction.
+//! The view onto the graph (which part of it is shown, how large) and the search for the nearest thing in a direction.
+//!
+//! Why not `bevy_pancam`: it moves a camera of Bevy, and `egui` paints the graph in a panel, which no such camera sees
+//! (as in [`camera`](crate::view::camera)). Here, the wheel has to zoom about the pointer only where no other panel lies
+//! on top, which only `egui` knows.
 
 use egui::{PointerButton, Pos2, Rect, Response, Ui, Vec2, vec2};
 

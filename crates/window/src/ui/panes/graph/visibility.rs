@@ -1,4 +1,4 @@
-//! What of the graph is shown: which agents are folded into the one that started them, and which files stand where.
+//! What the graph shows: which agents are collapsed into the one that started them, and where files are placed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

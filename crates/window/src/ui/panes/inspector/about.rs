@@ -1,4 +1,4 @@
-//! What an agent is and has before it: behaviour, profile, queue, tasks, memory, and what it costs.
+//! The tab **About** of an agent: behaviour, profile, queue, tasks, memory, and cost.
 
 use egui::{CollapsingHeader, Label, RichText, Ui};
 

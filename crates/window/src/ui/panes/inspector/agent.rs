@@ -1,5 +1,5 @@
-//! An agent in the inspector: its state and why, and one of four sides of it: its chat, what it is, what it knows, its
-//! prompts.
+//! An agent in the inspector: its state with the reason, and one of four tabs: its chat, facts about it, what it knows,
+//! and its prompts.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The plan of a coding agent, as it tells of it: a line at the foot of its chat, and the whole list beside it.
+//! The plan that a coding agent reports: one line below its chat, and the whole list under About.
 
 use egui::{Label, RichText, Ui};
 

@@ -1,4 +1,4 @@
-//! The calls of a model for an agent: which there were, and the prompt of one, each part coloured by its origin.
+//! The model calls of an agent: the list, and the prompt of one, each part coloured by its source.
 
 use egui::{Label, RichText, ScrollArea, Ui};
 

@@ -1,4 +1,4 @@
-//! What an agent and its model say to each other, as it happens: words, and tools that unfold.
+//! The chat of an agent and its model as it streams: messages, and tool calls that can be unfolded.
 
 use egui::{CornerRadius, Frame, Label, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 

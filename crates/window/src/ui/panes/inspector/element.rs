@@ -1,4 +1,4 @@
-//! An element in the inspector: its name, whose it is, what it holds.
+//! An element in the inspector: its name, its owner, and its content.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A file in the inspector: what it is, who wrote and read it, its versions, how they differ, and having one back.
+//! A file in the inspector: what it is, who wrote and read it, and its versions, which can be compared and restored.
 
 use std::sync::Arc;
 

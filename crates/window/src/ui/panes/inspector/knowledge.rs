@@ -1,4 +1,4 @@
-//! What an agent knows, in the inspector: what it was last reminded of and why, and its own memories.
+//! What an agent knows, in the inspector: what it recalled last and why, and its own memories.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The card at the right: what is selected, what it does and why, and what can be done about it.
+//! The inspector: what is selected, what it does and why, and what can be done with it.
 
 mod about;
 mod agent;
@@ -149,14 +149,6 @@ fn last_row(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mu
             commands.push(Command::Delete(things.to_vec()));
         }
     });
-}
-
-/// The face of an agent that is in the room, with this height, in a line of text.
-fn face_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &str, side: f32) {
-    let (rect, _) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
-    if let Some(agent) = cx.room.agent(agent) {
-        paint::portrait(ui.painter(), rect, &agent.look, cx.art);
-    }
 }
 
 /// How long ago a tick was, in words.

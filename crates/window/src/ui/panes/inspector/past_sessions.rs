@@ -1,4 +1,4 @@
-//! The earlier pieces of work of an agent: which there were, and the session of one that was chosen.
+//! The earlier pieces of work of an agent: the list, and the session of the selected one.
 
 use std::sync::Arc;
 

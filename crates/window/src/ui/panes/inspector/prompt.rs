@@ -1,4 +1,4 @@
-//! The last prompt of an agent, each part coloured by where its words came from.
+//! The last prompt of an agent, each part coloured by its source.
 
 use egui::{Color32, CornerRadius, Frame, Margin, RichText, Sense, Ui, vec2};
 

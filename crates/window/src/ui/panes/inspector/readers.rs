@@ -1,10 +1,11 @@
-//! Who has read what of an element, and what it holds, in brief.
+//! Who has read which version of an element, and a summary of its content.
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
-use super::{ago, face_ui, texts};
+use super::{ago, texts};
 use crate::base::text::{one_line, truncate};
 use crate::ui::context::ViewerContext;
+use crate::ui::faces::face_ui;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::model::{ContentView, ElementView, KnownBy, Knows, MailView, RoomModel};

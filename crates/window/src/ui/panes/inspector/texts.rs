@@ -1,4 +1,4 @@
-//! Every text of the inspector.
+//! All texts of the inspector.
 
 use crate::base::Seq;
 use crate::ui::widgets::text_format;

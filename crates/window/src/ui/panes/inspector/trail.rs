@@ -1,5 +1,5 @@
-//! What the log says of each agent's work and calls of models, and of who read which file: followed as the log
-//! grows, a bounded number of rows a frame, so that choosing somebody else costs nothing.
+//! What the log says about each agent's work and model calls, and about who read which file: updated as the log grows,
+//! a bounded number of rows per frame, so that selecting another agent costs nothing.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the inspector takes from the log.
+//! Tests of what the inspector takes from the log.
 
 use super::*;
 use crate::log::events::{Abort, CallFailure, Complete, Error, RequestFailed, Touch, Warning, WorkFailed};

@@ -1,4 +1,4 @@
-//! The fields by which memories are found and chosen.
+//! The fields by which memories are searched and filtered.
 
 use egui::Ui;
 

@@ -1,4 +1,4 @@
-//! Memories changed as a person changes files: each change has a version and can be undone.
+//! Edits of memories: each is a change of a file by the person, has a version and can be undone.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Memories with their relations as a graph, laid out beside the frames: whose each is, what speaks for it, and what
+//! The graph of memories and their relations, laid out in the background: whose each is, what supports it, and what
 //! contradicts it.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! What agents know: every memory with whose it is and where it comes from, found as an agent is reminded of it, as a
-//! list or as a graph, and corrected, shared, pinned and forgotten by the person; and who knows what.
+//! The pane **Knowledge**: all memories with their owners and sources, found as an agent recalls them, as a list or a
+//! graph; they can be edited, shared, pinned and forgotten, and it shows who knows what.
 
 mod choices;
 mod edits;

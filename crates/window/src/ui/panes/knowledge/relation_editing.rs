@@ -1,4 +1,5 @@
-//! Relations of memories by hand: which there are, one more, one less. They stand in the files, and can be undone.
+//! Edits the relations of a memory: lists, adds and removes them. They are stored in the files, and each change can be
+//! undone.
 
 use egui::{RichText, Ui};
 

@@ -1,5 +1,4 @@
-//! A memory as the pane shows it: what it says, whose it is, why it was found, what it comes from, and what a person
-//! can do about it.
+//! A memory in the pane: its text, its owner, why it was found, its source, and its commands.
 
 use egui::Ui;
 

@@ -1,5 +1,5 @@
-//! Finding memories beside the frames, as an agent is reminded of them: by meaning and by word, each with what its
-//! score is made of.
+//! Searches memories in the background, as an agent recalls them: by meaning and by word, each with the parts of its
+//! score.
 
 use serde::{Deserialize, Serialize};
 

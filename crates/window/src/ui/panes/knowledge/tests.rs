@@ -1,4 +1,4 @@
-//! The pane of the agents' memories, used like a person does.
+//! Tests of the knowledge pane, used as a person does.
 
 use std::cell::RefCell;
 use std::rc::Rc;

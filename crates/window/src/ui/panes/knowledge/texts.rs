@@ -1,4 +1,4 @@
-//! Every text of the knowledge pane.
+//! All texts of the knowledge pane.
 
 use crate::ui::widgets::text_format;
 

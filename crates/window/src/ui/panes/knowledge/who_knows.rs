@@ -1,5 +1,5 @@
-//! Who knows what: everyone who knows a memory, or something that was searched for, lights up in the room, with the
-//! ways that it went; here they are listed.
+//! Lists who knows a memory or something that was searched for; in the room, these agents are highlighted, with the
+//! ways by which it reached them.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use crate::base::text::{one_line, truncate};
 use crate::ui::Command;
 use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
+use crate::ui::faces::face_ui;
 use crate::ui::widgets;
 use crate::view::paint::way_colour;
 use crate::view::pick::Thing;
@@ -19,6 +20,8 @@ use crate::view::who_knows::{KnowledgeTrail, KnownBy, Travel, WhoKnows};
 
 /// Characters of what is known.
 const WHAT_CHARS: usize = 90;
+/// The side of a face.
+const FACE_POINTS: f32 = 18.0;
 /// How many are listed; the others are counted.
 const LISTED: usize = 12;
 
@@ -111,6 +114,7 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, known: &WhoKnows, commands: &mut Ve
     }
     for (agent, how) in known.knowers.iter().take(LISTED) {
         ui.horizontal_wrapped(|ui| {
+            face_ui(ui, cx, agent, FACE_POINTS);
             let name = cx.room.called(agent).to_string();
             if cx.room.agent(agent).is_some() {
                 if ui.link(name).clicked() {

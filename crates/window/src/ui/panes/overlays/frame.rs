@@ -1,5 +1,5 @@
-//! An opened element looks like what it is: a cork board, a slate, a book's page, a desk with letters; and it stands
-//! beside what it belongs to.
+//! The frame of an opened element, which looks like what it is (a cork board, a slate, a page of a book, a desk with
+//! letters) and is placed next to it.
 
 use egui::layers::ShapeIdx;
 use egui::{

@@ -1,4 +1,4 @@
-//! An element of a kind that has no overlay of its own: what it holds, and the acts that its kind offers.
+//! The overlay of a kind of element that has none of its own: its content, and the acts that its kind offers.
 
 use egui::{ScrollArea, Ui};
 use serde_json::{Map, Value};

@@ -1,4 +1,5 @@
-//! An inbox: mail that came, copies of what went, where each stands, and a letter from the person.
+//! The overlay of an inbox: received mail, copies of sent mail, the status of each, and a form for a message by the
+//! person.
 
 use egui::{RichText, ScrollArea, Stroke, Ui, Vec2, vec2};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! What an element holds, opened above the room to be read and changed.
+//! Overlays: the content of an element, opened above the room to be read and edited.
 
 mod frame;
 mod generic;

@@ -1,4 +1,5 @@
-//! A pinboard: notes on cork, of which only those on screen are drawn, and the chosen one beside them.
+//! The overlay of a pinboard: notes on cork, of which only those on screen are drawn, and the selected one next to
+//! them.
 
 use egui::text::LayoutJob;
 use egui::{FontId, RichText, ScrollArea, Sense, Stroke, Ui, Vec2, vec2};

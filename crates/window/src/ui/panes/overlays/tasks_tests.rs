@@ -1,4 +1,4 @@
-//! What an open task board shows, and the commands that it requests.
+//! Tests of an open task board: what it shows, and the commands that it requests.
 
 use std::sync::Arc;
 

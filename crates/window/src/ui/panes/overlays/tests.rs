@@ -1,4 +1,4 @@
-//! What the overlays of elements show, and the commands that they request.
+//! Tests of the overlays of elements: what they show, and the commands that they request.
 
 use crate::element::{ItemList, ListAct, MailAct, MailStatus, PinAct, TextAct};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! A message board or rulebook: its text to write and to read, with drafts that outlive the overlay.
+//! The overlay of a message board or rulebook: its text to read and edit, with drafts that are kept when the overlay
+//! closes.
 
 use egui::{FontId, RichText, ScrollArea, TextEdit, Ui};
 

@@ -1,4 +1,4 @@
-//! Every text of what an element holds, opened above the room.
+//! All texts of the overlays of elements.
 
 use crate::ui::widgets::text_format::count;
 

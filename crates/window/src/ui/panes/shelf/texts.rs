@@ -1,4 +1,4 @@
-//! Every text of the shelf.
+//! All texts of the shelf.
 
 pub(super) const HOW_TO_ADD: &str = "Drag something into the room, or double-click it.";
 pub(super) const SEARCH_THE_SHELF: &str = "Search the shelf";

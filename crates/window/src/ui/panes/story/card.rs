@@ -1,5 +1,4 @@
-//! The card of an entry of the story: what happened, when, what it came from, and ways to the log, the file and the
-//! conversation.
+//! The card of a story entry: what happened, when and why, with links to the log, the file and the conversation.
 
 use egui::{Label, RichText, Ui};
 
@@ -38,7 +37,7 @@ pub(super) fn card_ui(
     if step.actors.len() > 1 {
         let called: Vec<&str> = step.actors.iter().take(NAMES_SHOWN).map(|id| names.called(id)).collect();
         let more = step.actors.len().saturating_sub(NAMES_SHOWN);
-        ui.add(Label::new(widgets::small(texts::who(&called.join(", "), more), theme)).wrap());
+        ui.add(Label::new(widgets::small(texts::who(&called.join(", "), more, !step.has_more()), theme)).wrap());
     }
     widgets::section(ui, texts::BECAUSE_OF, theme);
     let (causes, end) = cause_chain::causes(book, row, names);

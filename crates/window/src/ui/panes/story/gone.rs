@@ -1,4 +1,5 @@
-//! Who and what left the room lately: tells what comes in for the first time from what is put back by Undo.
+//! Agents and elements that left the room recently: distinguishes what is added for the first time from what Undo
+//! restores.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The story strip: what of the log matters, newest last, each thing with what it led to. Every entry leads to its
-//! place in the room and to its cause.
+//! The story strip: the highlights of the log, newest last, each with its effects. Every entry leads to its place in
+//! the room and to its cause.
 
 mod card;
 mod gone;

@@ -1,5 +1,5 @@
-//! What of the log makes a story: the records that matter, gathered by what led to them. Pure and bounded; every record
-//! is looked at once.
+//! Selects the records of the log that make the story, and groups them by their causes. Pure and bounded; every record
+//! is read once.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -17,13 +17,14 @@ use crate::view::event_text::{Names, sentence, sentence_of_many};
 use crate::view::pick::Thing;
 
 /// How many stories are kept.
-const TALES_KEPT: usize = 40;
+pub const TALES_KEPT: usize = 40;
 /// So many steps of a tale are kept: its beginning, and the newest.
 pub const STEPS_KEPT: usize = 6;
-/// How many of the agents that did the same are kept by name; the others are counted.
-const ACTORS_KEPT: usize = 256;
+/// How many of the agents that did the same are kept by name; where there are more, they are told of as at least so
+/// many.
+pub const ACTORS_KEPT: usize = 256;
 /// How many records remember their story.
-const HOMES_KEPT: usize = 20_000;
+pub const HOMES_KEPT: usize = 20_000;
 /// So many records are looked at in one frame.
 pub const BUDGET: usize = 4_000;
 /// How much of an already long log is read.
@@ -103,6 +104,12 @@ impl Story {
             self.homes.pop_first();
         }
         looked_at
+    }
+
+    /// How many records remember their story.
+    #[cfg(test)]
+    pub fn homes(&self) -> usize {
+        self.homes.len()
     }
 
     /// Whether nothing is left to be looked at.
@@ -189,14 +196,25 @@ impl Step {
             return sentence(&self.row, names);
         }
         let Some(common) = common(&self.row) else {
-            return texts::and_others(&sentence(&self.row, names), others);
+            let told = sentence(&self.row, names);
+            return if self.has_more() {
+                texts::and_many_others(&told, others)
+            } else {
+                texts::and_others(&told, others)
+            };
         };
         sentence_of_many(&self.row, &self.everyone(names), common.data(), names)
+    }
+
+    /// Whether more may have done it than are kept.
+    pub fn has_more(&self) -> bool {
+        self.actors.len() >= ACTORS_KEPT
     }
 
     /// The one who did it by name, two by both names, more by their number.
     fn everyone(&self, names: &Names) -> String {
         match self.actors.as_slice() {
+            all if self.has_more() => texts::many_agents(all.len()),
             [one] => names.called(one).to_owned(),
             [one, other] => texts::both(names.called(one), names.called(other)),
             all => texts::agents(all.len()),

@@ -1,4 +1,4 @@
-//! What the story strip shows, and where its entries lead.
+//! Tests of the story strip: what it shows, and where its entries lead.
 
 use std::sync::Arc;
 
@@ -286,6 +286,48 @@ fn a_step_to_which_nothing_came_is_not_reported_again() {
     window.state_mut().room.agents.push(agent(2, "cleo-1", "Cleo"));
     window.run_steps(2);
     assert_ne!(words(&window), before, "somebody has a name now");
+}
+
+#[test]
+fn with_ten_thousand_agents_the_strip_shows_and_keeps_no_more_than_with_a_dozen() {
+    /// So many records come in one frame.
+    const SLICE: usize = 3_000;
+    let id = |key: u64| format!("agent-{key}");
+    let mut window = strip(vec![(1, None, None, rules_changed())]);
+    let agents = (0..10_000).map(|key| agent(key, &id(u64::from(key)), &format!("Agent {key}")));
+    window.state_mut().room.agents = agents.collect();
+    // Each sets out because of the change, reads, and notes something of its own.
+    let of = |number: u64| {
+        let (key, what) = (number / 3, number % 3);
+        let seq = number + 2;
+        let (cause, event) = match what {
+            0 => (1, sets_out()),
+            1 => (seq - 1, reads("All right.")),
+            _ => (seq - 1, notes(&format!("number {key}"))),
+        };
+        let mut draft = EventDraft::from(event);
+        (draft.agent, draft.cause) = (Some(id(key).into()), Some(Seq(cause)));
+        Arc::new(EventRow::of(&EventRecord { seq: Seq(seq), tick: seq / 100, time_ms: 0, run: "r-1".into(), draft }))
+    };
+    let records: Vec<Arc<EventRow>> = (0..30_000).map(of).collect();
+    for slice in records.chunks(SLICE) {
+        slice.iter().for_each(|row| window.state_mut().recent.book.push_row(row.clone()));
+        window.step();
+        let StoryPane { story, told, faces } = &window.state().panes.story;
+        assert!(story.tales().len() <= story_model::TALES_KEPT);
+        let steps: Vec<&Step> = story.tales().flat_map(|tale| &tale.steps).collect();
+        assert!(steps.iter().all(|step| step.actors.len() <= story_model::ACTORS_KEPT));
+        assert!(story.tales().all(|tale| tale.steps.len() <= story_model::STEPS_KEPT));
+        assert!(story.homes() <= story_model::HOMES_KEPT);
+        assert!(told.len() <= TALES_SHOWN * story_model::STEPS_KEPT && faces.known.len() <= Faces::KEPT);
+        let entries = entries(&window);
+        assert!(entries.len() <= TALES_SHOWN * story_model::STEPS_KEPT, "{}", entries.len());
+        assert!(entries.iter().all(|words| words.chars().count() < 200), "{entries:?}");
+    }
+    window.run_steps(3);
+    let entries = entries(&window);
+    assert!(entries.contains(&"At least 256 agents decided to read rules".to_owned()), "{entries:?}");
+    assert!(entries.iter().any(|words| words.ends_with("and at least 255 more")), "{entries:?}");
 }
 
 #[test]

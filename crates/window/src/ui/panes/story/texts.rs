@@ -1,4 +1,4 @@
-//! Every text of the story.
+//! All texts of the story strip.
 
 use crate::base::Seq;
 
@@ -18,12 +18,21 @@ pub(super) fn and_others(sentence: &str, others: usize) -> String {
     format!("{sentence}, and {others} more")
 }
 
+/// The same where there are more of them than are counted.
+pub(super) fn and_many_others(sentence: &str, others: usize) -> String {
+    format!("{sentence}, and at least {others} more")
+}
+
 pub(super) fn both(one: &str, other: &str) -> String {
     format!("{one} and {other}")
 }
 
 pub(super) fn agents(count: usize) -> String {
     format!("{count} agents")
+}
+
+pub(super) fn many_agents(count: usize) -> String {
+    format!("At least {count} agents")
 }
 
 pub(super) fn was_restored(name: &str) -> String {
@@ -41,9 +50,13 @@ pub(super) const SHOW_CAUSE_TIP: &str = "Shows it in the event log";
 pub(super) const SHOW_IN_THE_LOG: &str = "Show in the log";
 pub(super) const SHOW_FILE: &str = "Show file";
 
-/// Who did the same, and how many more.
-pub(super) fn who(names: &str, more: usize) -> String {
-    if more > 0 { format!("Who: {names} and {more} more") } else { format!("Who: {names}") }
+/// Who did the same, and how many more; at least so many where not all are counted.
+pub(super) fn who(names: &str, more: usize, is_all: bool) -> String {
+    match (more, is_all) {
+        (0, _) => format!("Who: {names}"),
+        (more, true) => format!("Who: {names} and {more} more"),
+        (more, false) => format!("Who: {names} and at least {more} more"),
+    }
 }
 
 pub(super) fn because_of_record(number: Seq, told: &str) -> String {

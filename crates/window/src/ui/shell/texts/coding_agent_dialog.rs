@@ -1,4 +1,4 @@
-//! Every text of the dialog in which a coding agent is added to the room.
+//! All texts of the dialog in which a coding agent is added to the room.
 
 pub(crate) const ABOUT: &str = "\
     Your own program that speaks the Agent Client Protocol, with your own login. Its file access and commands \

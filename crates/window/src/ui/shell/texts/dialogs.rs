@@ -1,4 +1,4 @@
-//! Every text of the questions that open in front of the panes, and of the dialogs that ask for files.
+//! All texts of the modal dialogs, and of the dialogs that ask for files.
 
 use crate::ui::widgets::text_format::count;
 

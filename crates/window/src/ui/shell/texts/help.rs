@@ -1,4 +1,4 @@
-//! Every text of the list of shortcuts and gestures, and of the hint with the first steps.
+//! All texts of the list of shortcuts and gestures, and of the first steps.
 
 // Shortcuts and gestures
 pub(crate) const SHORTCUTS_AND_GESTURES: &str = "Shortcuts and gestures";

@@ -1,4 +1,4 @@
-//! Every text of the shell, a file for each part of the window.
+//! All texts of the shell, in one file for each part of the window.
 
 pub(super) mod coding_agent_dialog;
 pub(super) mod dialogs;

@@ -1,4 +1,4 @@
-//! Every text of the notices: the cards in the corner, and the list of them.
+//! All texts of the notices: the cards in the corner, and the list of them.
 
 // Ways to what a notice is about
 pub(crate) const OPEN_FILE: &str = "Open file";

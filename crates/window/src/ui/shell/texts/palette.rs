@@ -1,4 +1,4 @@
-//! Every text of the command palette.
+//! All texts of the command palette.
 
 pub(crate) const PALETTE: &str = "Palette";
 pub(crate) const SEARCH_HINT: &str = "Search commands, files and scenes";

@@ -1,4 +1,4 @@
-//! Every text of the area in which the panes stand.
+//! All texts of the area that contains the panes.
 
 pub(crate) const UNKNOWN_PANE_HINT: &str = "This version does not have this pane. Close the tab.";
 

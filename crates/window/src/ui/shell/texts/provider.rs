@@ -1,4 +1,4 @@
-//! Every text of the choice of a provider, and of the notices of one that fails.
+//! All texts of the menu of providers, and of the notices about a failing one.
 
 // The list
 pub(crate) fn provider_name(provider: &str) -> String {

@@ -1,4 +1,4 @@
-//! Every text of the bar in which agents are given tasks, and of what stands above it.
+//! All texts of the bar in which agents are given tasks, and of what is shown above it.
 
 use crate::ui::widgets::text_format::compact;
 
@@ -18,7 +18,10 @@ pub(crate) const EARLIER_TASKS: &str = "Earlier tasks";
 pub(crate) const EARLIER: &str = "Earlier";
 
 // The status of work
-pub(crate) const STATUS_HINT: &str = "Who is working, and on what";
+pub(crate) fn status_hint(sentence: &str) -> String {
+    format!("{sentence}\nWho is working, and on what")
+}
+
 pub(crate) const PAUSE_WORK: &str = "Pause work";
 pub(crate) const PAUSE_WORK_HINT: &str = "Pauses tasks; the room keeps running";
 pub(crate) const IS_PAUSED_HINT: &str = "Work is already paused; resume it above";

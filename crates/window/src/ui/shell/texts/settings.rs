@@ -1,4 +1,4 @@
-//! Every text of the settings.
+//! All texts of the settings.
 
 pub(crate) const SETTINGS: &str = "Settings";
 /// After “Close”.

@@ -1,4 +1,4 @@
-//! Every text of the bar at the top of the window.
+//! All texts of the bar at the top of the window.
 
 use std::fmt::Display;
 
@@ -36,7 +36,7 @@ pub(crate) fn usage(
     prices: impl Display,
 ) -> String {
     let why = why_quiet.map(|why| format!("{why}\n")).unwrap_or_default();
-    let under_way = count(under_way, "call under way", "calls under way");
+    let under_way = count(under_way, "call in progress", "calls in progress");
     format!(
         "{why}{calls} in this run\n{under_way}, {waiting} waiting\nCost by {prices}\n\
          Click for limits and providers"

@@ -1,5 +1,5 @@
-//! The furniture in a person's hands: it is chosen, moved, resized, turned, added and taken out, and nobody in the room
-//! is touched meanwhile.
+//! Tests of arranging the furniture: it is selected, moved, resized, mirrored, added and removed, and nothing else in
+//! the room is changed meanwhile.
 
 use super::*;
 use crate::simulation::FurnishCommand;

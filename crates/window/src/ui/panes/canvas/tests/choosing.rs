@@ -1,4 +1,4 @@
-//! What a person chooses in the room: with clicks, boxes, keys and menus, near and far, and ropes between two.
+//! Tests of selecting in the room, with clicks, boxes, keys and menus, close up and zoomed out, and of relationships.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! What the room shows of itself to whoever looks at it: a card beside what the pointer rests on, who is busy and who needs
-//! the person, people who make room, and what to do with an empty floor.
+//! Tests of what the room shows: the hover card, who is busy and who needs the person, agents that move apart under the
+//! pointer, and the hint on an empty floor.
 
 use super::*;
 use crate::ui::state::ShelfItem;

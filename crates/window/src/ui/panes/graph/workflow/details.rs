@@ -1,4 +1,4 @@
-//! The workflow itself beside the drawing: its name, what it is for and when it begins, to be changed.
+//! The form next to the drawing for the workflow itself: its name, purpose and trigger.
 
 use egui::Ui;
 

@@ -1,4 +1,4 @@
-//! What is being written about a step, and the changes of its file that this comes to.
+//! Unsaved changes of a step, and the edits of the workflow's file that they result in.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The steps of a workflow as cards from left to right, with arrows between them, seen from where the person looks.
+//! Draws the steps of a workflow as cards from left to right, with arrows between them.
 
 use egui::{
     Align2, Color32, CornerRadius, FontId, Mesh, Rect, Sense, Shape, Stroke, StrokeKind, Ui, UiBuilder, Vec2,

@@ -1,5 +1,5 @@
-//! A workflow as a layer of the graph: steps in order from left to right, with what each is at in the newest run, run
-//! from here and changed here.
+//! A workflow as a layer of the graph: its steps from left to right, with their status in the latest run. It can be run
+//! and edited here.
 
 mod details;
 mod draft;

@@ -1,5 +1,4 @@
-//! Where the steps of a workflow stand: a column further than all that come before them, near those that they go on
-//! with.
+//! Places the steps of a workflow: each in a column after those that it depends on, and near them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A step beside the drawing: what it says, to be changed, and what it comes after.
+//! The form next to the drawing for the selected step: its content, and the steps that it depends on.
 
 use egui::{CollapsingHeader, Ui};
 

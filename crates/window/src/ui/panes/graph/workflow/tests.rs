@@ -1,4 +1,4 @@
-//! A person runs a workflow, answers it, and changes it in its layer of the graph.
+//! Tests in which a person runs a workflow, answers it, and edits it in its layer of the graph.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Chats, earlier work and prompts of agents, and the readers of an element.
+//! Tests of chats, earlier work and prompts of agents, and of the readers of an element.
 
 use std::collections::BTreeMap;
 

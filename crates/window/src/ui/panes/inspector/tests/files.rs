@@ -1,4 +1,4 @@
-//! Files: their kinds, their versions, and restoring one.
+//! Tests of files: their kinds, their versions, and restoring one.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the inspector shows, and the commands that it requests.
+//! Tests of the inspector: what it shows, and the commands that it requests.
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;

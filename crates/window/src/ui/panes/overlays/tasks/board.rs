@@ -1,5 +1,5 @@
-//! What a task board that is opened shows, worked out from the file: which tasks are listed, what is wrong with each,
-//! and what it means that one is put down somewhere. Pure.
+//! The data of an open task board, computed from its file: which tasks are listed, the problems of each, and what
+//! dropping one somewhere means. Pure.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One task in brief: what it is called, who has it, what it waits for, and what is wrong with it.
+//! The card of a task: its title, assignee, dependencies and problems.
 
 use egui::{Align, Button, Color32, CornerRadius, Frame, Label, Layout, Margin, RichText, Sense, Stroke, Ui, vec2};
 

@@ -1,4 +1,5 @@
-//! The board as columns: cards that are dragged from one to another, or one column at a time where there is no room.
+//! The task board as columns: cards can be dragged from one to another; if there is little space, one column is shown
+//! at a time.
 
 use egui::{
     Align2, CornerRadius, DragAndDrop, FontId, LayerId, Order, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder,

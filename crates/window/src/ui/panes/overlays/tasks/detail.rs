@@ -1,5 +1,4 @@
-//! The chosen task, with everything that is written at it and all that can be done to it. A question is answered here
-//! on the one card for questions.
+//! The selected task with all of its keys and commands. An approval is answered here on the approval card.
 
 use egui::{Label, RichText, Ui};
 

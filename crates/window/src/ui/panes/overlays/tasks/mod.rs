@@ -1,5 +1,5 @@
-//! A task board: the tasks of a file in columns or as a tree, edited in place. Everything that is done here is an act
-//! on the file; questions of agents are answered on the one card for questions.
+//! The overlay of a task board: the tasks of a file in columns or as a tree, edited in place. Every change is an act on
+//! the file; approvals are answered on the approval card.
 
 mod board;
 mod card;

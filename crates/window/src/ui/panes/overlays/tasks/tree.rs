@@ -1,4 +1,4 @@
-//! The board as a tree: a row for each task in the order of the file, subtasks below their task. Only the rows on
+//! The task board as a tree: a row for each task in the order of the file, subtasks below their task. Only the rows on
 //! screen are drawn.
 
 use egui::{Align, CornerRadius, Label, Layout, ScrollArea, Sense, Stroke, Ui, UiBuilder, vec2};

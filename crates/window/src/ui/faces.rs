@@ -1,0 +1,86 @@
+//! Faces of agents in lists: whoever is named with others is recognised as in the room.
+
+use egui::{Sense, Ui, vec2};
+
+use super::ViewerContext;
+use crate::view::paint;
+
+/// The face of an agent that is in the room, in a square of this side, in a line of text. For who is not there, its
+/// place stays empty, so that the names stand below each other.
+pub fn face_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &str, side: f32) {
+    let (rect, _) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
+    if let Some(agent) = cx.room.agent(agent).filter(|_| ui.is_rect_visible(rect)) {
+        paint::portrait(ui.painter(), rect, &agent.look, cx.art);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    use super::*;
+    use crate::ui::panes::{conversations, inspector, shelf};
+    use crate::ui::shell::pane_states::PaneStates;
+    use crate::ui::testing::{Stage, drawings, stage_pane};
+    use crate::ui::{Command, UiState};
+    use crate::view::art::Art;
+    use crate::view::pick::Thing;
+
+    type Pane = fn(&mut Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command>;
+
+    /// A pane with drawings, and with both agents selected.
+    fn pane(draw: Pane) -> Harness<'static, Stage> {
+        let mut window = stage_pane(UiState::default(), draw);
+        let art = Art::load(&window.ctx, 1.0).0;
+        window.state_mut().art = Some(art);
+        let both = ["ada-1", "bram-1"].map(|id| Thing::Agent(id.into()));
+        window.state_mut().state.selection.select(both);
+        window.run_steps(4);
+        window
+    }
+
+    #[test]
+    fn whoever_is_listed_has_a_face_beside_the_name() {
+        let inspector: Pane = |ui, cx, panes| inspector::inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log);
+        let talks: Pane = |ui, cx, panes| conversations::sidebar_ui(ui, cx, &mut panes.conversations);
+        let shelf: Pane = |ui, cx, panes| shelf::shelf_ui(ui, cx, &mut panes.shelf);
+        for (what, draw, rows) in [
+            ("the inspector of several", inspector, ["Ada", "Bram"]),
+            ("the shelf", shelf, ["Add Ada", "Add Bram"]),
+            ("the conversations", talks, ["conversation-4", "conversation-3"]),
+        ] {
+            let window = pane(draw);
+            let drawings = drawings(&window);
+            for row in rows {
+                let of_row = window.query_all_by_label_contains(row).next();
+                let place = of_row.unwrap_or_else(|| panic!("{what} has no {row}")).rect();
+                // The face stands in the row, or at the left of the name.
+                let near = place.expand2(vec2(40.0, 0.0));
+                let has_face = drawings.iter().any(|drawing| near.contains(drawing.center()));
+                assert!(has_face, "{what}: {row} at {place:?} among {drawings:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn who_is_not_in_the_room_has_an_empty_place() {
+        let mut window = stage_pane(UiState::default(), |ui, cx, _| {
+            ui.horizontal(|ui| {
+                face_ui(ui, cx, "nobody", 20.0);
+                ui.label("Nobody");
+            });
+            ui.horizontal(|ui| {
+                face_ui(ui, cx, "ada-1", 20.0);
+                ui.label("Somebody");
+            });
+            Vec::new()
+        });
+        let art = Art::load(&window.ctx, 1.0).0;
+        window.state_mut().art = Some(art);
+        window.run_steps(2);
+        assert_eq!(drawings(&window).len(), 1);
+        let left = |label: &str| window.get_by_label(label).rect().left();
+        assert_eq!(left("Nobody"), left("Somebody"));
+    }
+}

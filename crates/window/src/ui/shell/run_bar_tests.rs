@@ -1,0 +1,238 @@
+//! The run bar, clicked by name and at every width: what it gives to do, what it says, and where its parts stand.
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::base::ActivationKey;
+use crate::mind::OwnCommand;
+use crate::ui::UiState;
+use crate::ui::testing::{Stage, asking_piece, drawings, stage_pane};
+use crate::view::art::Art;
+use crate::view::work::PieceView;
+
+fn bar() -> Harness<'static, Stage> {
+    stage_pane(UiState::default(), |ui, cx, panes| run_bar_ui(ui, cx, &mut panes.run_bar))
+}
+
+fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(3);
+}
+
+fn piece() -> PieceView {
+    PieceView { stage: "thinking", question: None, ..asking_piece(7, "ada-1", "") }
+}
+
+fn works(commands: &[Command]) -> Vec<KernelCommand> {
+    let work = |command: &Command| match command {
+        Command::Act(RoomAct::Work(command), None) => Some(command.clone()),
+        _ => None,
+    };
+    commands.iter().filter_map(work).collect()
+}
+
+#[test]
+fn a_task_is_given_to_whoever_is_chosen_and_the_field_is_empty_then() {
+    let mut window = bar();
+    window.get_by_label("Task to run").focus();
+    window.run_steps(2);
+    window.get_by_label("Task to run").type_text("Water the plants");
+    window.run_steps(2);
+    click(&mut window, "Run");
+    let first = window.state().room.agents[0].id.clone();
+    let task = TaskCommand { agent: first, text: "Water the plants".into() };
+    assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
+    assert_eq!(window.state().panes.run_bar.task, "");
+    assert_eq!(window.state().state.recents.tasks(), ["Water the plants"]);
+}
+
+#[test]
+fn commands_of_a_coding_agent_are_offered_and_the_task_continues_behind_one() {
+    let mut window = bar();
+    let first = window.state().room.agents[0].id.clone();
+    let review = OwnCommand { name: "review".into(), about: "Looks at what changed".into() };
+    window.state_mut().recent.own_commands.insert(first.clone(), vec![review]);
+    window.get_by_label("Task to run").focus();
+    window.run_steps(2);
+    assert!(window.query_by_label("/review").is_none(), "nothing is offered before a stroke");
+    window.get_by_label("Task to run").type_text("/re");
+    window.run_steps(2);
+    click(&mut window, "/review");
+    assert_eq!(window.state().panes.run_bar.task, "/review ");
+    window.get_by_label("Task to run").type_text("a.md");
+    window.run_steps(2);
+    click(&mut window, "Run");
+    let task = TaskCommand { agent: first, text: "/review a.md".into() };
+    assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
+}
+
+#[test]
+fn the_task_has_room_in_narrow_windows_and_limits_are_behind_a_gear() {
+    for width in [900.0, 960.0, 1280.0] {
+        let mut window = bar();
+        window.set_size(egui::vec2(width, 800.0));
+        window.run_steps(3);
+        let field = window.get_by_label("Task to run").rect().width();
+        assert!(field >= TASK_POINTS - 1.0, "{width}: {field}");
+        assert!(window.query_all_by_label("In parallel").next().is_none());
+    }
+    let mut window = bar();
+    click(&mut window, texts::LIMITS_OF_WORK);
+    assert!(window.query_all_by_label("In parallel").next().is_some());
+}
+
+/// The parts of the bar in the order in which they are read, with their places.
+fn parts(window: &Harness<'static, Stage>) -> Vec<(String, egui::Rect)> {
+    let status = window.state().room.work.sentence();
+    let named = [texts::WHO_DOES_IT, texts::TASK_TO_RUN, texts::EARLIER_TASKS, texts::RUN];
+    let steers = [texts::PAUSE_WORK, texts::STOP_ALL, texts::LIMITS_OF_WORK];
+    let names = named.into_iter().chain([&*status]).chain(steers);
+    names.map(|name| (name.to_owned(), window.get_by_label(name).rect())).collect()
+}
+
+#[test]
+fn nothing_on_the_bar_is_cut_or_covered_at_any_width_and_it_is_in_reading_order() {
+    let mut window = bar();
+    let why = "the model did not answer three times in a row, and its address says that it is overloaded";
+    for says_much in [false, true] {
+        let work = &mut window.state_mut().room.work;
+        if says_much {
+            work.pieces = (7..9).map(|number| asking_piece(number, "ada-1", "write a.md")).collect();
+            work.pieces.iter_mut().for_each(|piece| piece.question = None);
+            work.stopped_by = Some(why.into());
+        }
+        for width in (800..=1_400).step_by(20).map(|width| width as f32) {
+            window.set_size(egui::vec2(width, 800.0));
+            window.run_steps(3);
+            let parts = parts(&window);
+            for (index, (name, rect)) in parts.iter().enumerate() {
+                assert!(rect.left() >= 0.0 && rect.right() <= width + 0.5, "{name} is cut at {width}: {rect:?}");
+                let Some((next, then)) = parts.get(index + 1) else { continue };
+                let is_read_after = then.left() >= rect.right() - 0.5 || then.top() >= rect.bottom() - 0.5;
+                assert!(is_read_after, "{next} lies on or before {name} at {width}: {rect:?}, {then:?}");
+                assert!(then.bottom() > rect.top(), "{next} is above {name} at {width}");
+            }
+            let rows = |one: &egui::Rect, other: &egui::Rect| one.y_range().intersection(other.y_range()).span() > 0.0;
+            for (index, (name, rect)) in parts.iter().enumerate() {
+                let covered = parts[index + 1..]
+                    .iter()
+                    .find(|(_, other)| rows(rect, other) && rect.x_range().intersection(other.x_range()).span() > 0.5);
+                assert_eq!(covered, None, "{name} lies on it at {width}: {rect:?}");
+            }
+            let field = parts[1].1.width();
+            assert!(width < 900.0 || field >= TASK_POINTS - 1.0, "the task has {field} at {width}");
+        }
+    }
+}
+
+#[test]
+fn while_the_status_of_work_changes_nothing_on_the_bar_moves() {
+    for width in [820.0, 1_000.0, 1_080.0, 1_200.0, 1_400.0] {
+        let mut window = bar();
+        window.set_size(egui::vec2(width, 800.0));
+        window.run_steps(3);
+        let names = [texts::WHO_DOES_IT, texts::TASK_TO_RUN, texts::RUN];
+        let places = |window: &Harness<'static, Stage>| names.map(|name| window.get_by_label(name).rect());
+        let before = places(&window);
+        for (going_on, waiting) in [(1, 0), (12, 3), (1_000, 10_000)] {
+            let work = &mut window.state_mut().room.work;
+            (work.going_on, work.waiting) = (going_on, waiting);
+            work.resumes_in_secs = Some(30.0);
+            window.run_steps(3);
+            assert_eq!(places(&window), before, "at {width} with {going_on} and {waiting}");
+        }
+    }
+}
+
+#[test]
+fn who_works_and_who_can_be_given_a_task_is_listed_with_a_face() {
+    let mut window = bar();
+    let art = Art::load(&window.ctx, 1.0).0;
+    window.state_mut().art = Some(art);
+    window.state_mut().room.work.pieces = vec![piece()];
+    window.run_steps(3);
+    assert_eq!(drawings(&window), []);
+    let status = window.state().room.work.sentence();
+    click(&mut window, &status);
+    let row = window.get_by_label("Stop Ada").rect().expand2(egui::vec2(MENU[2], 0.0));
+    assert!(drawings(&window).iter().any(|drawing| row.contains(drawing.center())), "who works");
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
+    click(&mut window, texts::WHO_DOES_IT);
+    assert!(drawings(&window).len() >= 2, "who can be given a task");
+}
+
+#[test]
+fn nothing_to_do_is_not_given() {
+    let mut window = bar();
+    click(&mut window, "Run");
+    assert!(window.state().commands.is_empty());
+}
+
+#[test]
+fn work_is_paused_continued_and_stopped() {
+    let mut window = bar();
+    window.state_mut().room.work.pieces = vec![piece()];
+    window.state_mut().room.work.concurrency = 3;
+    window.run_steps(2);
+    click(&mut window, "Pause work");
+    window.state_mut().room.work.is_paused = true;
+    window.run_steps(2);
+    click(&mut window, "Resume work");
+    click(&mut window, "Stop all");
+    let wanted = [KernelCommand::Pause, KernelCommand::Resume, KernelCommand::KillAll];
+    assert_eq!(works(&window.state().commands), wanted);
+}
+
+#[test]
+fn a_task_that_would_wait_says_so_and_what_to_do() {
+    let mut window = bar();
+    assert!(window.query_by_label("Resume work").is_none());
+    window.state_mut().room.work.is_paused = true;
+    window.run_steps(2);
+    click(&mut window, "Resume work");
+    window.state_mut().room.work.is_paused = false;
+    window.state_mut().room.work.stopped_by = Some("the cap of 9 calls a run is reached".into());
+    window.run_steps(2);
+    assert!(window.query_all_by_label_contains("9 calls a run").next().is_some());
+    click(&mut window, "Resume work");
+    assert_eq!(works(&window.state().commands), [KernelCommand::Resume, KernelCommand::Resume]);
+    window.state_mut().room.work.stopped_by = None;
+    window.state_mut().room.paused = true;
+    window.run_steps(2);
+    assert!(window.query_by_label("Resume").is_none(), "nobody waits for anything");
+    window.state_mut().panes.run_bar.task = "Water the plants".to_owned();
+    window.run_steps(2);
+    click(&mut window, "Resume");
+    assert_eq!(window.state().commands.last(), Some(&Command::SetPaused(false)));
+}
+
+#[test]
+fn what_a_person_must_decide_is_decided_there_and_said_in_the_bar() {
+    let mut window = bar();
+    window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "delete notes.md")];
+    window.run_steps(40);
+    assert!(window.query_all_by_label_contains("1 needs you").next().is_some());
+    click(&mut window, "Allow Ada");
+    click(&mut window, "Refuse Ada");
+    let decide = |allow| KernelCommand::decide(ActivationKey::numbered(7), 2, 1, allow);
+    assert_eq!(works(&window.state().commands), [decide(true), decide(false)]);
+}
+
+#[test]
+fn a_hold_that_comes_or_goes_moves_no_answer() {
+    let mut window = bar();
+    let from_the_bottom = |window: &Harness<'static, Stage>| {
+        let run = window.get_by_label("Run").rect();
+        let allow = window.get_by_label("Allow Ada").rect();
+        (run.min - allow.min, allow.size())
+    };
+    window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "delete notes.md")];
+    window.run_steps(40);
+    let before = from_the_bottom(&window);
+    window.state_mut().room.work.is_paused = true;
+    window.run_steps(3);
+    assert!(window.query_by_label("Resume work").is_some());
+    assert_eq!(from_the_bottom(&window), before);
+}

@@ -1,0 +1,11 @@
+//! What the person's clock shows: the one place where the date of a room comes from.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::heartbeat::shown_here;
+
+/// The local time of the person's clock, in seconds as if it were UTC.
+pub(crate) fn local_secs() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    shown_here(i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX))
+}

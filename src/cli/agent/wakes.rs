@@ -1,0 +1,160 @@
+//! Work that an agent begins by itself while a person talks to it: its heartbeat woke it. It is shown as it happens,
+//! above the line that the person types.
+
+use bevy::ecs::prelude::*;
+
+use super::super::Ending;
+use super::super::report::Verdict;
+use super::super::task_goal::Task;
+use super::events::AgentEvent;
+use super::progress::Progress;
+use crate::base::text::truncate;
+use crate::base::{ActivationKey, Id};
+use crate::desk::heartbeats::{BY_HEARTBEAT, what_for};
+use crate::kernel::Kernel;
+use crate::log::EventRecord;
+use crate::log::events::{Activation, Warning};
+
+/// The maximum length of what an agent was woken for, in characters.
+const WHAT_FOR_CHARS: usize = 200;
+
+/// What is to be shown.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Shown {
+    /// A line.
+    Note(String),
+    /// Something that happened in the work.
+    Event(AgentEvent),
+}
+
+/// A wake that is not over.
+struct Wake {
+    thread: ActivationKey,
+    task: Task,
+    progress: Progress,
+}
+
+/// The wakes that are not over, in the order in which they were seen.
+#[derive(Default)]
+pub(super) struct Wakes(Vec<Wake>);
+
+impl Wakes {
+    /// Whether an agent is at work by itself, or is about to be.
+    pub(super) fn any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// The sessions of this work.
+    pub(super) fn threads(&self) -> impl Iterator<Item = ActivationKey> {
+        self.0.iter().map(|wake| wake.thread)
+    }
+
+    /// Takes in what an agent still had to do when the room was opened.
+    pub(super) fn resume(&mut self, world: &World, agent: &Id, works: impl Iterator<Item = ActivationKey>) {
+        let kernel = world.resource::<Kernel>();
+        for thread in works.filter(|work| kernel.thread(*work).is_some_and(|thread| thread.agent == *agent)) {
+            let live = kernel.thread(thread).and_then(|thread| kernel.activation(thread.live?));
+            let (input, seen) = live.map_or((String::new(), &[][..]), |live| (live.input.clone(), &live.messages[..]));
+            let (task, progress) = (Task::resumed(agent, input, thread), Progress::new(thread, seen));
+            self.0.push(Wake { thread, task, progress });
+        }
+    }
+
+    /// Looks what is new after a tick in which this happened, of the agent with this id and name.
+    pub(super) fn look(&mut self, world: &World, (agent, name): (&Id, &str), events: &[EventRecord]) -> Vec<Shown> {
+        let mut shown = Vec::new();
+        for event in events.iter().filter(|event| event.draft.agent.as_ref() == Some(agent)) {
+            if let Some(missed) = event.read::<Warning>().filter(|told| told.by.as_deref() == Some(BY_HEARTBEAT)) {
+                shown.push(Shown::Note(format!("note: {}", missed.what.replacen("it ", &format!("{name} "), 1))));
+            }
+            let Some(begun) = event.read::<Activation>().filter(|begun| *begun.by == *BY_HEARTBEAT) else { continue };
+            let Some(thread) = event.draft.activation.as_deref().and_then(ActivationKey::parse) else { continue };
+            let what_for = truncate(&what_for(&begun.task), WHAT_FOR_CHARS);
+            shown.push(Shown::Note(format!("{name} woke up: {what_for}")));
+            let (task, progress) = (Task::resumed(agent, begun.task, thread), Progress::new(thread, &[]));
+            self.0.push(Wake { thread, task, progress });
+        }
+        self.0.retain_mut(|wake| {
+            wake.progress.apply_records(world, events);
+            wake.progress.look(world);
+            let verdict = wake.task.verdict(world);
+            if let Some(verdict) = &verdict {
+                wake.progress.finish(verdict.result.as_deref());
+            }
+            shown.extend(wake.progress.take_events().into_iter().map(Shown::Event));
+            // Its own session holds what was said.
+            wake.progress.take_entries();
+            let Some(verdict) = verdict else { return true };
+            shown.extend(end_of(name, &verdict).map(Shown::Note));
+            false
+        });
+        shown
+    }
+}
+
+/// What is said of an end that no words of the agent tell.
+fn end_of(name: &str, verdict: &Verdict) -> Option<String> {
+    let because = if verdict.reason.is_empty() { verdict.ending.word().to_owned() } else { verdict.reason.clone() };
+    (verdict.ending != Ending::Done).then(|| format!("note: {name} did not finish what it woke up for: {because}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::ecs::message::Messages;
+
+    use super::*;
+    use crate::base::Seq;
+    use crate::log::EventDraft;
+    use crate::tools::ToolOutcome;
+
+    fn record(draft: EventDraft) -> EventRecord {
+        EventRecord { seq: Seq(1), tick: 1, time_ms: 0, run: "run".into(), draft }
+    }
+
+    fn world() -> World {
+        let mut world = World::new();
+        world.init_resource::<Kernel>();
+        world.init_resource::<Messages<ToolOutcome>>();
+        world
+    }
+
+    #[test]
+    fn a_missed_time_and_what_an_agent_woke_up_for_are_told_of_this_agent_alone() {
+        let (ada, world) = (Id::from("ada"), world());
+        let missed =
+            Warning { by: Some(BY_HEARTBEAT.into()), ..Warning::new("it missed 2 heartbeats and now runs once") };
+        let task = "Your heartbeat woke you. It is Monday.\n\nDue now:\n- Sum up (Every morning at 09:00)\n";
+        let begun = Activation { task: task.into(), by: BY_HEARTBEAT.into(), ..Activation::default() };
+        let said = Activation { task: "Hello".into(), by: "user".into(), ..Activation::default() };
+        let key = ActivationKey::numbered(7);
+        let of = |agent: &str| {
+            [
+                record(EventDraft::of(&missed).agent(&agent.into())),
+                record(EventDraft::of(&begun).agent(&agent.into()).activation(&key.id())),
+                record(EventDraft::of(&said).agent(&agent.into()).activation(&key.id())),
+            ]
+        };
+        let mut wakes = Wakes::default();
+        assert_eq!(wakes.look(&world, (&ada, "Ada"), &of("bo")), []);
+        let shown = wakes.look(&world, (&ada, "Ada"), &of("ada"));
+        let notes: Vec<&str> = shown
+            .iter()
+            .filter_map(|shown| match shown {
+                Shown::Note(note) => Some(note.as_str()),
+                Shown::Event(_) => None,
+            })
+            .collect();
+        assert_eq!(
+            notes[..2],
+            ["note: Ada missed 2 heartbeats and now runs once", "Ada woke up: Sum up (Every morning at 09:00)"]
+        );
+    }
+
+    #[test]
+    fn only_an_end_without_words_is_told() {
+        assert_eq!(end_of("Ada", &Verdict::done()), None);
+        let failed = Verdict::new(Ending::Failed, "the model cannot be reached");
+        let told = end_of("Ada", &failed);
+        assert_eq!(told.as_deref(), Some("note: Ada did not finish what it woke up for: the model cannot be reached"));
+    }
+}
