@@ -67,7 +67,7 @@ pub(super) fn recover(
     let mut unusable: Vec<String> = Vec::new();
     for way in &ways {
         let read = reader.go_back(way).map_err(Unusable::Store);
-        match read.and_then(|reopening| go_on(&reader, reopening, scene)) {
+        match read.and_then(|reopening| resume_run(&reader, reopening, scene)) {
             Ok((None, mut problems)) => {
                 problems.extend(unusable.first().map(|why| nothing_left(why)));
                 return Ok((None, problems));
@@ -134,7 +134,11 @@ struct BroughtBack {
 
 /// The room at the end of a run; `None` if that run was ended before anything happened in a new room, which then starts
 /// over.
-fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(Option<BroughtBack>, Vec<Problem>), Unusable> {
+fn resume_run(
+    reader: &Reader,
+    reopening: Reopening,
+    scene: &str,
+) -> Result<(Option<BroughtBack>, Vec<Problem>), Unusable> {
     let Reopening { run, from, inputs, last_tick } = reopening;
     let missing = run.last_tick.saturating_sub(last_tick);
     let hashes = reader.hashes(&run.id).unwrap_or_default();

@@ -124,7 +124,7 @@ fn channel_status(scene: &str, name: &str, channel: &Channel) -> ChannelStatus {
     ChannelStatus {
         scene: scene.to_owned(),
         name: name.to_owned(),
-        messages: channel.said(),
+        messages: channel.message_count(),
         refused: channel.counts().1,
         subscribers: subscribers.collect(),
     }

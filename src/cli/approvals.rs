@@ -156,7 +156,7 @@ fn show(chosen: &ShowArguments) -> Outcome {
         Question::Step(step) => output::result(&waiting_steps::shown(step))?,
         Question::Agent(one) if chosen.json => output::json(&to_json(one))?,
         Question::Agent(one) => {
-            let risk = one.approval.risk.words();
+            let risk = one.approval.risk.summary();
             let mut lines = vec![line(one), format!("  task: {}", one.approval.task), format!("  risk: {risk}")];
             lines.extend(scopes(&one.name, &one.approval));
             lines.extend(fields(&one.approval));

@@ -66,7 +66,7 @@ impl Reporter {
         let narrator = names.narrator();
         for event in events {
             let Some((severity, is_once)) = concern(event) else { continue };
-            let text = said(severity, narrator.narrate(event));
+            let text = format_problem(severity, narrator.narrate(event));
             if is_once {
                 self.note(text);
             } else if !ends && !self.is_quiet {
@@ -99,7 +99,7 @@ fn concern(event: &EventRecord) -> Option<(Severity, bool)> {
 }
 
 /// What happened, with what to do about it.
-fn said(severity: Severity, Narration { what, remedy }: Narration) -> String {
+fn format_problem(severity: Severity, Narration { what, remedy }: Narration) -> String {
     let word = if severity == Severity::Error { "problem" } else { "note" };
     if remedy.is_empty() { format!("{word}: {what}") } else { format!("{word}: {what}; {remedy}") }
 }

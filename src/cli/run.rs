@@ -237,7 +237,8 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
     arguments.provider.as_deref().map(shared_arguments::resolve_provider).transpose()?;
     let named = arguments.workspace.as_deref();
     let folder = workspace_argument::workspace(named, Absent::MakeDefault)?;
-    let provider = shared_arguments::stand_in(arguments.provider.as_deref(), arguments.model.as_deref(), &folder)?;
+    let provider =
+        shared_arguments::provider_override(arguments.provider.as_deref(), arguments.model.as_deref(), &folder)?;
     let given = match task {
         Some(task) => GivenTask { task: Some(task), scene: arguments.scene.clone() },
         None => given_task(arguments, &folder)?,

@@ -49,7 +49,7 @@ fn read(source: impl Read, place: &str) -> Result<String, Complaint> {
 
 /// Who answers in place of everyone's own choice: a provider, one of its models, or, where only a model is given, that
 /// model of the workspace's provider.
-pub(super) fn stand_in(
+pub(super) fn provider_override(
     provider: Option<&str>,
     model: Option<&str>,
     workspace: &Path,
@@ -126,7 +126,7 @@ mod tests {
     fn a_model_stands_for_one_of_the_provider_that_is_meant() {
         let folder = tempfile::tempdir().expect("there is room");
         std::fs::write(folder.path().join("settings.yaml"), "gateway: { provider: gemini }\n").expect("there is room");
-        let of = |provider, model| stand_in(provider, model, folder.path());
+        let of = |provider, model| provider_override(provider, model, folder.path());
         for (provider, model, meant) in [
             (None, None, None),
             (Some("openai"), None, Some("openai")),

@@ -22,7 +22,7 @@ pub(super) fn shown(step: &OpenStep) -> String {
     let mut lines = vec![line(step), format!("  run: {}, in {}", step.question.run, step.scene)];
     lines.extend(step.question.fields.iter().map(|field| {
         let about = if field.description.is_empty() { String::new() } else { format!(": {}", field.description) };
-        format!("  field {} ({}){about}", field.name, field.kind.words())
+        format!("  field {} ({}){about}", field.name, field.kind.description())
     }));
     lines.push(format!("  answer with: {}", command(&step.question)));
     lines.join("\n")
@@ -49,7 +49,10 @@ pub(super) fn answer(step: &OpenStep, said: &Said, given: &[(String, String)]) -
     }
     if said.allow && output::can_be_asked() {
         for field in question.fields.iter().filter(|field| !given.iter().any(|(name, _)| *name == field.name)) {
-            fields.insert(field.name.clone(), output::answer(&format!("{} ({}): ", field.name, field.kind.words()))?);
+            fields.insert(
+                field.name.clone(),
+                output::answer(&format!("{} ({}): ", field.name, field.kind.description()))?,
+            );
         }
     }
     let person = person_answer(said.allow, said.because.clone(), fields.clone());

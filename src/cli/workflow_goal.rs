@@ -105,7 +105,7 @@ impl WorkflowGoal {
         if !run.is_settled() {
             return None;
         }
-        let words = Some(run.words()).filter(|words| !words.is_empty());
+        let words = Some(run.result_text()).filter(|words| !words.is_empty());
         let result = words.or_else(|| run.result.as_ref().map(|path| format!("The result is in {path}.")));
         Some(match run.status {
             RunStatus::Done | RunStatus::Running => Verdict { result, ..Verdict::done() },

@@ -90,7 +90,7 @@ pub fn request(words: &str) -> ProviderRequest {
         profile: "ada".to_owned(),
         kind: CallKind::Task,
         model: "test-model".to_owned(),
-        prompt: Prompt::of_messages("You are a test.", vec![PromptMessage::words(Role::User, words)]),
+        prompt: Prompt::of_messages("You are a test.", vec![PromptMessage::plain(Role::User, words)]),
         tools: Vec::new(),
         max_output_tokens: 64,
         stops: Vec::new(),

@@ -69,7 +69,7 @@ fn question(stays: &str, changes: &str, history: Vec<PromptMessage>, moment: Opt
 
 /// The history of a piece of work after this many turns.
 fn work(turns: usize) -> Vec<PromptMessage> {
-    let mut history = vec![PromptMessage::words(Role::User, "Your task: look at everything.")];
+    let mut history = vec![PromptMessage::plain(Role::User, "Your task: look at everything.")];
     for turn in 0..turns {
         let call = ToolCall::new(format!("c{turn}"), "look", json!({ "path": format!("{turn}.md") }));
         history.push(PromptMessage::calls("I look.", vec![call.clone()]));

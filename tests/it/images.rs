@@ -41,7 +41,7 @@ fn images_of_results_follow_them_on_every_wire() {
     let call = ToolCall::new("c1", "picture", json!({}));
     let image = AgentImage { media_type: "image/png".into(), base64: PNG.into() };
     let result = PromptMessage { images: vec![image], ..PromptMessage::result(&call, "[image: image/png, 1 KB]") };
-    let history = vec![PromptMessage::words(Role::User, "Look."), PromptMessage::calls("", vec![call]), result];
+    let history = vec![PromptMessage::plain(Role::User, "Look."), PromptMessage::calls("", vec![call]), result];
     for vendor in VENDORS {
         let prompt = Prompt::of_messages("You are a test.", history.clone());
         let sent = sent_to(vendor, [ProviderRequest { prompt, ..asking::request("") }]).pop().expect("it was asked");

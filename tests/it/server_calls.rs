@@ -304,11 +304,11 @@ fn a_server_that_nobody_needs_any_more_is_ended_after_a_while() {
     let word = format!("{} idle", script().display());
     assert!(!processes(&word).is_empty(), "it is there for a while after the work");
     let begun = room.now();
-    while matches!(room.world().resource::<McpServers>().standing(&key), McpServerStatus::Ready(_)) {
+    while matches!(room.world().resource::<McpServers>().status(&key), McpServerStatus::Ready(_)) {
         room.tick();
         assert!(room.now() - begun < 20 * TICKS_PER_SEC, "it is never ended");
     }
-    assert_eq!(room.world().resource::<McpServers>().standing(&key), &McpServerStatus::Off);
+    assert_eq!(room.world().resource::<McpServers>().status(&key), &McpServerStatus::Off);
     assert!(is_gone("idle"), "its process ends while the room goes on");
     drop(room);
 }

@@ -197,7 +197,7 @@ fn a_server_that_works_is_tried_again_and_says_so() {
     let mut room = room(&place, "tried", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
     room.until(60.0, "complete", |_| true);
     let key = room.world().resource::<McpServers>().written()[0].key.clone();
-    let stands = |room: &mut Workshop| room.world().resource::<McpServers>().standing(&key).clone();
+    let stands = |room: &mut Workshop| room.world().resource::<McpServers>().status(&key).clone();
     for _ in 0..2 {
         room.push(McpTry { key: key.clone() });
         room.tick();

@@ -264,10 +264,10 @@ fn odd_histories(vendor: &str) {
     request.prompt.history = vec![
         PromptMessage::result(&lost, "the result of a call that was cut away"),
         PromptMessage::calls("", vec![lost.clone(), other.clone()]),
-        PromptMessage::words(Role::User, "Signal from ben-1: odd news"),
+        PromptMessage::plain(Role::User, "Signal from ben-1: odd news"),
         PromptMessage::result(&other, "late"),
-        PromptMessage::words(Role::Assistant, ""),
-        PromptMessage::words(Role::User, "Progress check: odd?"),
+        PromptMessage::plain(Role::Assistant, ""),
+        PromptMessage::plain(Role::User, "Progress check: odd?"),
     ];
     assert_eq!(mock.ask(vendor, request).reply().text, "Understood all the same.");
     let understood = mock.last_understood();

@@ -118,7 +118,7 @@ fn a_pipeline_hands_on_what_its_steps_give() {
     let mut room = setup(SCRIPT).open();
     start(&mut room, "workflows/research-pipeline.md", &[("topic", "tea")]);
     let run = over(&mut room);
-    assert_eq!((run.status, run.words().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
+    assert_eq!((run.status, run.result_text().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
     assert_eq!(
         steps(&room),
         [
@@ -194,7 +194,7 @@ fn an_edit_of_the_file_never_changes_a_run_that_is_under_way() {
     start(&mut room, "research-pipeline", &[("topic", "tea")]);
     room.until(30.0, "workflow_step", |event| event["data"]["step"] == "review");
     room.edit("workflows/research-pipeline.md", "---\nsteps:\n  - { id: other, agent: writer, prompt: no }\n---\n");
-    assert_eq!(over(&mut room).words(), "Tea is hot.");
+    assert_eq!(over(&mut room).result_text(), "Tea is hot.");
     room.push(FileChanged::new("workflows/research-pipeline.md", FileContent::Removed));
     start(&mut room, "research-pipeline", &[("topic", "tea")]);
     room.tick();
@@ -223,7 +223,7 @@ fn an_agent_that_leaves_or_is_renamed_fails_its_step_with_words() {
     room.edit("agents/reviewer.md", "You work.\n");
     room.push(WorkflowCommand::Resume { run: run.key, state: None });
     room.tick();
-    assert_eq!(over(&mut room).words(), "Tea is hot.");
+    assert_eq!(over(&mut room).result_text(), "Tea is hot.");
     assert_eq!(room.events("activation").iter().filter(|event| event["agent"] == "researcher-1").count(), 1);
 }
 
@@ -276,7 +276,7 @@ fn a_person_answers_a_step() {
     let answer = PersonAnswer::approval(true, "short");
     room.push(WorkflowCommand::Answer { run: asked.key, step: "ok".into(), answer: answer.clone() });
     room.push(WorkflowCommand::Answer { run: asked.key, step: "ok".into(), answer });
-    assert_eq!(over(&mut room).words(), "Done.");
+    assert_eq!(over(&mut room).result_text(), "Done.");
     assert_eq!(room.events("warning").len(), 1, "the second answer is one too many");
 }
 
@@ -295,7 +295,7 @@ fn a_person_stops_all_work_and_a_run_continues_later() {
     room.push(WorkflowCommand::Resume { run: stopped.key, state: None });
     room.tick();
     let run = over(&mut room);
-    assert_eq!((run.status, run.words().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
+    assert_eq!((run.status, run.result_text().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
 }
 
 fn what_is_missing_or_wrong_is_reported_before_anything_runs() {
@@ -347,7 +347,7 @@ fn a_workflow_within_another_is_done() {
     let mut room = setup(SCRIPT).file("workflows/outer.md", outer).open();
     start(&mut room, "outer", &[("what", "tea")]);
     let run = over(&mut room);
-    assert_eq!((run.status, run.words().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
+    assert_eq!((run.status, run.result_text().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
     assert!(steps(&room).contains(&"all/review done".to_owned()), "{:#?}", steps(&room));
 }
 
@@ -693,7 +693,7 @@ fn whoever_takes_the_next_step_walks_over_to_who_gave() {
     }
     assert!(before > 700.0 && nearest < 150.0, "{before} and then {nearest}");
     let run = over(&mut room);
-    assert_eq!((run.status, run.words().as_str()), (RunStatus::Done, "Tea is hot."));
+    assert_eq!((run.status, run.result_text().as_str()), (RunStatus::Done, "Tea is hot."));
     let ends = room.events("workflow_step");
     let last = ends.iter().find(|event| event["data"]["step"] == "synthesize").expect("it began");
     assert_eq!(last["data"]["from"], serde_json::json!(["researcher", "reviewer"]));

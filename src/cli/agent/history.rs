@@ -68,7 +68,7 @@ pub(super) struct Entry {
 
 impl Entry {
     /// Words, said now.
-    pub(super) fn words(role: Speaker, content: impl Into<String>) -> Self {
+    pub(super) fn text(role: Speaker, content: impl Into<String>) -> Self {
         let (content, timestamp) = (content.into(), now());
         Self { role, content, tool_calls: Vec::new(), tool_call_id: None, is_error: None, timestamp }
     }
@@ -76,7 +76,7 @@ impl Entry {
     /// The present result of a call.
     pub(super) fn result(call: &str, content: impl Into<String>, is_error: bool) -> Self {
         let answers = Some(call.to_owned());
-        Self { tool_call_id: answers, is_error: Some(is_error), ..Self::words(Speaker::Tool, content) }
+        Self { tool_call_id: answers, is_error: Some(is_error), ..Self::text(Speaker::Tool, content) }
     }
 }
 
@@ -189,10 +189,10 @@ mod tests {
         let mut history = History::read(folder.path(), "main").expect("none is an empty one");
         let call = CalledTool { id: "call-1".into(), name: "forecast".into(), arguments: json!({ "city": "Ulm" }) };
         history.entries = vec![
-            Entry::words(Speaker::User, "How is it?\n# not a comment"),
-            Entry { tool_calls: vec![call], ..Entry::words(Speaker::Assistant, "") },
+            Entry::text(Speaker::User, "How is it?\n# not a comment"),
+            Entry { tool_calls: vec![call], ..Entry::text(Speaker::Assistant, "") },
             Entry::result("call-1", "rain: \"heavy\"", false),
-            Entry::words(Speaker::Assistant, "It rains."),
+            Entry::text(Speaker::Assistant, "It rains."),
         ];
         history.write().expect("it can be written");
         let read = History::read(folder.path(), "main").expect("it can be read");
@@ -210,7 +210,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("there is room");
         let sessions = folder.path().join("sessions");
         let mut history = History::read(&sessions, "main").expect("none is an empty one");
-        history.entries.push(Entry::words(Speaker::User, "Hi"));
+        history.entries.push(Entry::text(Speaker::User, "Hi"));
         fs::write(&sessions, "a file where the folder is to be").expect("there is room");
         let complaint = history.write().expect_err("there is no folder");
         assert!(complaint.what.is_some_and(|what| what.contains("history.json could not be written")));

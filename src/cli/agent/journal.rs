@@ -118,7 +118,7 @@ impl Journal {
         state.extend(new.map(|(key, value)| (key.to_owned(), value)));
         let text = serde_json::to_string_pretty(&state).unwrap_or_default() + "\n";
         let written = kept_files::write(&self.state, &text);
-        self.unwritten.borrow_mut().tell(&self.state, written);
+        self.unwritten.borrow_mut().report_once(&self.state, written);
     }
 }
 
@@ -128,7 +128,7 @@ impl Unwritten {
         while let Some((file, line)) = self.lines.front() {
             let written = kept_files::append(file, line);
             let (file, is_written) = (file.clone(), written.is_ok());
-            self.tell(&file, written);
+            self.report_once(&file, written);
             if !is_written {
                 return;
             }
@@ -137,7 +137,7 @@ impl Unwritten {
     }
 
     /// Says once that a file cannot be written, and once more if that happens again after it could be.
-    fn tell(&mut self, file: &Path, written: std::io::Result<()>) {
+    fn report_once(&mut self, file: &Path, written: std::io::Result<()>) {
         let is_told = self.told.iter().any(|told| told == file);
         match written {
             Ok(()) => self.told.retain(|told| told != file),

@@ -117,7 +117,7 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
     let typed = slash_commands::typed(prompt);
     let is_command = matches!(typed, PersonInput::Command(..));
     let said = match typed {
-        PersonInput::Words(words) => talk.say(&words, &mut show),
+        PersonInput::Words(words) => talk.send(&words, &mut show),
         PersonInput::Command(command, rest) => run_command(&mut talk, command, &rest, as_json),
         PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
         PersonInput::Nothing => Ok(Verdict::done()),
@@ -230,7 +230,7 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
         let said = match slash_commands::typed(&line) {
             PersonInput::Nothing => continue,
             PersonInput::Unknown(word) => Err(slash_commands::unknown(&word)),
-            PersonInput::Words(words) => talk.say(&words, &mut show).map(Some),
+            PersonInput::Words(words) => talk.send(&words, &mut show).map(Some),
             PersonInput::Command(command, rest) => match slash_commands::carry_out(talk, command, &rest) {
                 Ok(After::Told(text)) => output::result(&text).map(|()| None),
                 Ok(After::Reopen(options)) => return Ok(Some(*options)),

@@ -175,7 +175,7 @@ impl Progress {
             Role::User => {
                 // What the room says in between belongs to the session as the model sees it.
                 self.has_concluded = false;
-                self.entries.push(Entry::words(Speaker::User, &*message.text));
+                self.entries.push(Entry::text(Speaker::User, &*message.text));
             }
         }
     }
@@ -185,7 +185,7 @@ impl Progress {
             Phase::Asking => {
                 self.open_turn();
                 if let Some((_, text)) = text.iter().find(|(agent, _)| **agent == live.agent) {
-                    self.say(text);
+                    self.add_text(text);
                 }
             }
             Phase::Calling { calls } => calls.iter().for_each(|call| self.call(call)),
@@ -209,7 +209,7 @@ impl Progress {
         let tool_calls: Vec<CalledTool> = calls.iter().map(|call| call.call.clone()).collect();
         let content = text.to_owned();
         self.events.push(AgentEvent::MessageEnd { role: ASSISTANT, content, tool_calls: tool_calls.clone() });
-        self.entries.push(Entry { tool_calls, ..Entry::words(Speaker::Assistant, text) });
+        self.entries.push(Entry { tool_calls, ..Entry::text(Speaker::Assistant, text) });
         self.calls = calls;
         if self.calls.is_empty() {
             self.close_turn();
@@ -217,7 +217,7 @@ impl Progress {
     }
 
     /// This much of an answer has arrived.
-    fn say(&mut self, text: &str) {
+    fn add_text(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -336,7 +336,7 @@ mod tests {
     use crate::mind::ToolCall;
 
     fn progress() -> Progress {
-        Progress::new(ActivationKey::numbered(1), &[PromptMessage::words(Role::User, "Hi")])
+        Progress::new(ActivationKey::numbered(1), &[PromptMessage::plain(Role::User, "Hi")])
     }
 
     fn told(progress: &mut Progress) -> Vec<Value> {
@@ -352,9 +352,9 @@ mod tests {
     fn an_answer_that_streams_is_reported_once() {
         let mut progress = progress();
         progress.open_turn();
-        progress.say("It ");
-        progress.say("It rains");
-        progress.message(&PromptMessage::words(Role::Assistant, "It rains."));
+        progress.add_text("It ");
+        progress.add_text("It rains");
+        progress.message(&PromptMessage::plain(Role::Assistant, "It rains."));
         let events = told(&mut progress);
         let deltas: Vec<&str> = events.iter().filter_map(|event| event["delta"].as_str()).collect();
         assert_eq!(deltas, ["It ", "rains", "."]);
@@ -367,7 +367,7 @@ mod tests {
     fn a_call_is_reported_with_its_result_and_both_are_kept() {
         let mut progress = progress();
         let call = ToolCall::new("call-1", "forecast", json!({ "city": "Ulm" }));
-        let asked = PromptMessage { tool_calls: vec![call.clone()], ..PromptMessage::words(Role::Assistant, "") };
+        let asked = PromptMessage { tool_calls: vec![call.clone()], ..PromptMessage::plain(Role::Assistant, "") };
         progress.message(&asked);
         progress.message(&PromptMessage::result(&call, "rain"));
         progress.finish(Some("It rains."));
@@ -395,7 +395,7 @@ mod tests {
     fn work_that_is_stopped_leaves_no_call_without_a_result() {
         let mut progress = progress();
         let call = ToolCall::new("call-1", "forecast", json!({}));
-        let asked = PromptMessage { tool_calls: vec![call], ..PromptMessage::words(Role::Assistant, "Wait.") };
+        let asked = PromptMessage { tool_calls: vec![call], ..PromptMessage::plain(Role::Assistant, "Wait.") };
         progress.message(&asked);
         progress.begin_call(0);
         progress.finish(None);
@@ -403,7 +403,7 @@ mod tests {
         let entries = progress.take_entries();
         assert_eq!((entries.len(), entries[1].is_error), (2, Some(true)));
         // The same after it was kept while it waited for a person.
-        let seen = [PromptMessage::words(Role::User, "Hi"), asked];
+        let seen = [PromptMessage::plain(Role::User, "Hi"), asked];
         let mut later = Progress::new(ActivationKey::numbered(1), &seen);
         later.message(&PromptMessage::result(&ToolCall::new("call-1", "forecast", json!({})), "rain"));
         assert_eq!(types(&mut later), ["tool_execution_start", "tool_execution_end"]);

@@ -99,7 +99,8 @@ impl Talk {
         interrupted: Arc<AtomicBool>,
     ) -> Result<Self, Complaint> {
         let AgentPlace { workspace, .. } = &options.place;
-        let provider = shared_arguments::stand_in(options.provider.as_deref(), options.model.as_deref(), workspace)?;
+        let provider =
+            shared_arguments::provider_override(options.provider.as_deref(), options.model.as_deref(), workspace)?;
         let writes = own_files(&options);
         let room_options = OpenOptions {
             folder: workspace.clone(),
@@ -228,7 +229,7 @@ impl Talk {
     }
 
     /// Says something to the agent and waits for the answer.
-    pub(super) fn say(&mut self, said: &str, show: &mut dyn FnMut(&AgentEvent)) -> Result<Verdict, Complaint> {
+    pub(super) fn send(&mut self, said: &str, show: &mut dyn FnMut(&AgentEvent)) -> Result<Verdict, Complaint> {
         if let Some(why) = self.paused() {
             return Ok(Verdict::new(Ending::Waiting, why));
         }
@@ -242,7 +243,7 @@ impl Talk {
             }
         }
         self.records.clear();
-        self.history.entries.push(Entry::words(Speaker::User, text.clone()));
+        self.history.entries.push(Entry::text(Speaker::User, text.clone()));
         let path = path_of(&self.session_name());
         let file = self.history.to_session_file(&self.agent, &self.session_name())?;
         if let Err(fault) = parse(&file) {

@@ -140,7 +140,7 @@ pub fn patch(text: &str, old: &Value, new: &Value) -> String {
     let patched = [false, true]
         .into_iter()
         .filter_map(|whole_entries| change(&unix, old, new, whole_entries))
-        .find(|patched| says(patched, new))
+        .find(|patched| parses_to(patched, new))
         .unwrap_or_else(|| {
             let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
             format!("{mark}{}", yaml::document(new))
@@ -148,7 +148,7 @@ pub fn patch(text: &str, old: &Value, new: &Value) -> String {
     if windows { patched.replace('\n', "\r\n") } else { patched }
 }
 
-fn says(text: &str, wanted: &Value) -> bool {
+fn parses_to(text: &str, wanted: &Value) -> bool {
     if text.len() > MAX_VERIFIED_BYTES {
         return parse_syntax(text).is_ok();
     }

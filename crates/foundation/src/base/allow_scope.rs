@@ -57,7 +57,7 @@ impl AllowScope {
     }
 
     /// As it is written into the file of approvals and read from there.
-    pub fn words(self) -> String {
+    pub fn to_text(self) -> String {
         match self {
             Self::Once => "once".to_owned(),
             Self::Task => "task".to_owned(),

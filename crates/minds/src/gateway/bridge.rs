@@ -204,7 +204,7 @@ impl WorkerBridge {
                     live.begin(id, sent.agent.clone());
                 }
             }
-            GatewayEvent::Delta { id, text } => live.say(id, &text),
+            GatewayEvent::Delta { id, text } => live.append(id, &text),
             GatewayEvent::Thought { id, text } => live.think(id, &text),
             GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
             GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),

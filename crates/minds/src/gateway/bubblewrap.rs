@@ -130,7 +130,7 @@ impl Words {
 
 impl Sandbox<'_> {
     /// The words before those of the program.
-    pub(super) fn words(&self) -> Vec<OsString> {
+    pub(super) fn arguments(&self) -> Vec<OsString> {
         let mut words = Words(vec![self.program.into()]);
         words.add(&[&"--ro-bind", &"/", &"/", &"--dev", &"/dev", &"--proc", &"/proc"]);
         words.temporary(&"/tmp", self.temporary_bytes);
@@ -250,7 +250,8 @@ mod tests {
             network,
             temporary_bytes: Some(1_024),
         };
-        let words: Vec<String> = sandbox.words().into_iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let words: Vec<String> =
+            sandbox.arguments().into_iter().map(|word| word.to_string_lossy().into_owned()).collect();
         words.join(" ")
     }
 

@@ -168,7 +168,7 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String 
             None => format!("check what {provider} requires"),
         },
         (_, ErrorCause::Status { status: 429, retry_after_secs: Some(secs) }) => {
-            format!("{provider} asks to wait {}; send fewer requests, or use another provider", words(secs))
+            format!("{provider} asks to wait {}; send fewer requests, or use another provider", duration_text(secs))
         }
         (FailureKind::RateLimited, _) => {
             format!("wait, lower gateway.max_concurrent, or use a larger plan of {provider}")
@@ -204,7 +204,7 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String 
 }
 
 /// Seconds in words.
-fn words(secs: f64) -> String {
+fn duration_text(secs: f64) -> String {
     match secs {
         secs if secs < 120.0 => format!("{secs:.0} s"),
         secs if secs < 7200.0 => format!("{:.0} minutes", secs / 60.0),

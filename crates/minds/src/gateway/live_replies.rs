@@ -57,7 +57,7 @@ impl LiveText {
         self.0.insert(request, LiveReply { agent, text: String::new(), thought: String::new(), calls: Vec::new() });
     }
 
-    pub(super) fn say(&mut self, request: RequestId, text: &str) {
+    pub(super) fn append(&mut self, request: RequestId, text: &str) {
         if let Some(live) = self.0.get_mut(&request) {
             live.text.push_str(text);
         }

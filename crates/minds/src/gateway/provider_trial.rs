@@ -134,7 +134,7 @@ fn request(choice: &Choice) -> ProviderRequest {
         model: choice.model.clone(),
         prompt: Prompt::of_messages(
             "This is a connection test. Answer with one short sentence.",
-            vec![PromptMessage::words(Role::User, "Hello, are you there?")],
+            vec![PromptMessage::plain(Role::User, "Hello, are you there?")],
         ),
         tools: Vec::new(),
         max_output_tokens: TOKENS_AT_MOST,

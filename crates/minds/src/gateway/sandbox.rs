@@ -27,7 +27,7 @@ pub enum Level {
 
 impl Level {
     /// In words, for a person.
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Bubblewrap => {
                 "bubblewrap: programs cannot see keys or sockets, can only write in the workspace except to guarded \
@@ -119,7 +119,7 @@ impl Confinement {
 
     /// What keeps programs in, and why nothing better does, in words for a person.
     pub fn words(&self) -> String {
-        let words = self.level.words();
+        let words = self.level.description();
         match self.is_bubblewrap_forbidden {
             true => {
                 format!("{words} (bubblewrap is installed, but this system does not let it create user namespaces)")

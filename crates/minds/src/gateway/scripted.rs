@@ -152,7 +152,7 @@ impl ScriptedProvider {
 /// further context.
 fn moment_of(prompt: &Prompt) -> String {
     let moment = Some(&prompt.moment).filter(|moment| !moment.is_empty());
-    let moment = moment.map(|moment| PromptMessage::words(Role::User, moment));
+    let moment = moment.map(|moment| PromptMessage::plain(Role::User, moment));
     let messages: Vec<PromptMessage> = prompt.history.iter().cloned().chain(moment).collect();
     let last_role = messages.last().map(|message| message.role);
     let first = messages.iter().rposition(|message| Some(message.role) != last_role).map_or(0, |before| before + 1);

@@ -17,7 +17,7 @@ fn request(agent: &str, profile: &str, kind: CallKind, moment: &str) -> Provider
         profile: profile.into(),
         kind,
         model: "script".into(),
-        prompt: Prompt::of_messages("", vec![PromptMessage::words(Role::User, moment)]),
+        prompt: Prompt::of_messages("", vec![PromptMessage::plain(Role::User, moment)]),
         tools: Vec::new(),
         max_output_tokens: 100,
         stops: Vec::new(),

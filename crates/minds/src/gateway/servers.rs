@@ -109,7 +109,7 @@ impl McpServers {
     }
 
     /// The status of a server.
-    pub fn standing(&self, key: &str) -> &McpServerStatus {
+    pub fn status(&self, key: &str) -> &McpServerStatus {
         self.needed.get(key).map_or(&McpServerStatus::Off, |needed| &needed.standing)
     }
 
@@ -129,7 +129,7 @@ impl McpServers {
     /// Whether one of these is written down and has not said yet whether it is there: work waits for that.
     pub fn are_awaited<'a>(&self, keys: impl IntoIterator<Item = &'a str>) -> bool {
         keys.into_iter().any(|key| {
-            self.get(key).is_some() && matches!(self.standing(key), McpServerStatus::Off | McpServerStatus::Connecting)
+            self.get(key).is_some() && matches!(self.status(key), McpServerStatus::Off | McpServerStatus::Connecting)
         })
     }
 }
@@ -454,10 +454,10 @@ mod tests {
         let (mut servers, key) = servers();
         let none = BTreeSet::new();
         update_needed_servers(&mut servers, &none, 1, 30);
-        assert_eq!(servers.standing(&key), &McpServerStatus::Off);
+        assert_eq!(servers.status(&key), &McpServerStatus::Off);
         servers.wanted.insert(key.clone());
         assert!(update_needed_servers(&mut servers, &none, 2, 30));
-        assert_eq!(servers.standing(&key), &McpServerStatus::Connecting);
+        assert_eq!(servers.status(&key), &McpServerStatus::Connecting);
         assert!(!update_needed_servers(&mut servers, &none, 3, 30), "a tick in which nothing happens changes nothing");
         assert!(servers.are_awaited([&*key]));
         servers.wanted.clear();

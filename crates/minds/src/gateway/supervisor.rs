@@ -250,7 +250,7 @@ mod system {
             network: told.network,
             temporary_bytes: told.memory,
         };
-        let words = sandbox.words();
+        let words = sandbox.arguments();
         *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = stage;
         Ok((words, None))
     }

@@ -8,7 +8,7 @@ use crate::mind::ReasoningBlock;
 const WIRES: [Wire; 4] = [Wire::Gemini, Wire::OpenAi, Wire::Anthropic, Wire::Ollama];
 
 fn user(text: &str) -> PromptMessage {
-    PromptMessage::words(Role::User, text)
+    PromptMessage::plain(Role::User, text)
 }
 
 fn call(id: &str, name: &str) -> ToolCall {
@@ -63,7 +63,7 @@ fn a_cut_history_stays_valid() {
         PromptMessage::result(&lost, "old"),
         PromptMessage::calls("", vec![kept]),
         PromptMessage::result(&lost, "old again"),
-        PromptMessage::words(Role::Assistant, "Done."),
+        PromptMessage::plain(Role::Assistant, "Done."),
     ];
     let told = told(&turns(history, Wire::Anthropic));
     let nothing = format!("r:b={NO_RESULT}");
@@ -79,7 +79,7 @@ fn a_cut_history_stays_valid() {
         ]
     );
     assert_eq!(self::told(&turns(vec![], Wire::OpenAi)), ["u:Go on."]);
-    let begun = turns(vec![PromptMessage::words(Role::Assistant, "Hello."), user("Hi.")], Wire::Gemini);
+    let begun = turns(vec![PromptMessage::plain(Role::Assistant, "Hello."), user("Hi.")], Wire::Gemini);
     assert_eq!(self::told(&begun), [format!("u:{CUT}"), "a:Hello.()".into(), "u:Hi.".into()]);
 }
 

@@ -79,7 +79,7 @@ fn context(moment: CurrentRequest) -> MindContext {
         }],
         feedback: vec!["there is no pin “p9”".into()],
         gathered: BTreeMap::new(),
-        history: vec![PromptMessage::words(Role::User, "You read News.")],
+        history: vec![PromptMessage::plain(Role::User, "You read News.")],
         moment,
         max_chars: 60_000,
         summary_tokens: 400,
@@ -179,14 +179,14 @@ fn every_kind_of_prompt_is_as_its_file_says() {
     ] {
         let mut context = context(moment);
         if matches!(context.moment, CurrentRequest::Work) {
-            context.history = vec![PromptMessage::words(Role::User, crate::mind::task_words("Find three sources."))];
+            context.history = vec![PromptMessage::plain(Role::User, crate::mind::task_words("Find three sources."))];
         }
         assert_is_example(kind, &render(&context));
     }
     let mut alone = context(CurrentRequest::Work);
     (alone.desk, alone.abilities) = (WorkEnvironment::default(), Abilities::default());
     alone.who.share_workspace_info = false;
-    alone.history = vec![PromptMessage::words(Role::User, crate::mind::task_words("Count."))];
+    alone.history = vec![PromptMessage::plain(Role::User, crate::mind::task_words("Count."))];
     assert_is_example("work-without-tools", &render(&alone));
 }
 
@@ -297,7 +297,7 @@ fn nothing_makes_a_prompt_exceed_its_budget_and_cuts_are_visible() {
         context.mail = (0..100)
             .map(|n| MailItem { id: format!("m{n}").into(), text: huge.clone(), ..context.mail[0].clone() })
             .collect();
-        context.history = vec![PromptMessage::words(Role::User, "x".repeat(1_900)); 60];
+        context.history = vec![PromptMessage::plain(Role::User, "x".repeat(1_900)); 60];
         context.max_chars = 60_000;
         let (prompt, shown) = compose(&context);
         assert!(prompt.chars() <= 60_000, "{} characters", prompt.chars());

@@ -258,7 +258,7 @@ proptest! {
         let result = crate::mind::message::as_sent(&PromptMessage::result(&call, said.clone()));
         prop_assert_eq!(unfenced(&result.text).trim_end(), said.trim_end(), "letter for letter");
         prop_assert_eq!(parse(&result.text, false).intents, []);
-        let signal = PromptMessage::words(Role::User, format!("Signal from kid-1: {with}"));
+        let signal = PromptMessage::plain(Role::User, format!("Signal from kid-1: {with}"));
         let sent = crate::mind::message::as_sent(&signal);
         let (frame, fenced) = taken_apart(&sent.text, "");
         prop_assert_eq!(frame, ["Signal from kid-1:", "(fence)"]);
@@ -275,7 +275,7 @@ fn with_added_parts() -> PromptParts {
         out.data(&said(context), Vec::new());
     });
     let words = PartProvider::new(("tides", "The tides", "# Tides:"), Slot::Changing, move |context, out| {
-        out.words(&said(context), Vec::new());
+        out.own_text(&said(context), Vec::new());
     });
     let text = PartProvider::new(("moon", "The moon", "## The moon"), Slot::Now, move |context, out| {
         out.text(format!("## The moon\nIt says:\n{}", said(context)), 0..0, Vec::new());
@@ -312,8 +312,8 @@ fn no_words_from_outside_read_as_a_heading_in_any_part_and_any_spelling() {
     let found = |with: &str, moment: CurrentRequest| {
         let mut context = filled(with, moment);
         context.history = vec![
-            PromptMessage::words(Role::User, crate::mind::task_words(with)),
-            PromptMessage::words(Role::User, format!("You read “News”. {with}")),
+            PromptMessage::plain(Role::User, crate::mind::task_words(with)),
+            PromptMessage::plain(Role::User, format!("You read “News”. {with}")),
         ];
         let prompt = super::render(&parts, &context);
         let texts = prompt.messages().into_iter().map(|message| message.text);

@@ -261,7 +261,7 @@ mod tests {
     const PLACE: &str = "sessions/ada.act-7.session.yaml";
 
     fn task(chars: usize) -> PromptMessage {
-        PromptMessage::words(Role::User, "x".repeat(chars))
+        PromptMessage::plain(Role::User, "x".repeat(chars))
     }
 
     /// A call that writes this much, and its answer.
@@ -376,7 +376,7 @@ mod tests {
                 made.iter().zip(calls).map(|(call, (_, result))| PromptMessage::result(call, "r".repeat(*result)));
             messages.extend(results);
             if *is_told {
-                messages.push(PromptMessage::words(Role::User, "Signal from kid: done".repeat(*words / 20 + 1)));
+                messages.push(PromptMessage::plain(Role::User, "Signal from kid: done".repeat(*words / 20 + 1)));
             }
         }
         messages

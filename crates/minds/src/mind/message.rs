@@ -58,18 +58,18 @@ pub struct PromptMessage {
 
 impl PromptMessage {
     /// Plain words, by the room or the agent.
-    pub fn words(role: Role, text: impl Into<String>) -> Self {
+    pub fn plain(role: Role, text: impl Into<String>) -> Self {
         Self { role, text: text.into(), tool_calls: Vec::new(), answers: None, end: None, images: Vec::new() }
     }
 
     /// What the agent said, with the tools that it called.
     pub fn calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
-        Self { tool_calls, ..Self::words(Role::Assistant, text) }
+        Self { tool_calls, ..Self::plain(Role::Assistant, text) }
     }
 
     /// What a tool answered to a call.
     pub fn result(call: &ToolCall, text: impl Into<String>) -> Self {
-        Self { answers: Some(call.id.clone()), ..Self::words(Role::Tool, text) }
+        Self { answers: Some(call.id.clone()), ..Self::plain(Role::Tool, text) }
     }
 
     /// The same with what became of the call.

@@ -160,7 +160,7 @@ impl Prompt {
     pub fn messages(&self) -> Vec<PromptMessage> {
         let mut messages = Vec::with_capacity(self.history.len() + 2);
         if !self.known.is_empty() {
-            messages.push(PromptMessage::words(Role::User, joined(&self.known)));
+            messages.push(PromptMessage::plain(Role::User, joined(&self.known)));
         }
         messages.extend(self.history.iter().map(as_sent));
         let mut last = joined(&self.now);
@@ -171,7 +171,7 @@ impl Prompt {
             last.push_str(&self.moment);
         }
         if !last.is_empty() {
-            messages.push(PromptMessage::words(Role::User, last));
+            messages.push(PromptMessage::plain(Role::User, last));
         }
         messages
     }

@@ -36,7 +36,7 @@ impl PromptAdditions {
     }
 
     /// A piece of work waits no more; whether it did.
-    pub fn go_on(&mut self, work: ActivationKey) -> bool {
+    pub fn release(&mut self, work: ActivationKey) -> bool {
         self.awaited.remove(&work).is_some()
     }
 

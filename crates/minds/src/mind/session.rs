@@ -31,11 +31,11 @@ impl Session {
     pub fn append(&mut self, asked: &str, answered: &str, done: &[String], settings: &MindSettings) {
         let chars = settings.session_message_chars_at_most;
         if !self.goes_on(asked, answered, chars) {
-            self.say(Role::User, asked, chars);
-            self.say(Role::Assistant, answered, chars);
+            self.push_text(Role::User, asked, chars);
+            self.push_text(Role::Assistant, answered, chars);
         }
         if !done.is_empty() {
-            self.say(Role::User, &format!("({})", done.join("; ")), chars);
+            self.push_text(Role::User, &format!("({})", done.join("; ")), chars);
         }
         let over = self.messages.len().saturating_sub(settings.session_messages_at_most);
         self.messages.drain(..over);
@@ -55,13 +55,13 @@ impl Session {
     }
 
     /// Appends to the last message where the same one speaks on.
-    fn say(&mut self, role: Role, text: &str, chars: usize) {
+    fn push_text(&mut self, role: Role, text: &str, chars: usize) {
         if text.is_empty() {
             return;
         }
         match self.messages.last_mut().filter(|last| last.role == role) {
             Some(last) => last.text = truncate(&format!("{}\n{text}", last.text), chars),
-            None => self.messages.push(PromptMessage::words(role, truncate(text, chars))),
+            None => self.messages.push(PromptMessage::plain(role, truncate(text, chars))),
         }
     }
 

@@ -304,7 +304,7 @@ fn the_rules_come_first_whatever_is_asked() {
 #[test]
 fn work_is_asked_with_its_own_history_and_its_reply_goes_back_with_markers_carried_out() {
     let mut room = room();
-    let history = vec![PromptMessage::words(Role::User, task_words("Count the pins."))];
+    let history = vec![PromptMessage::plain(Role::User, task_words("Count the pins."))];
     let request = room.work(1, history.clone());
     assert!(request.prompt.system_text().starts_with("=== Standing Instructions ===\nBe kind.\n"));
     assert_eq!((request.prompt.history, request.prompt.moment.as_str()), (history.clone(), ""));
@@ -395,7 +395,7 @@ fn the_session_tells_what_was_done_and_work_is_reported_once_what_is_known() {
     room.reply(request.id, Ok("Good. [REMEMBER: tea at four]"));
     let texts: Vec<String> = room.get::<Session>(ADA).messages.into_iter().map(|message| message.text).collect();
     assert_eq!(texts, ["You read news.", "Good.", "(you noted “tea at four”)"]);
-    let task = vec![PromptMessage::words(Role::User, task_words("Count."))];
+    let task = vec![PromptMessage::plain(Role::User, task_words("Count."))];
     let first = room.work(1, task.clone());
     room.reply(first.id, Ok("One. [REMEMBER: one]"));
     let second = room.work(2, task.clone());

@@ -69,12 +69,12 @@ mod tests {
     fn a_piece_of_work_is_what_was_asked_and_what_came_of_it() {
         let call = ToolCall::new("c-1", "vfs_read", json!({ "path": "a.md" }));
         let messages = [
-            PromptMessage::words(Role::User, "Your task: an older one"),
-            PromptMessage::words(Role::Assistant, "Done."),
-            PromptMessage::words(Role::User, "Your task: count\nthe chairs"),
+            PromptMessage::plain(Role::User, "Your task: an older one"),
+            PromptMessage::plain(Role::Assistant, "Done."),
+            PromptMessage::plain(Role::User, "Your task: count\nthe chairs"),
             PromptMessage::calls("I look.", vec![call.clone()]),
             PromptMessage::result(&call, "12 chairs"),
-            PromptMessage::words(Role::Assistant, " "),
+            PromptMessage::plain(Role::Assistant, " "),
         ];
         let lines = work_transcript(&messages, &"Ada".into());
         let told: Vec<String> = lines.iter().map(|line| format!("{}: {}", line.by, line.text)).collect();

@@ -163,7 +163,7 @@ pub(super) fn asking(kind: CallKind, told: Told, moment: CurrentRequest) -> Prov
 pub(super) fn request(kind: CallKind, told: Told, words: &str) -> ProviderRequest {
     let mut asked = asking(kind, told, CurrentRequest::Work);
     asked.prompt.asked = None;
-    asked.prompt.history = vec![PromptMessage::words(Role::User, words)];
+    asked.prompt.history = vec![PromptMessage::plain(Role::User, words)];
     asked
 }
 
@@ -190,7 +190,7 @@ pub(super) fn of_prompt(kind: CallKind, prompt: Prompt) -> ProviderRequest {
 /// The same request after this history of questions and own replies.
 pub(super) fn after(mut request: ProviderRequest, history: &[(&str, &str)]) -> ProviderRequest {
     let messages = history.iter().flat_map(|(asked, said)| {
-        [(Role::User, *asked), (Role::Assistant, *said)].map(|(role, text)| PromptMessage::words(role, text))
+        [(Role::User, *asked), (Role::Assistant, *said)].map(|(role, text)| PromptMessage::plain(role, text))
     });
     request.prompt.history = messages.chain(request.prompt.history).collect();
     request

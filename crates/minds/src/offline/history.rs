@@ -53,7 +53,7 @@ impl<'a> Deed<'a> {
     }
 
     /// The first sentence of what the tool said.
-    pub fn words(&self) -> &'a str {
+    pub fn first_sentence(&self) -> &'a str {
         let line = self.result().lines().next().unwrap_or_default().trim();
         let line = line.strip_prefix("Error:").unwrap_or(line).trim();
         line.split_once(". ").map_or(line, |(first, _)| first).trim_end_matches('.')
@@ -170,9 +170,9 @@ mod tests {
             ToolCall::new("2", "vfs_write", json!({ "path": "b.md" })),
         );
         let messages = [
-            PromptMessage::words(Role::User, "Your task: an old one"),
-            PromptMessage::words(Role::Assistant, "Done."),
-            PromptMessage::words(Role::User, "Your task: Plan a launch party"),
+            PromptMessage::plain(Role::User, "Your task: an old one"),
+            PromptMessage::plain(Role::Assistant, "Done."),
+            PromptMessage::plain(Role::User, "Your task: Plan a launch party"),
             PromptMessage::calls("", vec![read.clone(), write.clone()]),
             PromptMessage::result(&write, "Written to 'b.md'."),
             PromptMessage::result(&read, "Error: 'a.md' not found. Similar: 'artifacts/a.md'. Available: [x]"),
@@ -182,12 +182,12 @@ mod tests {
         assert_eq!((history.deeds.len(), history.turns), (2, 1));
         assert!(!history.deeds[0].worked() && history.deeds[1].worked());
         assert_eq!(history.deeds[0].similar().as_deref(), Some("artifacts/a.md"));
-        assert_eq!(history.deeds[0].words(), "'a.md' not found");
-        let signalled = PromptMessage::words(Role::User, "Signal from ben-1: it is in artifacts/ben.md.");
+        assert_eq!(history.deeds[0].first_sentence(), "'a.md' not found");
+        let signalled = PromptMessage::plain(Role::User, "Signal from ben-1: it is in artifacts/ben.md.");
         let messages = [&messages[..], &[signalled.clone(), signalled]].concat();
         let history = History::of(&messages);
         assert_eq!((history.signals.len(), history.heard_from(), history.turns), (2, 1, 0));
-        let nudged = [PromptMessage::words(Role::User, "Progress check: so?")];
+        let nudged = [PromptMessage::plain(Role::User, "Progress check: so?")];
         assert!(History::of(&[&messages[..], &nudged[..]].concat()).is_nudged);
     }
 

@@ -172,8 +172,8 @@ fn a_room_full_of_agents_comes_to_rest() {
                 mail.push((to, agents[who].name.clone(), text.to_owned()));
                 due.push_back((to, "mail"));
             }
-            history[who].push(PromptMessage::words(Role::User, format!("You read {what}.")));
-            history[who].push(PromptMessage::words(Role::Assistant, reply));
+            history[who].push(PromptMessage::plain(Role::User, format!("You read {what}.")));
+            history[who].push(PromptMessage::plain(Role::Assistant, reply));
         }
         assert!(!pins.is_empty(), "somebody has an idea");
     }

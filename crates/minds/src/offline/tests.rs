@@ -336,7 +336,7 @@ proptest! {
         };
         let mut request = ProviderRequest { seed, max_output_tokens, ..asking(kind, everywhere, moment) };
         if which == 5 {
-            request.prompt.history = vec![PromptMessage::words(Role::User, asked.clone())];
+            request.prompt.history = vec![PromptMessage::plain(Role::User, asked.clone())];
         }
         let first = text(&request);
         prop_assert!(first.chars().count() <= max_output_tokens as usize * 4);

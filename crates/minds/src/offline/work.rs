@@ -235,7 +235,7 @@ impl<'a> Worker<'a> {
             heard => fill(&at_work().waits, &[("n", &heard.to_string()), ("m", &children.to_string())]),
         };
         if let Some(refused) = self.refused("spawn_agent") {
-            text = format!("{text} {}", fill(&at_work().missing, &[("w", refused.words())]));
+            text = format!("{text} {}", fill(&at_work().missing, &[("w", refused.first_sentence())]));
         }
         self.step(text, Vec::new())
     }
@@ -289,7 +289,7 @@ impl<'a> Worker<'a> {
     fn conclude_alone(&mut self) -> Step {
         let (said, title) = (at_work(), self.title());
         let point = self.own_point(POINT_WORDS).unwrap_or_default();
-        let why_alone = self.refused("spawn_agent").map_or("", Deed::words);
+        let why_alone = self.refused("spawn_agent").map_or("", Deed::first_sentence);
         let (written, regret) = match self.written() {
             Some(path) => (fill(&said.written, &[("t", &title), ("p", path)]), String::new()),
             None => (fill(&said.unwritten, &[("t", &title)]), self.regret()),
@@ -385,7 +385,7 @@ impl<'a> Worker<'a> {
     /// Why nothing was written.
     fn regret(&self) -> String {
         match self.history.calls("vfs_write").rfind(|deed| !deed.worked()) {
-            Some(deed) => fill(&at_work().refused, &[("p", deed.argument("path")), ("w", deed.words())]),
+            Some(deed) => fill(&at_work().refused, &[("p", deed.argument("path")), ("w", deed.first_sentence())]),
             None => at_work().toolless.clone(),
         }
     }

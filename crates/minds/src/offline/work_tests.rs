@@ -39,7 +39,7 @@ fn until_words(request: &mut ProviderRequest, mut tool: impl FnMut(&ToolCall) ->
         assert_eq!(reply.finish == Finish::ToolCalls, !reply.tool_calls.is_empty());
         if reply.tool_calls.is_empty() {
             assert!(!reply.text.trim().is_empty());
-            request.prompt.history.push(PromptMessage::words(Role::Assistant, reply.text.clone()));
+            request.prompt.history.push(PromptMessage::plain(Role::Assistant, reply.text.clone()));
             return reply.text;
         }
         request.prompt.history.push(PromptMessage::calls(reply.text, reply.tool_calls.clone()));
@@ -98,10 +98,10 @@ fn one_who_leads_calls_in_two_reads_what_they_wrote_and_sums_it_up() {
     }
     assert_eq!(room.signals.len(), 2, "{:?}", room.signals);
     let signals = std::mem::take(&mut room.signals);
-    lead.prompt.history.push(PromptMessage::words(Role::User, signals[0].clone()));
+    lead.prompt.history.push(PromptMessage::plain(Role::User, signals[0].clone()));
     let waits = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
     assert!(waits.starts_with("1 of 2"), "{waits}");
-    lead.prompt.history.push(PromptMessage::words(Role::User, signals[1].clone()));
+    lead.prompt.history.push(PromptMessage::plain(Role::User, signals[1].clone()));
     let ends = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
     assert!(ends.contains("Plan a launch party") && ends.contains("artifacts/launch-party-summary.md"), "{ends}");
     let artifacts: Vec<_> = room.files.iter().filter(|(path, _)| path.starts_with("artifacts/")).collect();
@@ -114,7 +114,7 @@ fn one_who_leads_calls_in_two_reads_what_they_wrote_and_sums_it_up() {
 }
 
 fn until_words_after(request: &mut ProviderRequest, words: &str) -> String {
-    request.prompt.history.push(PromptMessage::words(Role::User, words));
+    request.prompt.history.push(PromptMessage::plain(Role::User, words));
     until_words(request, |call| panic!("nothing is left to do with {}", call.name))
 }
 
@@ -201,7 +201,7 @@ fn a_signal_without_a_history_is_read_and_summed_up() {
     let mut room = Room::default();
     room.files.insert("artifacts/stalls.md".into(), "# Stalls\n\nForty stalls are booked for Friday.".into());
     let mut lead = task_for("orchestrator-1", LEAD, "Prepare the autumn fair");
-    lead.prompt.history.push(PromptMessage::words(Role::User, "Signal from ben-1: done, see artifacts/stalls.md."));
+    lead.prompt.history.push(PromptMessage::plain(Role::User, "Signal from ben-1: done, see artifacts/stalls.md."));
     let told = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
     assert!(told.contains("Forty stalls are booked"), "{told}");
 }
@@ -261,7 +261,7 @@ proptest! {
         let mut tool = |_: &ToolCall| (*answers.next().expect("it goes round")).to_owned();
         until_words(&mut asked, &mut tool);
         for words in later {
-            asked.prompt.history.push(PromptMessage::words(Role::User, words));
+            asked.prompt.history.push(PromptMessage::plain(Role::User, words));
             until_words(&mut asked, &mut tool);
         }
     }
@@ -279,7 +279,7 @@ fn called_for(task: &str, heard: Option<&str>) -> (Vec<String>, String) {
         "Done.".to_owned()
     });
     if let Some(heard) = heard {
-        asked.prompt.history.push(PromptMessage::words(Role::User, heard));
+        asked.prompt.history.push(PromptMessage::plain(Role::User, heard));
         words = until_words(&mut asked, |call| {
             called.push(format!("{} {}", call.name, call.arguments["path"].as_str().unwrap_or_default()));
             "Done.".to_owned()

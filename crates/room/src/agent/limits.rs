@@ -55,7 +55,7 @@ pub enum Meaning {
 
 /// What a key that is none of a profile's own means.
 pub fn meaning(key: &str, value: &Value) -> Meaning {
-    let words = words(key);
+    let words = key_words(key);
     let whole = words.concat();
     if value.is_null() && !limits_by_name(&words, &whole) {
         return Meaning::NoLimit;
@@ -78,7 +78,7 @@ fn is_slip(meant: &str, distance: usize, words: &[String], whole: &str) -> bool 
 }
 
 /// `disallowedTools`, `disallowed-tools` and `DISALLOWED_TOOLS` as the same words, in Latin letters that look the same.
-fn words(key: &str) -> Vec<String> {
+fn key_words(key: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
     for c in key.chars() {
@@ -95,7 +95,7 @@ fn words(key: &str) -> Vec<String> {
 
 /// Whether a key looks by its name as if it limited something.
 pub(super) fn limits_by_its_name(key: &str) -> bool {
-    let words = words(key);
+    let words = key_words(key);
     let whole = words.concat();
     limits_by_name(&words, &whole)
 }
@@ -117,7 +117,7 @@ fn mistyped(whole: &str) -> Option<(&'static str, usize)> {
 
 /// The effect of a restricting key; an empty list if it restricts nothing, `None` if that is unclear.
 fn limits(key: &str, value: &Value, depth: usize) -> Option<Vec<Limit>> {
-    let words = words(key);
+    let words = key_words(key);
     let whole = words.concat();
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     if HARMLESS.contains(&whole.as_str()) {
@@ -233,7 +233,7 @@ fn permissions(value: &Value, depth: usize) -> Option<Vec<Limit>> {
     };
     let mut all = Vec::new();
     for (key, value) in keys {
-        let word = words(key).concat();
+        let word = key_words(key).concat();
         all.extend(match word.as_str() {
             "allow" | "tools" => only_tools(value)?,
             "deny" => not_tools(value)?,
@@ -279,7 +279,7 @@ fn contained(value: &Value, depth: usize) -> Option<Vec<Limit>> {
 
 /// In a container of limits, keys have the meaning that they have at the top.
 fn own_or_other(key: &str, value: &Value, depth: usize) -> Option<Vec<Limit>> {
-    match words(key).concat().as_str() {
+    match key_words(key).concat().as_str() {
         own @ ("tools" | "reads" | "writes" | "safetymode") => limits_of_meant(own, value, depth),
         _ => limits(key, value, depth),
     }

@@ -16,7 +16,7 @@ use super::kind::Kind;
 use super::pin::read_text;
 use super::task_act::{TaskAct, applied, taken_back};
 use crate::base::{Id, Problem, Urgency, text};
-use crate::workspace::task_files::columns::{is_question, says};
+use crate::workspace::task_files::columns::{field_text, is_question};
 use crate::workspace::task_files::{Column, Task, TaskFile, carry_over, parse};
 
 /// The words of changes of a task board.
@@ -136,7 +136,7 @@ pub struct TaskBoard {
 impl TaskBoard {
     fn new(text: impl Into<String>) -> Self {
         let file = parse(text);
-        let authors = file.tasks.iter().map(|task| says(task, "created_by").unwrap_or_default().into()).collect();
+        let authors = file.tasks.iter().map(|task| field_text(task, "created_by").unwrap_or_default().into()).collect();
         Self { file: Arc::new(file), authors }
     }
 
@@ -188,8 +188,8 @@ fn word_of(older: &TaskFile, old: &Task, newer: &TaskFile, new: &Task) -> Option
         || letter(old) != letter(new)
         || names(&old.stakeholders) != names(&new.stakeholders)
         || names(&old.tags) != names(&new.tags)
-        || says(old, "depends_on") != says(new, "depends_on")
-        || says(old, "description") != says(new, "description");
+        || field_text(old, "depends_on") != field_text(new, "depends_on")
+        || field_text(old, "description") != field_text(new, "description");
     if from != to {
         match to {
             Column::Done => return Some(changed::DONE),

@@ -44,7 +44,7 @@ pub struct Area {
 
 impl Area {
     /// How many they are, and how many of them are busy or need a person: “12 · 3 working · 1 needs you”.
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         let mut words = self.count.to_string();
         if self.working > 0 {
             words.push_str(&format!(" · {} working", self.working));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn words_of(room: &RoomModel, zoom: f32) -> Vec<(AreaPlace, String)> {
-        areas(room, zoom).iter().map(|area| (area.place, area.words())).collect()
+        areas(room, zoom).iter().map(|area| (area.place, area.label())).collect()
     }
 
     #[test]

@@ -473,7 +473,7 @@ fn message(line: Line) -> PromptMessage {
         _ => Role::User,
     };
     let calls = line.calls.into_iter().map(|call| ToolCall::new(call.id, call.tool, call.arguments));
-    PromptMessage { tool_calls: calls.collect(), answers: line.answers, ..PromptMessage::words(role, line.text) }
+    PromptMessage { tool_calls: calls.collect(), answers: line.answers, ..PromptMessage::plain(role, line.text) }
 }
 
 #[cfg(test)]

@@ -61,11 +61,11 @@ fn write_call() -> ToolCall {
 
 fn exchange() -> Vec<PromptMessage> {
     vec![
-        PromptMessage::words(Role::User, "Write the plan"),
+        PromptMessage::plain(Role::User, "Write the plan"),
         PromptMessage::calls("I look at the **specification**.", vec![read_call(), write_call()]),
         PromptMessage::result(&read_call(), "x".repeat(1_247)),
         PromptMessage::result(&write_call(), "Error: 'artifacts/plan.md' may not be written"),
-        PromptMessage::words(Role::Assistant, "Done: ✓"),
+        PromptMessage::plain(Role::Assistant, "Done: ✓"),
     ]
 }
 
@@ -233,7 +233,7 @@ fn lines_are_made_once_and_anew_when_something_was_said() {
     world.init_resource::<Kernel>();
     world.init_resource::<LiveText>();
     world.init_resource::<RequestQueue>();
-    let said = vec![PromptMessage::words(Role::Assistant, "Noted.")];
+    let said = vec![PromptMessage::plain(Role::Assistant, "Noted.")];
     let entity = world.spawn(Session { messages: said, ..Session::default() }).id();
     let (mut chats, ada) = (Chats::default(), Id::from("ada-1"));
     let read = |world: &World, chats: &mut Chats| chats.read(world, world.entity(entity), &ada);
@@ -241,7 +241,7 @@ fn lines_are_made_once_and_anew_when_something_was_said() {
     assert_eq!((first.work.is_none(), headings(&first.lines)), (true, vec!["agent: Noted.".to_owned()]));
     assert!(Arc::ptr_eq(&first.lines, &read(&world, &mut chats).lines));
     world.increment_change_tick();
-    let more = PromptMessage::words(Role::Assistant, "And more.");
+    let more = PromptMessage::plain(Role::Assistant, "And more.");
     world.get_mut::<Session>(entity).expect("it was spawned").messages.push(more);
     assert_eq!(read(&world, &mut chats).lines.len(), 2);
     let work = |key, input: &str| NewWork {

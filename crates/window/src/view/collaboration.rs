@@ -127,7 +127,7 @@ fn channel_view(name: &str, channel: &Channel) -> ChannelView {
             .skip(from)
             .map(|message| (message.number, message.by.clone(), truncate(&message.text, MESSAGE_CHARS)))
             .collect(),
-        counts: (channel.said(), heard, bounced),
+        counts: (channel.message_count(), heard, bounced),
     }
 }
 

@@ -194,7 +194,7 @@ impl RoomExtractor {
         shared(&mut self.servers, servers.last_changed(), || {
             let view = |written: &ConfiguredServer| ServerView {
                 written: written.clone(),
-                standing: servers.standing(&written.key).clone(),
+                standing: servers.status(&written.key).clone(),
             };
             servers.written().iter().map(view).collect()
         })

@@ -360,7 +360,7 @@ mod tests {
         EventRecord { seq: Seq(1), tick: 3, time_ms: 0, run: "r".into(), draft }
     }
 
-    fn take_in(recent: &mut Recent, events: Vec<EventRecord>, now_secs: f64) {
+    fn add_events(recent: &mut Recent, events: Vec<EventRecord>, now_secs: f64) {
         let names = Names::default();
         recent.apply_events(events, &names.narrator(), now_secs);
     }
@@ -371,13 +371,13 @@ mod tests {
         let participants = vec!["ada-1".into(), "bram-1".into()];
         let start = ConversationStart { participants, topic: "tea".into(), ..ConversationStart::default() };
         let message = Message { by: None, text: "Hello.".into(), id: None };
-        take_in(&mut recent, vec![record(&start), record(&message)], 10.0);
+        add_events(&mut recent, vec![record(&start), record(&message)], 10.0);
         assert_eq!(recent.bubbles["ada-1"].text, "Hello.");
         assert!(recent.fade(14.9));
         assert!(!recent.fade(15.1));
         assert_eq!(recent.talks[0].said, [("ada-1".into(), "Hello.".to_owned())]);
         let end = ConversationEnd { why: "all was said".into(), turns: None };
-        take_in(&mut recent, vec![record(&end)], 16.0);
+        add_events(&mut recent, vec![record(&end)], 16.0);
         assert_eq!(recent.talks[0].ended.as_deref(), Some("all was said"));
     }
 
@@ -406,7 +406,7 @@ mod tests {
             record(&Warning::new("the board is full")),
             record(&cap),
         ];
-        take_in(&mut recent, refused, 0.0);
+        add_events(&mut recent, refused, 0.0);
         let told: Vec<_> =
             recent.refused.iter().map(|refused| (refused.what.as_str(), refused.cap.as_deref())).collect();
         let wanted =
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!(told, wanted);
         assert_eq!((recent.refused[0].element.as_deref(), &*recent.refused[1].remedy), (Some("ideas"), "wait"));
         let many = (0..500).map(|number| of_nobody(Warning::new(format!("no {number}")))).collect();
-        take_in(&mut recent, many, 0.0);
+        add_events(&mut recent, many, 0.0);
         assert_eq!(recent.refused.len(), REFUSED_KEPT);
     }
 
@@ -422,12 +422,12 @@ mod tests {
     fn what_is_said_in_a_channel_is_a_letter_to_each_who_hears_it_for_a_moment() {
         let mut recent = Recent::default();
         let said = Publish { to: vec!["bram-1".into(), "cleo-1".into()], ..Publish::default() };
-        take_in(&mut recent, vec![record(&said)], 1.0);
+        add_events(&mut recent, vec![record(&said)], 1.0);
         let ways: Vec<(&str, &str)> = recent.letters.iter().map(|letter| (&*letter.from, &*letter.to)).collect();
         assert_eq!(ways, [("ada-1", "bram-1"), ("ada-1", "cleo-1")]);
         assert!(recent.fade(1.0 + LETTER_SECS / 2.0));
         assert!(!recent.fade(1.1 + LETTER_SECS));
-        take_in(&mut recent, (0..500).map(|_| record(&said)).collect(), 4.0);
+        add_events(&mut recent, (0..500).map(|_| record(&said)).collect(), 4.0);
         assert_eq!(recent.letters.len(), LETTERS_SHOWN);
     }
 
@@ -439,7 +439,7 @@ mod tests {
             from: vec!["bram-1".into(), "cleo-1".into()],
             ..WorkflowStep::default()
         };
-        take_in(&mut recent, vec![record(&step)], 1.0);
+        add_events(&mut recent, vec![record(&step)], 1.0);
         let ways: Vec<(&str, &str)> = recent.letters.iter().map(|letter| (&*letter.from, &*letter.to)).collect();
         assert_eq!(ways, [("bram-1", "ada-1"), ("cleo-1", "ada-1")]);
     }
@@ -447,8 +447,8 @@ mod tests {
     #[test]
     fn what_an_agent_was_refused_is_known_for_ten_seconds() {
         let mut recent = Recent::default();
-        take_in(&mut recent, vec![record(&Warning::new("there is no pin p9"))], 1.0);
-        take_in(&mut recent, vec![record(&Warning::new("the board is full"))], 4.0);
+        add_events(&mut recent, vec![record(&Warning::new("there is no pin p9"))], 1.0);
+        add_events(&mut recent, vec![record(&Warning::new("the board is full"))], 4.0);
         assert!(recent.fade(13.9));
         assert_eq!(recent.refusals["ada-1"], ("the board is full".to_owned(), 4.0));
         assert!(!recent.fade(14.1));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::heartbeats::{BY_HEARTBEAT, HEARTBEAT_FILE, Heartbeats, missed_in_all, words};
+use super::heartbeats::{BY_HEARTBEAT, HEARTBEAT_FILE, Heartbeats, missed_in_all, wake_message};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::mdx_file::problem_of;
 use crate::agent::{Agent, Profiles, Roster};
@@ -142,7 +142,7 @@ impl Waking<'_, '_> {
         self.orders.write(WorkOrder::Begin(Box::new(WorkWanted {
             order: order.clone(),
             agent: agent.clone(),
-            task: words(heartbeat, &due, &when),
+            task: wake_message(heartbeat, &due, &when),
             by: BY_HEARTBEAT.into(),
             terms: WorkTerms::default(),
             cause,

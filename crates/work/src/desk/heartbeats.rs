@@ -149,7 +149,7 @@ impl Beat {
 }
 
 /// The message to an agent that this wakes; `when` is the date in words.
-pub fn words(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
+pub fn wake_message(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
     let mut text = format!("{LEAD} It is {when}.");
     let mut list = |lead: &str, items: &mut dyn Iterator<Item = String>| {
         let items: Vec<String> = items.collect();
@@ -256,14 +256,14 @@ mod tests {
             up\n\n## Context Reconstruction\n\n- Read state/now.md\n";
         let heartbeat = read(text);
         let at_nine = due_by_clock(&heartbeat, 0, 9 * 3_600, 0);
-        let told = words(&heartbeat, &at_nine, "Thursday");
+        let told = wake_message(&heartbeat, &at_nine, "Thursday");
         for line in ["It is Thursday.", "- Read state/now.md", "- Look around", "- Sum up (Every morning at 09:00)"] {
             assert!(told.contains(line), "{line}: {told}");
         }
         assert_eq!(what_for(&told), "Read state/now.md; Look around; Sum up (Every morning at 09:00)");
         let days_later = due_by_clock(&heartbeat, 0, 3 * 86_400 + 9 * 3_600, 0);
-        assert!(words(&heartbeat, &days_later, "Sunday").contains("missed 3 times before: do it once"));
+        assert!(wake_message(&heartbeat, &days_later, "Sunday").contains("missed 3 times before: do it once"));
         let only_routine = [Due { routine: Some(0), ..at_nine[0].clone() }];
-        assert!(!words(&heartbeat, &only_routine, "Thursday").contains("Look around"));
+        assert!(!wake_message(&heartbeat, &only_routine, "Thursday").contains("Look around"));
     }
 }

@@ -197,7 +197,7 @@ impl SessionsAccess<'_, '_> {
         let mut shown = Vec::new();
         let mut chars = 0;
         for message in messages.iter().rev() {
-            let text = words(message);
+            let text = message_text(message);
             chars += text.chars().count();
             if chars > SESSION_CHARS {
                 shown.push(format!("… {} earlier messages are left out.", messages.len() - shown.len()));
@@ -225,7 +225,7 @@ fn status(one: &Activation) -> String {
 }
 
 /// A message as it is shown.
-fn words(message: &PromptMessage) -> String {
+fn message_text(message: &PromptMessage) -> String {
     let by = match message.role {
         Role::User => "user",
         Role::Assistant => "assistant",

@@ -127,13 +127,13 @@ pub struct TaskAssignments {
 pub type TaskTexts = BTreeMap<String, TaskFile>;
 
 /// What a key of a task says.
-fn says(task: &Task, key: &str) -> Option<String> {
+fn field_text(task: &Task, key: &str) -> Option<String> {
     task.field(key).map(|field| field.value.text().trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// Whether a task says that it was taken, or how that went.
 fn is_taken(task: &Task) -> bool {
-    says(task, STATUS_KEY).is_some_and(|status| !matches!(status.to_lowercase().as_str(), "open" | "todo"))
+    field_text(task, STATUS_KEY).is_some_and(|status| !matches!(status.to_lowercase().as_str(), "open" | "todo"))
 }
 
 /// The tasks that a task depends on: in its own file, else in another.
@@ -154,11 +154,11 @@ fn is_free(files: &TaskTexts, path: &str, task: &Task) -> bool {
 pub fn task_words(files: &TaskTexts, duty: &TaskAssignment) -> Option<String> {
     let task = task_of(files, &duty.path, &duty.id)?;
     let mut text = task.title.text.clone();
-    if let Some(description) = says(task, "description") {
+    if let Some(description) = field_text(task, "description") {
         text += &format!("\n\n{description}");
     }
     for before in before(files, &duty.path, task).into_iter().flatten() {
-        if let Some(conclusion) = says(before, "conclusion") {
+        if let Some(conclusion) = field_text(before, "conclusion") {
             let conclusion = truncate(&conclusion, BEFORE_CHARS);
             text += &format!("\n\n{TASK_BEFORE} “{}” ({}). Its result:\n{conclusion}", before.title.text, before.id);
         }
@@ -257,7 +257,7 @@ impl TaskAssignments {
                 id: task.id.clone(),
                 title: task.title.text.clone(),
                 agent,
-                asked_in: says(task, ASKED_IN),
+                asked_in: field_text(task, ASKED_IN),
                 stage: AssignmentStage::Marking,
             }
         });
@@ -280,7 +280,7 @@ impl TaskAssignments {
         let all = files.iter().flat_map(tasks);
         let is_orphan = |(path, _, task): &(&str, usize, &Task)| {
             task.status == Status::Open
-                && says(task, STATUS_KEY).as_deref() == Some(WORKING)
+                && field_text(task, STATUS_KEY).as_deref() == Some(WORKING)
                 && self.of(path, &task.id).is_none()
                 && task.stakeholders.iter().any(|name| agent_of(&name.text).is_some())
         };
@@ -299,7 +299,7 @@ impl TaskAssignments {
                 return true;
             }
             let by = task.stakeholders.first().map_or("user", |name| &name.text);
-            let said = says(task, "conclusion").or_else(|| says(task, "note"));
+            let said = field_text(task, "conclusion").or_else(|| field_text(task, "note"));
             let said = said.map(|said| format!(":\n{said}")).unwrap_or_else(|| ".".to_owned());
             let did = if task.status == Status::Skipped { "will not be done" } else { "is done" };
             self.notify(one, by.into(), format!("{did}{said}"));
@@ -308,7 +308,7 @@ impl TaskAssignments {
         let known: BTreeSet<(String, String)> = asked.iter().map(|one| (one.path.clone(), one.id.clone())).collect();
         for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS) {
             for task in file.tasks.iter().filter(|task| task.status == Status::Open) {
-                let Some(session) = says(task, ASKED_IN) else { continue };
+                let Some(session) = field_text(task, ASKED_IN) else { continue };
                 let is_new = !known.contains(&(path.clone(), task.id.clone())) && self.of(path, &task.id).is_none();
                 if is_new && task.has_written_id && asked.len() < WATCHED_AT_MOST {
                     let (path, id, title) = (path.clone(), task.id.clone(), task.title.text.clone());

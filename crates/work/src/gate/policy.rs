@@ -158,7 +158,7 @@ impl SettingsSection for GatePolicy {
             }
             return;
         };
-        let words = words_of(value);
+        let words = string_list(value);
         let is_list = value.is_array() || words.iter().any(|word| word.contains(['/', '*']));
         let own = SETTING_KEYS.iter().map(|(_, own)| *own).find(|own| *own == key || slips(key, own) <= 2);
         let own = own.and_then(|own| self.rule_mut(own));
@@ -183,14 +183,14 @@ fn slips(word: &str, other: &str) -> usize {
 }
 
 /// A value as words.
-fn words_of(value: &Value) -> Vec<String> {
+fn string_list(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
         Value::Bool(true) => vec!["allow".to_owned()],
         Value::Bool(false) => vec!["deny".to_owned()],
         Value::Number(number) => vec![number.to_string()],
-        Value::Array(values) => values.iter().flat_map(words_of).collect(),
-        Value::Object(keys) => keys.values().flat_map(words_of).collect(),
+        Value::Array(values) => values.iter().flat_map(string_list).collect(),
+        Value::Object(keys) => keys.values().flat_map(string_list).collect(),
         Value::Null => Vec::new(),
     }
 }

@@ -56,7 +56,7 @@ impl Risk {
     }
 
     /// In one line: "high: a program runs on this computer".
-    pub fn words(&self) -> String {
+    pub fn summary(&self) -> String {
         match self.reasons.is_empty() {
             true => self.level.word().to_owned(),
             false => format!("{}: {}", self.level.word(), self.reasons.join("; ")),
@@ -103,8 +103,8 @@ mod tests {
     fn the_weightiest_touch_counts_and_each_reason_is_said_once() {
         let risk =
             Risk::of(&[rule(TouchKind::FILE_WRITE), rule(TouchKind::PROCESS_RUN), rule(TouchKind::FILE_WRITE)], false);
-        assert_eq!(risk.words(), "high: a program runs on this computer; all versions of the file are kept");
-        assert_eq!(Risk::of(&[], false).words(), "low");
+        assert_eq!(risk.summary(), "high: a program runs on this computer; all versions of the file are kept");
+        assert_eq!(Risk::of(&[], false).summary(), "low");
         assert_eq!(Risk::of(&[], true).level, RiskLevel::Medium);
     }
 
@@ -119,7 +119,7 @@ mod tests {
     fn every_known_kind_has_a_reason_of_its_own() {
         for kind in TouchKind::KNOWN {
             let risk = Risk::of(&[rule(kind.clone())], false);
-            assert!(!risk.words().contains("unknown"), "{kind:?}");
+            assert!(!risk.summary().contains("unknown"), "{kind:?}");
         }
     }
 }

@@ -357,7 +357,7 @@ impl Activation {
             };
             PromptMessage::result(&call.call, text).ended(call.end)
         }));
-        messages.extend(self.mail.iter().map(|text| PromptMessage::words(Role::User, text.clone())));
+        messages.extend(self.mail.iter().map(|text| PromptMessage::plain(Role::User, text.clone())));
         messages
     }
 
@@ -368,7 +368,7 @@ impl Activation {
             CallProgress::Answered(text) => Some(PromptMessage::result(&call.call, text.clone()).ended(call.end)),
             _ => None,
         }));
-        messages.extend(self.mail.iter().map(|text| PromptMessage::words(Role::User, text.clone())));
+        messages.extend(self.mail.iter().map(|text| PromptMessage::plain(Role::User, text.clone())));
         messages
     }
 

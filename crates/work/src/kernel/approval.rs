@@ -174,7 +174,7 @@ impl Approval {
 
     /// How much may go wrong with it, as a sentence; empty where that is little.
     pub fn warning(&self) -> String {
-        if self.risk.level == RiskLevel::Low { String::new() } else { format!("Risk {}.", self.risk.words()) }
+        if self.risk.level == RiskLevel::Low { String::new() } else { format!("Risk {}.", self.risk.summary()) }
     }
 
     /// How far it may reach that this is allowed, with what that means, this once first.

@@ -323,7 +323,7 @@ impl Kernel {
         mut messages: Vec<PromptMessage>,
     ) {
         let words = if origin == Origin::Signal { work.input.clone() } else { task_words(&work.input) };
-        messages.push(PromptMessage::words(Role::User, words));
+        messages.push(PromptMessage::plain(Role::User, words));
         self.queue_with(work, thread, origin, messages);
     }
 

@@ -183,7 +183,7 @@ impl Kernel {
             return;
         }
         if above.is_stopped {
-            above.messages.push(PromptMessage::words(Role::User, text));
+            above.messages.push(PromptMessage::plain(Role::User, text));
             return;
         }
         above.live = Some(key);

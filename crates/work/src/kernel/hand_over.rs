@@ -132,7 +132,7 @@ impl Kernel {
             return Judged::Fits;
         };
         let Err(fault) = expected.fit(said) else { return Judged::Fits };
-        let (wanted, was_sent_back) = (expected.words(), handed.was_sent_back);
+        let (wanted, was_sent_back) = (expected.description(), handed.was_sent_back);
         let Some(thread) = self.activations.get(&key).map(|one| one.thread) else { return Judged::Fits };
         if self.has_live_children(thread) {
             return Judged::Fits;

@@ -87,7 +87,7 @@ mod tests {
 
     /// A session of one result for each list of images, with its notes.
     fn session(results: &[Vec<ToolImage>]) -> (Vec<PromptMessage>, Vec<MessageNote>) {
-        let mut messages = vec![PromptMessage::words(Role::User, "Look.")];
+        let mut messages = vec![PromptMessage::plain(Role::User, "Look.")];
         let mut notes = vec![MessageNote::default()];
         for images in results {
             // Some providers give every call the same id.

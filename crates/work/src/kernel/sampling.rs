@@ -203,7 +203,7 @@ fn prompt(target: &str, question: &McpSampling) -> Prompt {
         push_fenced(&mut words, &message.text, usize::MAX);
         words.push('\n');
     }
-    Prompt::of_messages(RULES, vec![PromptMessage::words(Role::User, words)])
+    Prompt::of_messages(RULES, vec![PromptMessage::plain(Role::User, words)])
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ pub fn prompt_message(message: &SessionMessage) -> PromptMessage {
     PromptMessage {
         tool_calls: calls.map(|call| ToolCall::new(&*call.id, &*call.name, call.arguments.clone())).collect(),
         answers: message.tool_call_id.clone(),
-        ..PromptMessage::words(role, message.content.clone())
+        ..PromptMessage::plain(role, message.content.clone())
     }
 }
 
@@ -135,7 +135,7 @@ impl Edit {
         let mut new: Vec<String> = merged.new.iter().map(|their| theirs[*their].content.clone()).collect();
         if last_is_guidance || replaces {
             // It is read with the next request, and causes none itself.
-            messages.extend(new.drain(..).map(|text| (PromptMessage::words(Role::User, text), None)));
+            messages.extend(new.drain(..).map(|text| (PromptMessage::plain(Role::User, text), None)));
         }
         let is_changed = merged.is_rebuilt || merged.is_edited || !merged.new.is_empty();
         let last_is_theirs = merged.messages.last().is_none_or(|last| !matches!(last, MergedMessage::Ours(_)));
@@ -286,7 +286,7 @@ impl Kernel {
     fn edit_resting(&mut self, key: ActivationKey, edit: Edit, at: (ActivationKey, u64, Seq)) -> Option<String> {
         let (work, now, cause) = at;
         let mut messages = edit.messages;
-        messages.extend(edit.new.into_iter().map(|text| (PromptMessage::words(Role::User, text), None)));
+        messages.extend(edit.new.into_iter().map(|text| (PromptMessage::plain(Role::User, text), None)));
         let messages = closed(messages);
         let places: Vec<Option<usize>> = messages.iter().map(|(_, place)| *place).collect();
         self.renote(key, &places, now);

@@ -93,7 +93,7 @@ fn in_the_middle_of_a_turn_words_count_and_the_order_of_messages_waits() {
 fn every_call_has_a_result_behind_it_whatever_is_taken_out() {
     let call = ToolCall::new("c0", "vfs_read", serde_json::json!({}));
     let with = |answers: bool| {
-        let mut all = vec![PromptMessage::calls("", vec![call.clone()]), PromptMessage::words(Role::User, "More")];
+        let mut all = vec![PromptMessage::calls("", vec![call.clone()]), PromptMessage::plain(Role::User, "More")];
         all.extend(answers.then(|| PromptMessage::result(&call, "late")));
         closed(all.into_iter().map(|one| (one, None)).collect())
     };

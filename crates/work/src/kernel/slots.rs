@@ -37,7 +37,7 @@ impl Kernel {
         self.give_slots(now, settings);
         let going_on = self.activations.values().filter(|one| one.has_slot && !one.is_held).map(|one| one.key);
         for key in going_on.collect::<Vec<_>>() {
-            self.go_on(key, now, settings, &mut effects);
+            self.advance(key, now, settings, &mut effects);
         }
         effects
     }
@@ -118,7 +118,7 @@ impl Kernel {
     }
 
     /// The next step of a piece of work that has a slot.
-    fn go_on(&mut self, key: ActivationKey, now: u64, settings: &KernelSettings, effects: &mut Vec<KernelAction>) {
+    fn advance(&mut self, key: ActivationKey, now: u64, settings: &KernelSettings, effects: &mut Vec<KernelAction>) {
         let asks = self.activations.get(&key).is_some_and(|one| one.is_at_turn() && now >= one.not_before);
         if asks && !self.is_in_time(key) {
             return;
@@ -137,7 +137,7 @@ impl Kernel {
                     return;
                 }
                 for text in activation.mail.drain(..) {
-                    activation.messages.push(PromptMessage::words(Role::User, text));
+                    activation.messages.push(PromptMessage::plain(Role::User, text));
                 }
                 activation.turn += 1;
                 activation.phase = Phase::Asking;

@@ -85,7 +85,7 @@ impl Kernel {
             Judged::Again(words) => {
                 if let Some(activation) = self.activations.get_mut(&key) {
                     activation.phase = Phase::Due;
-                    activation.messages.push(PromptMessage::words(Role::User, words.clone()));
+                    activation.messages.push(PromptMessage::plain(Role::User, words.clone()));
                 }
                 let what = format!("its result was sent back: {}", first_sentence(&words));
                 self.outgoing.push_back(KernelAction::Warn { activation: key, what });
@@ -127,7 +127,7 @@ impl Kernel {
                 activation.unfinished.push_str(&reply.leading);
             }
             activation.unfinished.push_str(&reply.text);
-            activation.messages.push(PromptMessage::words(Role::User, cut_in_words(tokens)));
+            activation.messages.push(PromptMessage::plain(Role::User, cut_in_words(tokens)));
         }
     }
 
@@ -153,7 +153,7 @@ impl Kernel {
             return;
         }
         let nudge = nudge.unwrap_or(if waits { NUDGE_TO_WAIT } else { NUDGE });
-        activation.messages.push(PromptMessage::words(Role::User, nudge));
+        activation.messages.push(PromptMessage::plain(Role::User, nudge));
         let what = format!("a step without progress, {strikes} of {}", settings.strikes_at_most);
         self.outgoing.push_back(KernelAction::Warn { activation: key, what });
     }

@@ -72,7 +72,7 @@ pub(super) fn apply_orders(
                 room.news.write(news);
             }
             WorkOrder::GoOn { order, thread, text, by, cause } => {
-                let news = go_on(&mut room, &mut kernel, (order, *thread), text, (by, *cause));
+                let news = continue_work(&mut room, &mut kernel, (order, *thread), text, (by, *cause));
                 room.news.write(news);
             }
             WorkOrder::Keep { thread } => kernel.keep(*thread),
@@ -134,7 +134,7 @@ fn begin(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, wanted
     WorkAnswer::Begun { order: wanted.order.clone(), activation: key, thread: key, agent }
 }
 
-fn go_on(
+fn continue_work(
     room: &mut RoomAccess,
     kernel: &mut Kernel,
     (order, thread): (&Id, ActivationKey),

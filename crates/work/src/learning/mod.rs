@@ -62,7 +62,7 @@ pub fn plugin(app: &mut App) {
                 log_events::log_recalled,
                 log_events::follow_files,
                 log_events::follow_embedder,
-                reflection::go_on,
+                reflection::advance_lessons,
                 log_events::choose_embedder,
             )
                 .chain()

@@ -123,7 +123,7 @@ fn queue(
 }
 
 /// Continues the current lesson, and makes its requests.
-pub(super) fn go_on(
+pub(super) fn advance_lessons(
     (mut replies, mut answers): (MessageReader<SideRequestReplied>, MessageReader<LessonAnswered>),
     room: ReviewParams,
     pending: Res<PendingRequests>,

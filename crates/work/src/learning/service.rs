@@ -264,12 +264,12 @@ impl ServiceState {
             ServiceRequest::Recall { key, agent, about, now, settings, chars_at_most } => {
                 let recalled = self
                     .with(|files| Ok(knowledge_calls::recall(files, &agent, &about, (now, &settings, chars_at_most))));
-                self.say(Answer::Part(key, recalled.map_err(|error| error.to_string())))
+                self.send(Answer::Part(key, recalled.map_err(|error| error.to_string())))
             }
             ServiceRequest::Tool { key, caller, order } => {
                 let news = self.with(|files| Ok(knowledge_calls::carry_out(files, &caller, &order)));
                 let news = news.unwrap_or_else(|error| ToolNews::Failed { why: error.to_string() });
-                self.say(Answer::Tool(key, news))
+                self.send(Answer::Tool(key, news))
             }
             ServiceRequest::Compare { lesson, agent, candidates } => {
                 let cases = self.with(|files| Ok(knowledge_calls::compare(files, &agent, &candidates)));
@@ -326,7 +326,7 @@ impl ServiceState {
             return true;
         }
         self.in_use = Some(in_use.clone());
-        self.say(Answer::Embedder(in_use))
+        self.send(Answer::Embedder(in_use))
     }
 
     /// What is known, which is read where it is not yet.
@@ -356,16 +356,16 @@ impl ServiceState {
             return true;
         }
         self.counted = counts.clone();
-        self.say(Answer::Counted(counts))
+        self.send(Answer::Counted(counts))
     }
 
     fn say_of_lesson(&self, number: u64, answer: Result<LessonAnswer, KnowledgeFilesError>) -> bool {
         let answer = answer.unwrap_or_else(|error| LessonAnswer::Failed { why: error.to_string() });
-        self.say(Answer::Lesson(LessonAnswered { number, answer }))
+        self.send(Answer::Lesson(LessonAnswered { number, answer }))
     }
 
     /// Whether somebody still listens.
-    fn say(&self, answer: Answer) -> bool {
+    fn send(&self, answer: Answer) -> bool {
         self.answer.send(answer).is_ok()
     }
 }

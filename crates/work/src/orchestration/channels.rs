@@ -155,7 +155,7 @@ impl Channel {
     }
 
     /// So many messages were said in all.
-    pub fn said(&self) -> u64 {
+    pub fn message_count(&self) -> u64 {
         self.said
     }
 

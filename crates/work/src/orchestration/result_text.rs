@@ -48,8 +48,8 @@ pub fn subscribed(name: &str, earlier: Option<u64>, channel: &Channel) -> String
         None => format!("You are already subscribed to '{name}'."),
         Some(earlier) => {
             let coming = match earlier {
-                0 if channel.said() > 0 => {
-                    format!(" There are {} earlier messages; get them with 'earlier'.", channel.said())
+                0 if channel.message_count() > 0 => {
+                    format!(" There are {} earlier messages; get them with 'earlier'.", channel.message_count())
                 }
                 0 => String::new(),
                 1 => " The last message comes on your next turn.".to_owned(),

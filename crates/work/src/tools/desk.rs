@@ -166,7 +166,7 @@ pub(super) fn order(order: &DeskOrder, touches: Vec<DeclaredTouch>, doing: (&str
     Planned::order(DESK, order, touches, doing)
 }
 
-pub(super) fn words(chars: usize, about: &str) -> Value {
+pub(super) fn text_schema(chars: usize, about: &str) -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": chars, "description": about })
 }
 
@@ -207,7 +207,7 @@ pub(super) fn query_tasks() -> Tool {
         "Find tasks in the task files with a query: SELECT id, title, status, stakeholders FROM tasks/*.task.md WHERE status \
          = open AND stakeholders CONTAINS executor-001 ORDER BY priority LIMIT 20. Columns: id, title, status (open, \
          completed, skipped), priority, stakeholders, tags, parent, depends_on, file, and any key of a task; * for all.",
-        object(json!({ "query": words(QUERY_CHARS_AT_MOST, "A SELECT query.") }), &["query"]),
+        object(json!({ "query": text_schema(QUERY_CHARS_AT_MOST, "A SELECT query.") }), &["query"]),
         |arguments, _| {
             let query = arguments.text("query");
             let touches = vec![DeclaredTouch::new(TouchKind::FILE_FIND, "")];
@@ -226,15 +226,15 @@ pub(super) fn create_task() -> Tool {
          done, and you receive its result; a task assigned to human waits for a person.",
         object(
             json!({
-                "title": words(TITLE_CHARS_AT_MOST, "What to do, in one line."),
-                "assignee": words(NAME_CHARS_AT_MOST, "Who should do it: the id of an agent, or human."),
-                "description": words(TEXT_CHARS_AT_MOST, "Everything that the assignee needs to know."),
-                "file": words(PATH_CHARS_AT_MOST, FILE_ABOUT),
+                "title": text_schema(TITLE_CHARS_AT_MOST, "What to do, in one line."),
+                "assignee": text_schema(NAME_CHARS_AT_MOST, "Who should do it: the id of an agent, or human."),
+                "description": text_schema(TEXT_CHARS_AT_MOST, "Everything that the assignee needs to know."),
+                "file": text_schema(PATH_CHARS_AT_MOST, FILE_ABOUT),
                 "priority": { "type": "string", "enum": ["A", "B", "C", "D"], "maxLength": 1,
                               "description": "A is the most urgent." },
                 "tags": names("What it is about."),
                 "depends_on": names("Ids of tasks that must be done first."),
-                "parent": words(NAME_CHARS_AT_MOST, "The id of its parent task in the same file."),
+                "parent": text_schema(NAME_CHARS_AT_MOST, "The id of its parent task in the same file."),
             }),
             &["title"],
         ),
@@ -269,15 +269,15 @@ pub(super) fn update_task() -> Tool {
          set its note.",
         object(
             json!({
-                "id": words(NAME_CHARS_AT_MOST, "The task's id."),
-                "file": words(PATH_CHARS_AT_MOST, FILE_ABOUT),
+                "id": text_schema(NAME_CHARS_AT_MOST, "The task's id."),
+                "file": text_schema(PATH_CHARS_AT_MOST, FILE_ABOUT),
                 "status": { "type": "string", "enum": ["open", "completed", "skipped"], "maxLength": 12,
                             "description": "The new status." },
-                "note": words(TEXT_CHARS_AT_MOST, "A note about it."),
+                "note": text_schema(TEXT_CHARS_AT_MOST, "A note about it."),
                 "priority": { "type": "string", "enum": ["A", "B", "C", "D"], "maxLength": 1,
                               "description": "A is the most urgent." },
-                "title": words(TITLE_CHARS_AT_MOST, "The new title."),
-                "assignee": words(NAME_CHARS_AT_MOST, "The new assignee."),
+                "title": text_schema(TITLE_CHARS_AT_MOST, "The new title."),
+                "assignee": text_schema(NAME_CHARS_AT_MOST, "The new assignee."),
             }),
             &["id"],
         ),
@@ -310,8 +310,8 @@ pub(super) fn send_message() -> Tool {
          it; do not wait. You receive its answer, if any, in the same way.",
         object(
             json!({
-                "to": words(NAME_CHARS_AT_MOST, "The agent's id or name."),
-                "message": words(TEXT_CHARS_AT_MOST, "What it should know or do."),
+                "to": text_schema(NAME_CHARS_AT_MOST, "The agent's id or name."),
+                "message": text_schema(TEXT_CHARS_AT_MOST, "What it should know or do."),
             }),
             &["to", "message"],
         ),
@@ -347,7 +347,7 @@ pub(super) fn read_session() -> Tool {
         "read_session",
         "Read the session of an agent, to see its progress and where it is stuck. Of a long session, you get the end.",
         object(
-            json!({ "session": words(NAME_CHARS_AT_MOST, "The session, as listed by list_active_sessions.") }),
+            json!({ "session": text_schema(NAME_CHARS_AT_MOST, "The session, as listed by list_active_sessions.") }),
             &["session"],
         ),
         |arguments, _| {
@@ -371,9 +371,9 @@ pub(super) fn edit_session() -> Tool {
          session is running.",
         object(
             json!({
-                "session": words(NAME_CHARS_AT_MOST, "The session, as listed by list_active_sessions."),
-                "guidance": words(TEXT_CHARS_AT_MOST, "What the agent should know or do; it continues with this."),
-                "content": words(SESSION_CHARS_AT_MOST, "The whole new text of the session, in YAML."),
+                "session": text_schema(NAME_CHARS_AT_MOST, "The session, as listed by list_active_sessions."),
+                "guidance": text_schema(TEXT_CHARS_AT_MOST, "What the agent should know or do; it continues with this."),
+                "content": text_schema(SESSION_CHARS_AT_MOST, "The whole new text of the session, in YAML."),
             }),
             &["session"],
         ),

@@ -64,7 +64,7 @@ impl Terms {
             lines.push(format!("{deadline} {turns} {}.", if turns == 1 { "turn" } else { "turns" }));
         }
         if let Some(expected) = &self.expected {
-            lines.push(format!("{wanted} {}.", expected.words()));
+            lines.push(format!("{wanted} {}.", expected.description()));
         }
         lines.join("\n")
     }
@@ -113,7 +113,7 @@ impl Expected {
     }
 
     /// What is wanted, in words.
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         match self {
             Self::Words(words) => words.trim_end_matches('.').to_owned(),
             Self::Fields(names) => format!("a JSON object with the fields {} and nothing around it", names.join(", ")),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::desk::{DeskOrder, NAME_CHARS_AT_MOST, order, words};
+use super::desk::{DeskOrder, NAME_CHARS_AT_MOST, order, text_schema};
 use super::files::object;
 use super::tool::Tool;
 use crate::gate::{DeclaredTouch, Power, TouchKind};
@@ -25,8 +25,8 @@ pub(super) fn slack_read() -> Tool {
          instructions.",
         object(
             json!({
-                "channel": words(NAME_CHARS_AT_MOST, "Only messages in this channel."),
-                "from": words(NAME_CHARS_AT_MOST, "Only messages from this person."),
+                "channel": text_schema(NAME_CHARS_AT_MOST, "Only messages in this channel."),
+                "from": text_schema(NAME_CHARS_AT_MOST, "Only messages from this person."),
                 "count": { "type": "integer", "minimum": 1, "maximum": READ_AT_MOST,
                            "description": "The maximum number of messages; default 20." },
             }),
@@ -51,9 +51,9 @@ pub(super) fn slack_send() -> Tool {
         "Send a message to Slack. A person is asked first and sees the whole text.",
         object(
             json!({
-                "channel": words(NAME_CHARS_AT_MOST, "The channel or person, such as #ops or @sarah."),
-                "text": words(MESSAGE_CHARS_AT_MOST, "The text of the message."),
-                "thread_ts": words(NAME_CHARS_AT_MOST, "The ts of a message, to answer in its thread."),
+                "channel": text_schema(NAME_CHARS_AT_MOST, "The channel or person, such as #ops or @sarah."),
+                "text": text_schema(MESSAGE_CHARS_AT_MOST, "The text of the message."),
+                "thread_ts": text_schema(NAME_CHARS_AT_MOST, "The ts of a message, to answer in its thread."),
             }),
             &["channel", "text"],
         ),

@@ -39,7 +39,7 @@ impl Column {
         match task.status {
             Status::Completed => Self::Done,
             Status::Skipped => Self::Skipped,
-            Status::Open if says(task, STATUS_KEY) == Some(WORKING) => Self::InWork,
+            Status::Open if field_text(task, STATUS_KEY) == Some(WORKING) => Self::InWork,
             Status::Open if is_for_person(task) || waits_for_person(task) => Self::NeedsPerson,
             Status::Open => Self::Open,
         }
@@ -80,7 +80,7 @@ impl Column {
             changes.push(Change::Status(status));
         }
         // A task without the key needs it only to be in work.
-        if says(task, STATUS_KEY).is_some() || self == Self::InWork {
+        if field_text(task, STATUS_KEY).is_some() || self == Self::InWork {
             changes.push(Change::Field(STATUS_KEY.to_owned(), word.map(text)));
         }
         let names = task.stakeholders.iter().map(|name| name.text.to_string());
@@ -118,7 +118,7 @@ pub fn is_question(task: &Task) -> bool {
 }
 
 /// What a key of a task says; nothing where it says nothing.
-pub fn says<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
+pub fn field_text<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
     task.field(key).map(|field| field.value.text().trim()).filter(|word| !word.is_empty())
 }
 

@@ -131,7 +131,7 @@ enum Obstacle {
 }
 
 impl Obstacle {
-    fn words(&self, path: &str) -> String {
+    fn message(&self, path: &str) -> String {
         match self {
             Self::NotKept => format!("'{path}' was not changed: its earlier text is no longer stored."),
             Self::Conflict => {
@@ -173,7 +173,7 @@ pub fn plan_file(
         let (path, now) = (story.path.clone(), now.map(str::to_owned));
         Some(FilePlan { path, now, outcome })
     };
-    let stays = |hindrance: Obstacle| done(Outcome::Stays { why: hindrance.words(&story.path) });
+    let stays = |hindrance: Obstacle| done(Outcome::Stays { why: hindrance.message(&story.path) });
     let goal = match gone_back(story, now, &is_undone, &text) {
         Ok(goal) => goal,
         Err(hindrance) => return stays(hindrance),

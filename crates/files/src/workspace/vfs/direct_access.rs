@@ -35,14 +35,14 @@ impl DirectFiles {
             Err(Trouble::TooLarge { most }) => {
                 Err(DirectFileError(format!("'{path}' is larger than {} KiB; split it.", most / 1024)))
             }
-            Err(trouble) => Err(DirectFileError(trouble.words(path.as_str()))),
+            Err(trouble) => Err(DirectFileError(trouble.message(path.as_str()))),
         }
     }
 
     /// Puts a text in the place of a file, if that still holds what was read (none: if there is still no such file).
     /// Says whether it did, and waits until it is on disk.
     pub fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, DirectFileError> {
-        let told = |trouble: Trouble| DirectFileError(trouble.words(path.as_str()));
+        let told = |trouble: Trouble| DirectFileError(trouble.message(path.as_str()));
         // Two commands at once write under names of their own.
         let beside = beside_name(&format!("command {} {path}", std::process::id()));
         self.0.write_beside(path, &beside, text).map_err(told)?;
@@ -57,7 +57,7 @@ impl DirectFiles {
         match self.0.take_away(path, &beside, content_hash(text.as_bytes())) {
             Ok(placing) => Ok(placing == Placing::Placed),
             Err(Trouble::Missing) => Ok(false),
-            Err(trouble) => Err(DirectFileError(trouble.words(path.as_str()))),
+            Err(trouble) => Err(DirectFileError(trouble.message(path.as_str()))),
         }
     }
 
@@ -66,9 +66,9 @@ impl DirectFiles {
         match self.0.look(to) {
             Err(Trouble::Missing) => {}
             Ok(_) => return Err(DirectFileError(format!("'{to}' already exists."))),
-            Err(trouble) => return Err(DirectFileError(trouble.words(to.as_str()))),
+            Err(trouble) => return Err(DirectFileError(trouble.message(to.as_str()))),
         }
-        self.0.rename(from, to).map_err(|trouble| DirectFileError(trouble.words(from.as_str())))
+        self.0.rename(from, to).map_err(|trouble| DirectFileError(trouble.message(from.as_str())))
     }
 
     /// The files that lie in a folder itself, in order; hidden ones and those behind links are left out. None where
@@ -77,7 +77,7 @@ impl DirectFiles {
         let opened = match self.0.walk(folder) {
             Ok(Some(opened)) => opened,
             Ok(None) | Err(Trouble::Missing) => return Ok(Vec::new()),
-            Err(trouble) => return Err(DirectFileError(trouble.words(folder))),
+            Err(trouble) => return Err(DirectFileError(trouble.message(folder))),
         };
         let entries = opened.entries();
         let entries = entries.map_err(|error| DirectFileError(format!("'{folder}' cannot be listed: {error}.")))?;

@@ -580,7 +580,7 @@ pub(super) fn unfit(what: String) -> FileFailure {
 }
 
 pub(super) fn troubled(path: &WorkspacePath, trouble: &Trouble) -> FileFailure {
-    FileFailure { what: trouble.words(path.as_str()), is_refusal: trouble.is_refusal() }
+    FileFailure { what: trouble.message(path.as_str()), is_refusal: trouble.is_refusal() }
 }
 
 pub(super) fn history(error: &StoreError) -> FileFailure {

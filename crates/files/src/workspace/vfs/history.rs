@@ -90,7 +90,7 @@ impl FileHistory {
 
     /// The current content of a file, or a message that says why it cannot be shown.
     pub fn read(&self, path: &str) -> Result<String, String> {
-        self.look(path)?.ok_or_else(|| Trouble::Missing.words(path))
+        self.look(path)?.ok_or_else(|| Trouble::Missing.message(path))
     }
 
     /// The same; none where there is no such file.
@@ -103,7 +103,7 @@ impl FileHistory {
         match root.read(&path, BYTES_AT_MOST) {
             Ok((text, _)) => Ok(Some(text)),
             Err(Trouble::Missing) => Ok(None),
-            Err(trouble) => Err(trouble.words(path.as_str())),
+            Err(trouble) => Err(trouble.message(path.as_str())),
         }
     }
 

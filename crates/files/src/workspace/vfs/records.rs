@@ -89,7 +89,7 @@ pub fn records_edited_while_closed(workspace: &Path) -> Vec<RecordChanged> {
             Ok((text, _)) => reported_content(text),
             Err(Trouble::Missing | Trouble::IsFolder) => return None,
             Err(trouble) => FileContent::Unusable {
-                what: trouble.words(&path),
+                what: trouble.message(&path),
                 remedy: "replace it with a UTF-8 text, or remove the file".to_owned(),
             },
         };
@@ -113,10 +113,10 @@ pub fn change_record(workspace: &Path, path: &str, change: impl FnOnce(&str) -> 
     let odd = |why: String| io::Error::other(why);
     let normal = WorkspacePath::new(path).map_err(|refusal| odd(refusal.to_string()))?;
     let root = Root::open(workspace)?;
-    let (text, _) = root.read(&normal, RECORD_BYTES_AT_MOST).map_err(|trouble| odd(trouble.words(path)))?;
+    let (text, _) = root.read(&normal, RECORD_BYTES_AT_MOST).map_err(|trouble| odd(trouble.message(path)))?;
     let beside = beside_name(path);
     let written = root.write_beside(&normal, &beside, &change(&text));
-    written.and_then(|()| root.put_over(&normal, &beside)).map_err(|trouble| odd(trouble.words(path)))
+    written.and_then(|()| root.put_over(&normal, &beside)).map_err(|trouble| odd(trouble.message(path)))
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub(super) enum Trouble {
 
 impl Trouble {
     /// In words for the caller.
-    pub(super) fn words(&self, path: &str) -> String {
+    pub(super) fn message(&self, path: &str) -> String {
         let path = quoted(path);
         match self {
             Self::Missing => format!("{path} not found."),
@@ -308,7 +308,7 @@ impl Root {
         if let Err(trouble) = dropped
             && !matches!(trouble, Trouble::Missing)
         {
-            tracing::warn!("{beside} is left over: {}", trouble.words(path.as_str()));
+            tracing::warn!("{beside} is left over: {}", trouble.message(path.as_str()));
         }
     }
 

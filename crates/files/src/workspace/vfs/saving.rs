@@ -155,7 +155,7 @@ impl Executor {
             Ok(now) => Some(now),
             Err(Trouble::Missing) => None,
             Err(trouble) => {
-                let what = format!("cannot be overwritten: {}", trouble.words(path));
+                let what = format!("cannot be overwritten: {}", trouble.message(path));
                 return Err(failed(what, "replace it with a text file, or remove it"));
             }
         };

@@ -183,7 +183,7 @@ impl Executor {
 
     /// Somebody put something into a session file that is not text.
     pub(super) fn report_unusable(&mut self, path: &WorkspacePath, trouble: &Trouble) {
-        let what = trouble.words(path.as_str());
+        let what = trouble.message(path.as_str());
         let remedy = "replace it with a UTF-8 text, or remove the file".to_owned();
         let hash = content_hash(what.as_bytes());
         self.report_session(path.as_str(), FileContent::Unusable { what, remedy }, hash);

@@ -40,7 +40,7 @@ impl Executor {
         match self.root.look(&path) {
             Err(Trouble::Missing) => {}
             Ok(_) => return Err(ErrorKind::AlreadyExists.into()),
-            Err(trouble) => return Err(io::Error::other(trouble.words(path.as_str()))),
+            Err(trouble) => return Err(io::Error::other(trouble.message(path.as_str()))),
         }
         let most = self.limits.bytes_at_most(&path);
         let text = std::str::from_utf8(bytes).ok().filter(|_| bytes.len() as u64 <= most);

@@ -95,7 +95,7 @@ impl Conversation {
     }
 
     /// The prompt to send for this question; `None` if the agent is only waiting for the results of its requests.
-    pub(super) fn go_on(&mut self, question: &SessionRequest<'_>) -> Option<Vec<String>> {
+    pub(super) fn next_prompt(&mut self, question: &SessionRequest<'_>) -> Option<Vec<String>> {
         let request = question.request;
         if !self.wanted.is_empty() {
             let (results, others) = results(&request.prompt);

@@ -134,7 +134,7 @@ mod tests {
     use crate::mind::ToolCall;
 
     fn user(words: &str) -> PromptMessage {
-        PromptMessage::words(Role::User, words)
+        PromptMessage::plain(Role::User, words)
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
         let mut prompt = Prompt::of_messages("Rule 1.", vec![user("Write a page.")]);
         let blocks = whole(&prompt, false);
         assert!(blocks[0].ends_with("Rule 1.") && blocks[1] == "Write a page." && blocks.len() == 2, "{blocks:?}");
-        prompt.history.push(PromptMessage::words(Role::Assistant, "Done."));
+        prompt.history.push(PromptMessage::plain(Role::Assistant, "Done."));
         prompt.history.push(user("Not yet: it is too short."));
         assert_eq!(news(&prompt, false, Vec::new()), ["Not yet: it is too short."]);
         let again = news(&prompt, true, vec!["No.".to_owned()]);

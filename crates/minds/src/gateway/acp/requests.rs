@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use super::agent_tool_calls::{apply, relative};
 use super::answer_context::AnswerContext;
 use super::room_tools::{OfferedTools, RoomToolCall};
-use super::terminals::{Terminals, words_of};
+use super::terminals::{Terminals, command_words};
 use crate::mind::{CallEnd, OwnCall, PromptMessage, ToolCall};
 
 /// The tool that reads a file for an agent, with a result that is data.
@@ -124,7 +124,7 @@ impl Request {
             })
         } else if method == CLIENT_METHOD_NAMES.terminal_create {
             serde_json::from_value(params).and_then(|create: CreateTerminalRequest| {
-                let words = words_of(&create).map_err(serde::de::Error::custom)?;
+                let words = command_words(&create).map_err(serde::de::Error::custom)?;
                 Ok((create.session_id.to_string(), RequestKind::Terminal(Box::new(create), words)))
             })
         } else {

@@ -62,7 +62,7 @@ pub(super) struct Ground {
 
 /// The words that an agent wants run. A whole line in place of a program is read as a shell would read it; variables
 /// are set by the program that does so, for all to see. The error says what cannot be run.
-pub(super) fn words_of(create: &CreateTerminalRequest) -> Result<Vec<String>, &'static str> {
+pub(super) fn command_words(create: &CreateTerminalRequest) -> Result<Vec<String>, &'static str> {
     if create.command.trim().is_empty() {
         return Err("the command is empty");
     }
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     fn words(create: &CreateTerminalRequest) -> Vec<String> {
-        words_of(create).expect("it can be run")
+        command_words(create).expect("it can be run")
     }
 
     #[test]
@@ -347,8 +347,8 @@ mod tests {
         let create = create.env(vec![EnvVariable::new("GIT_DIR", "/x y")]);
         assert_eq!(words(&create)[..3], ["env", "GIT_DIR=/x y", "git"]);
         for odd in [EnvVariable::new("", "x"), EnvVariable::new("-i", "x"), EnvVariable::new("A=B", "x")] {
-            assert!(words_of(&CreateTerminalRequest::new("s", "ls").env(vec![odd])).is_err());
+            assert!(command_words(&CreateTerminalRequest::new("s", "ls").env(vec![odd])).is_err());
         }
-        assert!(words_of(&CreateTerminalRequest::new("s", " ")).is_err());
+        assert!(command_words(&CreateTerminalRequest::new("s", " ")).is_err());
     }
 }

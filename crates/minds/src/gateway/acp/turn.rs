@@ -266,11 +266,11 @@ impl Turn {
         state.heard = Some(Instant::now());
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => {
-                let words = state.words_of(chunk.content);
-                state.say(&words);
+                let words = state.text_of(chunk.content);
+                state.push_text(&words);
             }
             SessionUpdate::AgentThoughtChunk(chunk) => {
-                let words = state.words_of(chunk.content);
+                let words = state.text_of(chunk.content);
                 state.think(&words);
             }
             SessionUpdate::ToolCall(call) => {
@@ -412,7 +412,7 @@ impl State {
         self.is_too_much |= self.said_chars > ANSWER_CHARS_AT_MOST;
     }
 
-    fn say(&mut self, words: &str) {
+    fn push_text(&mut self, words: &str) {
         self.count(words.chars().count());
         if !self.is_too_much {
             self.words.push_str(words);
@@ -433,7 +433,7 @@ impl State {
     }
 
     /// The text of a piece of an answer; for other content, a note. An image is kept like that of any tool.
-    fn words_of(&mut self, content: ContentBlock) -> String {
+    fn text_of(&mut self, content: ContentBlock) -> String {
         match content {
             ContentBlock::Text(text) => text.text,
             ContentBlock::Image(image) if is_kept(&image.mime_type, &image.data, self.images.len()) => {

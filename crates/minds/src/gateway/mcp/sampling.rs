@@ -79,14 +79,14 @@ impl SampledMessage {
             Some(block) => std::slice::from_ref(block),
             None => &[],
         };
-        let texts = blocks.iter().map(words).collect::<Result<Vec<_>, _>>()?;
+        let texts = blocks.iter().map(block_text).collect::<Result<Vec<_>, _>>()?;
         let by_model = message.get("role").and_then(Value::as_str) == Some("assistant");
         Ok(Self { by_model, text: texts.join("\n") })
     }
 }
 
 /// A part of a message in words; what is no text is named.
-fn words(block: &Value) -> Result<String, String> {
+fn block_text(block: &Value) -> Result<String, String> {
     let text = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default();
     match text("type") {
         "text" => Ok(text("text").to_owned()),

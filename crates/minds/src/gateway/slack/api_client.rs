@@ -44,9 +44,9 @@ impl Fault {
     }
 
     /// What happened and what to do about it; `place` is who was asked.
-    pub(super) fn words(&self, place: &str, channel: &str) -> (String, String) {
+    pub(super) fn problem_and_remedy(&self, place: &str, channel: &str) -> (String, String) {
         let cause = match self {
-            Self::Refused(refusal) => return refusal.words(channel),
+            Self::Refused(refusal) => return refusal.problem_and_remedy(channel),
             Self::Http(cause) => *cause,
         };
         let see = "check the connection, and try again".to_owned();
@@ -107,7 +107,7 @@ fn may_go(url: &str) -> bool {
 }
 
 pub(super) fn trouble_of(fault: &Fault, place: &str, channel: &str) -> SlackTrouble {
-    let (what, remedy) = fault.words(place, channel);
+    let (what, remedy) = fault.problem_and_remedy(place, channel);
     SlackTrouble { what, remedy }
 }
 

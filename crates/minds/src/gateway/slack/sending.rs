@@ -137,10 +137,10 @@ async fn found(
 }
 
 fn not_sent(fault: &Fault, place: &str, channel: &str) -> SlackPost {
-    let (what, remedy) = fault.words(place, channel);
+    let (what, remedy) = fault.problem_and_remedy(place, channel);
     SlackPost::NotSent { what, remedy }
 }
 
 fn unknown(fault: &Fault, place: &str, channel: &str) -> SlackPost {
-    SlackPost::Unknown { what: fault.words(place, channel).0 }
+    SlackPost::Unknown { what: fault.problem_and_remedy(place, channel).0 }
 }

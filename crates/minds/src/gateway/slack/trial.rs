@@ -24,7 +24,7 @@ pub fn try_slack(
     terms.retry = RetryPolicy { attempts: 1, ..terms.retry };
     let place = Api::place(environment);
     let problem = |at: &str, channel: &str, fault: &Fault| {
-        let (what, remedy) = fault.words(&place, channel);
+        let (what, remedy) = fault.problem_and_remedy(&place, channel);
         Problem::error(at, keys.redact(&what), keys.redact(&remedy))
     };
     let runtime = match Builder::new_current_thread().enable_all().build() {

@@ -31,7 +31,7 @@ impl Refusal {
     }
 
     /// What it means and what to do about it; `channel` is what was asked for.
-    pub(super) fn words(&self, channel: &str) -> (String, String) {
+    pub(super) fn problem_and_remedy(&self, channel: &str) -> (String, String) {
         let code = &self.code;
         let (meaning, remedy) = match code.as_str() {
             "channel_not_found" => (
@@ -254,11 +254,13 @@ mod tests {
         let usual =
             ["channel_not_found", "not_in_channel", "invalid_auth", "missing_scope", "ratelimited", "is_archived"];
         let words: std::collections::BTreeSet<String> =
-            usual.iter().map(|code| Refusal::of_webhook(code).words("#ops").1).collect();
+            usual.iter().map(|code| Refusal::of_webhook(code).problem_and_remedy("#ops").1).collect();
         assert_eq!(words.len(), usual.len());
         let answer = json!({ "ok": false, "error": "missing_scope", "needed": "users:read" });
-        assert!(Refusal::of(answer.as_object().expect("it should be")).words("#ops").1.contains("users:read"));
-        assert!(Refusal::of_webhook("strange\nthing").words("#ops").0.contains("strange thing"));
+        assert!(
+            Refusal::of(answer.as_object().expect("it should be")).problem_and_remedy("#ops").1.contains("users:read")
+        );
+        assert!(Refusal::of_webhook("strange\nthing").problem_and_remedy("#ops").0.contains("strange thing"));
         assert_eq!(Refusal::of(&Map::new()).code, "no reason given");
     }
 

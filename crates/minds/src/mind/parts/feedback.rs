@@ -17,7 +17,7 @@ pub(super) fn part() -> PartProvider {
             body.push_str("\n- ");
             body.push_str(&line(remark, LINE_CHARS));
         }
-        out.words(&body, context.feedback.iter().map(|remark| PartItem::text(remark)).collect());
+        out.own_text(&body, context.feedback.iter().map(|remark| PartItem::text(remark)).collect());
     })
     .ranked(200)
     .with_privacy(Privacy::Open)

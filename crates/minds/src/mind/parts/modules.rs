@@ -7,7 +7,7 @@ use crate::mind::headings;
 /// Their words, behind the skills.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("modules", "What its modules say", headings::MODULES), Slot::System, |context, out| {
-        out.words(&context.desk.modules, Vec::new());
+        out.own_text(&context.desk.modules, Vec::new());
     })
     .ranked(600)
     .with_share(Share::Whole(12))

@@ -7,7 +7,7 @@ use crate::mind::headings;
 /// The list, behind the profile.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("skills", "Its skills", headings::SKILLS), Slot::System, |context, out| {
-        out.words(&context.desk.skills, Vec::new());
+        out.own_text(&context.desk.skills, Vec::new());
     })
     .ranked(500)
     .with_share(Share::Whole(12))

@@ -37,7 +37,7 @@ pub(super) fn part() -> PartProvider {
                 }
             }
         }
-        out.words(&body, place.people.iter().map(item).collect());
+        out.own_text(&body, place.people.iter().map(item).collect());
     })
     .ranked(100)
     .with_privacy(Privacy::Open)

@@ -53,7 +53,7 @@ impl<'a> PartWriter<'a> {
     }
 
     /// A part in the room's own words, below its heading; nothing where there are none.
-    pub fn words(&mut self, body: &str, items: Vec<PartItem>) {
+    pub fn own_text(&mut self, body: &str, items: Vec<PartItem>) {
         let write = |text: &mut String, room| {
             let start = text.len();
             push_cut(text, body, room);

@@ -38,10 +38,10 @@ pub fn listed(table: &CommandTable) -> Vec<ListedCommand> {
         name: command.name,
         about: command.about,
         keys: command.keys.iter().map(written).collect(),
-        works: if command.keys.is_empty() { "" } else { command.context.words() },
+        works: if command.keys.is_empty() { "" } else { command.context.label() },
         menus: command.menus.iter().map(|(_, label)| *label).collect(),
         in_palette: command.is_in_palette,
-        undone: command.undone.words(),
+        undone: command.undone.label(),
     };
     table.all().iter().map(of).collect()
 }

@@ -35,7 +35,7 @@ enum Step {
 impl Step {
     const ALL: [Self; 3] = [Self::Drop, Self::Rules, Self::Thoughts];
 
-    fn words(self) -> [&'static str; 2] {
+    fn title_and_help(self) -> [&'static str; 2] {
         match self {
             Self::Drop => [texts::ADD_AN_AGENT, texts::ADD_AN_AGENT_HOW],
             Self::Rules => [texts::CHANGE_THE_RULES, texts::CHANGE_THE_RULES_HOW],
@@ -136,7 +136,7 @@ pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<
 
 /// A step on the card: ticked, the next one with how it is done, or one that comes later.
 fn step_ui(ui: &mut Ui, step: Step, is_taken: bool, is_next: bool, theme: &Theme) {
-    let [title, how] = step.words();
+    let [title, how] = step.title_and_help();
     let row = ui.horizontal_top(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(16.0, 18.0), Sense::hover());
         if is_taken {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn ticked(window: &Harness<'static, Stage>) -> [bool; 3] {
-        Step::ALL.map(|step| window.query_by_label(&format!("Step: {}, done", step.words()[0])).is_some())
+        Step::ALL.map(|step| window.query_by_label(&format!("Step: {}, done", step.title_and_help()[0])).is_some())
     }
 
     fn write(element: &str) -> Command {
@@ -284,7 +284,7 @@ mod tests {
         room.elements.clear();
         assert_eq!(steps.next(&room), Some(Step::Thoughts));
         let window = card_of(UiState::default());
-        assert!(window.query_by_label(Step::Drop.words()[1]).is_some());
-        assert!(window.query_by_label(Step::Rules.words()[1]).is_none());
+        assert!(window.query_by_label(Step::Drop.title_and_help()[1]).is_some());
+        assert!(window.query_by_label(Step::Rules.title_and_help()[1]).is_none());
     }
 }

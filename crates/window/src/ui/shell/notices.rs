@@ -133,7 +133,7 @@ fn jobs(ui: &mut Ui, cx: &ViewerContext<'_>) {
     for job in &cx.ui.jobs {
         widgets::window(cx.theme).inner_margin(SPACE[2]).show(ui, |ui| {
             ui.set_min_width(ui.available_width());
-            let says = |ui: &mut Ui| drop(ui.add(egui::Label::new(job.says()).truncate()));
+            let says = |ui: &mut Ui| drop(ui.add(egui::Label::new(job.status_text()).truncate()));
             widgets::line(ui, &job.name, says, |ui| {
                 let Some(control) = &job.control else { return };
                 let cancel = ui.small_button(texts::CANCEL);

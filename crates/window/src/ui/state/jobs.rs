@@ -14,7 +14,7 @@ pub struct RunningJob {
 
 impl RunningJob {
     /// What is said of it: its name, and how far it is where that is known.
-    pub fn says(&self) -> String {
+    pub fn status_text(&self) -> String {
         let name = &self.name;
         match &self.control {
             Some(control) if control.is_cancelled() => texts::cancelling(name),
@@ -35,11 +35,11 @@ mod tests {
     fn a_job_says_how_far_it_is_where_that_is_known() {
         let control = JobControl::default();
         let job = RunningJob { name: "Importing files".into(), control: Some(control.clone()) };
-        assert_eq!(job.says(), "Importing files …");
+        assert_eq!(job.status_text(), "Importing files …");
         control.set_progress(0.456);
-        assert_eq!(job.says(), "Importing files, 46 %");
+        assert_eq!(job.status_text(), "Importing files, 46 %");
         control.cancel();
-        assert_eq!(job.says(), "Importing files, cancelling");
-        assert_eq!(RunningJob { control: None, ..job }.says(), "Importing files …");
+        assert_eq!(job.status_text(), "Importing files, cancelling");
+        assert_eq!(RunningJob { control: None, ..job }.status_text(), "Importing files …");
     }
 }

@@ -30,14 +30,14 @@ pub(super) fn wanted<'a>(told: &Told<'a>, areas: &[Area], measure: Measure<'_>) 
             AreaPlace::Element(key) => {
                 let Some(board) = told.room.element_of(key) else { continue };
                 let body = camera.rect_to_screen(board.position, element::SIZE);
-                let label = Label::new(&board.label, size, style).with_line(area.words(), small);
+                let label = Label::new(&board.label, size, style).with_line(area.label(), small);
                 (label, Owner::About(key), body)
             }
             // Who stands there alone is seen.
             AreaPlace::Square(..) if area.count < 2 => continue,
             AreaPlace::Square(row, column) => {
                 let body = Rect::from_center_size(camera.to_screen(area.middle), Vec2::splat(2.0 * AIR_POINTS));
-                (Label::said(area.words(), size, style), Owner::Square(row, column), body)
+                (Label::from_text(area.label(), size, style), Owner::Square(row, column), body)
             }
         };
         if !camera.viewport.contains(body.center()) {
@@ -122,7 +122,7 @@ mod tests {
         let placed = place(&wanted, ground, &mut Occupancy::new(camera.viewport), &Places::default());
         let label = |one: &Placed| {
             let owner = wanted.wishes[one.wish].owner;
-            (owner, wanted.labels[one.wish].words(), one.rect)
+            (owner, wanted.labels[one.wish].text(), one.rect)
         };
         placed.iter().map(label).collect()
     }

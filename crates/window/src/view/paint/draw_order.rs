@@ -24,7 +24,7 @@ pub(super) enum DrawItem {
 }
 
 /// Everything that stands in view, what is farthest away first.
-pub(super) fn standing(room: &RoomModel, seen: &Seen, with_agents: bool) -> Vec<DrawItem> {
+pub(super) fn back_to_front(room: &RoomModel, seen: &Seen, with_agents: bool) -> Vec<DrawItem> {
     let elements = seen.elements.iter().map(|index| {
         let element = &room.elements[*index];
         (line(element.position, SIZE), DrawItem::Element(*index), element.position, SIZE)
@@ -91,7 +91,7 @@ mod tests {
             .into(),
             ..RoomModel::default()
         };
-        standing(&room, &Seen::of(&room, Camera::default()), true)
+        back_to_front(&room, &Seen::of(&room, Camera::default()), true)
     }
 
     #[test]

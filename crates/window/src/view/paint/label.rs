@@ -118,7 +118,7 @@ impl<'a> Label<'a> {
     }
 
     /// The same for words that are made up.
-    pub(super) fn said(words: String, size: f32, style: Style) -> Self {
+    pub(super) fn from_text(words: String, size: f32, style: Style) -> Self {
         Self { name: (Cow::Owned(words), size), line: None, style }
     }
 
@@ -128,7 +128,7 @@ impl<'a> Label<'a> {
 
     /// All that it says.
     #[cfg(test)]
-    pub(super) fn words(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let line = self.line.iter().map(|(line, _)| line.as_str());
         std::iter::once(&*self.name.0).chain(line).collect::<Vec<_>>().join(" ")
     }

@@ -208,7 +208,7 @@ fn stand(
         coarse: detail < Detail::Names,
         grey: None,
     };
-    let order = draw_order::standing(room, seen, detail > Detail::Dots);
+    let order = draw_order::back_to_front(room, seen, detail > Detail::Dots);
     for standing in &order {
         if let DrawItem::Agent(index, false) = standing {
             footing(batch, &room.agents[*index as usize], chosen, scene, detail);

@@ -63,12 +63,12 @@ impl Asked {
             ("agent", approval.agent.to_string()),
             ("requesting_agent_session_id", approval.activation.id().to_string()),
             ("task", line(&first_paragraph(&approval.task))),
-            ("risk", line(&approval.risk.words())),
+            ("risk", line(&approval.risk.summary())),
             ("why", line(&approval.because)),
         ];
         fields.extend(time.map(|time| ("created", time)));
         let scopes = approval.scopes(name).into_iter().filter(|(scope, _)| !scope.is_once());
-        let reaches: Vec<String> = scopes.map(|(scope, told)| format!("{}: {told}", scope.words())).collect();
+        let reaches: Vec<String> = scopes.map(|(scope, told)| format!("{}: {told}", scope.to_text())).collect();
         if !reaches.is_empty() {
             description.push("To allow more than this once, add one of these lines below the task:".to_owned());
             description.extend(reaches.into_iter().map(|told| format!("  {}: {told}", keys::REACH)));

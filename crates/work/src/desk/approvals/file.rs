@@ -280,7 +280,7 @@ fn decided_text(file: &TaskFile, id: &str, decided: &Decided) -> Result<String, 
     }
     changes.extend(decided.time.as_deref().map(|time| set("decided", time)));
     if !decided.scope.is_once() {
-        changes.push(set(keys::REACH, &decided.scope.words()));
+        changes.push(set(keys::REACH, &decided.scope.to_text()));
     }
     changes.extend(decided.because.as_deref().map(|word| set(keys::BECAUSE, word)));
     edit::update(file, &BTreeMap::from([(index, changes)])).map(|updated| updated.text)

@@ -294,7 +294,7 @@ impl Run {
         let step = &plan.steps[at];
         let before = plan.graph.before[at].iter();
         let words: Vec<String> =
-            before.map(|before| self.words_of(*before)).filter(|words| !words.is_empty()).collect();
+            before.map(|before| self.output_text(*before)).filter(|words| !words.is_empty()).collect();
         let outputs = step.outputs.iter().filter_map(|output| {
             let token = output.from.as_ref()?.tokens().next()?;
             Some((output.name.clone(), self.value(token, (at, 0))))
@@ -309,7 +309,7 @@ impl Run {
         let plan = self.plan.clone();
         let step = &plan.steps[at.0];
         let Assignee::Agent { agent } = &step.doer else { return };
-        let task = step_prompt::words(self, at);
+        let task = step_prompt::task_text(self, at);
         let from = self.givers(at.0).pop();
         self.begun += 1;
         let number = self.begun;

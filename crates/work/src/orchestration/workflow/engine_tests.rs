@@ -152,7 +152,7 @@ fn steps_follow_each_other_and_hand_on_what_they_give() {
     bench.says("review", "```outputs\nreport: fine\n```");
     bench.says("write", "All of it.");
     assert_eq!(bench.run.status, RunStatus::Done);
-    assert_eq!(bench.run.words(), "All of it.");
+    assert_eq!(bench.run.result_text(), "All of it.");
     let told: Vec<&str> = bench.told.iter().map(String::as_str).collect();
     assert_eq!(
         told,

@@ -360,7 +360,7 @@ impl Reader<'_> {
         let unread = MAY_BE_UNREAD.into_iter().filter(|key| !is_read(key));
         let unread = unread.filter_map(|key| Some((key.to_owned(), keys.braced(key)?))).collect();
         let step = Step {
-            depends_on: keys.words("depends_on"),
+            depends_on: keys.string_list("depends_on"),
             retry: retry.unwrap_or(0),
             max_turns: turns.filter(|turns| *turns > 0),
             model: keys.text("model").map(|model| model.trim().to_owned()).filter(|model| !model.is_empty()),

@@ -132,7 +132,7 @@ impl<'a> Keys<'a> {
     }
 
     /// A list of words, or one word, or words with commas between them.
-    pub fn words(&mut self, key: &str) -> Vec<String> {
+    pub fn string_list(&mut self, key: &str) -> Vec<String> {
         let words: Vec<String> = match self.value(key) {
             None => Vec::new(),
             Some(Value::Array(entries)) => entries.iter().map(super::value::text).collect(),

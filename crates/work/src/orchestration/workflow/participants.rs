@@ -49,7 +49,7 @@ impl Run {
         let outcome = match self.status {
             RunStatus::Running | RunStatus::Stopped => return Vec::new(),
             RunStatus::Failed => format!("it failed: {}", self.why),
-            RunStatus::Done => format!("result: {}", self.words()),
+            RunStatus::Done => format!("result: {}", self.result_text()),
         };
         let mut steps: BTreeMap<&Id, Vec<&str>> = BTreeMap::new();
         for (step, state) in self.plan.steps.iter().zip(&self.steps) {

@@ -171,7 +171,7 @@ pub fn result(run: &Run) -> String {
         let why = if state.why.is_empty() { String::new() } else { format!(": {}", state.why) };
         match state.status {
             StepStatus::Done => {
-                let _ = writeln!(text, "*{by}{rounds}{why}*\n\n{}", run.words_of(at).trim());
+                let _ = writeln!(text, "*{by}{rounds}{why}*\n\n{}", run.output_text(at).trim());
             }
             status => {
                 let _ = writeln!(text, "*{by}{rounds}. {}{why}*", capitalised(status.word()));

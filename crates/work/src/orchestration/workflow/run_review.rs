@@ -73,7 +73,7 @@ impl Run {
         };
         let gave = match state.status {
             StepStatus::Failed => format!("failed: {}", state.why),
-            _ => self.words_of(at),
+            _ => self.output_text(at),
         };
         let asked = line(&format!("step {}", step.id).into(), &self.question(at), false);
         asked.into_iter().chain(line(&by, &gave, by_person)).collect()

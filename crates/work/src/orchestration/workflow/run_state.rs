@@ -385,14 +385,14 @@ impl Run {
     }
 
     /// What the steps gave that nothing comes after: what the run comes to.
-    pub fn words(&self) -> String {
+    pub fn result_text(&self) -> String {
         let done = |at: &usize| self.steps.get(*at).is_some_and(|state| state.status == StepStatus::Done);
-        let last: Vec<String> = self.plan.graph.last().filter(done).map(|at| self.words_of(at)).collect();
+        let last: Vec<String> = self.plan.graph.last().filter(done).map(|at| self.output_text(at)).collect();
         last.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
     /// What a step gave in words: its outputs by name, or what was said where it has none.
-    pub fn words_of(&self, step: usize) -> String {
+    pub fn output_text(&self, step: usize) -> String {
         let (Some(plan), Some(state)) = (self.plan.steps.get(step), self.steps.get(step)) else { return String::new() };
         let given = |name: &str| state.outputs.get(name).map(value::text).unwrap_or_default();
         match plan.outputs.as_slice() {

@@ -11,7 +11,7 @@ use crate::mind::headings;
 pub const GIVE_OUTPUT: &str = "give_output";
 
 /// The task of a piece of a step.
-pub(super) fn words(run: &Run, at: PartAt) -> String {
+pub(super) fn task_text(run: &Run, at: PartAt) -> String {
     let Some(step) = run.plan.steps.get(at.0) else { return String::new() };
     let prompt = step.prompt.render(|token| run.text(token, at));
     let mut words = prompt.trim().to_owned();
@@ -42,7 +42,7 @@ fn outputs(run: &Run, step: &Step, at: PartAt) -> String {
                 let file = file.render(|token| run.text(token, at));
                 format!("- {} (the file {}){about}", output.name, file.trim())
             }
-            None => format!("- {} ({}){about}", output.name, output.kind.words()),
+            None => format!("- {} ({}){about}", output.name, output.kind.description()),
         }
     };
     let lines: Vec<String> = step.outputs.iter().map(line).collect();

@@ -18,7 +18,7 @@ pub enum OutputKind {
 
 impl OutputKind {
     /// The description for an agent.
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Text => "a text",
             Self::List => "a list, one entry per line",

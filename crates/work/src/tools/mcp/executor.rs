@@ -93,7 +93,7 @@ fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> NextStep
         let why = "the workshop was stopped during the call; its outcome is unknown".into();
         return NextStep::Answer(ToolNews::Aborted { why });
     }
-    match servers.standing(&call.key) {
+    match servers.status(&call.key) {
         _ if servers.get(&call.key).is_none() => {
             NextStep::Answer(ToolNews::Failed { why: "this server is no longer available".into() })
         }

@@ -159,7 +159,7 @@ pub(super) fn read(root: &Root, path: &str) -> Option<(Vec<u8>, bool)> {
 
 /// Gives a file of the copy these bytes, or deletes it, replacing whatever is there.
 pub(super) fn put(root: &Root, path: &str, bytes: Option<(&[u8], bool)>) -> Result<(), ScanError> {
-    let told = |trouble: Trouble| ScanError::Disk(trouble.words(path));
+    let told = |trouble: Trouble| ScanError::Disk(trouble.message(path));
     let path = WorkspacePath::new(path).map_err(|why| ScanError::Disk(why.to_string()))?;
     let now = match root.read_bytes(&path, u64::MAX - 1) {
         Ok((bytes, _)) => Some(content_hash(&bytes)),

@@ -29,7 +29,7 @@ pub enum KeyContext {
 
 impl KeyContext {
     /// As people read of it.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Everywhere => "everywhere",
             Self::NotWriting => "except while typing",
@@ -104,7 +104,7 @@ pub enum Undone {
 
 impl Undone {
     /// As people read of it.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::ByUndo => "by Undo",
             Self::ByItsOpposite => "by the opposite command",

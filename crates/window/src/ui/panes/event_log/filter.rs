@@ -144,7 +144,7 @@ impl Filter {
     }
 
     /// The words that are looked for, in small letters.
-    pub fn words(&self) -> Vec<String> {
+    pub fn search_terms(&self) -> Vec<String> {
         self.text.split_whitespace().map(str::to_lowercase).collect()
     }
 
@@ -226,7 +226,7 @@ impl FilterScan {
 
     fn restart(&mut self, book: &EventList, filter: &Filter, names: &Names) {
         self.filter = filter.clone();
-        self.words = filter.words();
+        self.words = filter.search_terms();
         (self.generation, self.renames) = (Some(book.generation()), names.renames());
         self.hits = Arc::default();
         (self.from, self.to) = (book.count(), book.count());

@@ -49,7 +49,7 @@ fn routine(seq: u64) -> EventRow {
 
 /// What filtering everything at once lists.
 fn at_once(book: &EventList, filter: &Filter, names: &Names) -> Vec<u64> {
-    let words = filter.words();
+    let words = filter.search_terms();
     book.since(0).filter(|(_, row)| filter.fits(row, &words, names)).map(|(number, _)| number).collect()
 }
 
@@ -68,7 +68,7 @@ fn settle(sieve: &mut FilterScan, book: &EventList, filter: &Filter, names: &Nam
 }
 
 fn fits(filter: &Filter, row: &EventRow) -> bool {
-    filter.fits(row, &filter.words(), &names())
+    filter.fits(row, &filter.search_terms(), &names())
 }
 
 #[test]

@@ -84,7 +84,7 @@ impl Explorer {
     }
 
     /// Does what waited for something that is known now.
-    pub(super) fn go_on(&mut self, cx: &ViewerContext<'_>) -> Vec<Command> {
+    pub(super) fn run_pending(&mut self, cx: &ViewerContext<'_>) -> Vec<Command> {
         let mut commands = Vec::new();
         for pending in std::mem::take(&mut self.pending) {
             match &pending {

@@ -48,7 +48,7 @@ impl Bench {
     }
 
     fn go_on(&mut self) -> Vec<Command> {
-        let commands = self.0.look(|cx, panes| panes.explorer.go_on(cx));
+        let commands = self.0.look(|cx, panes| panes.explorer.run_pending(cx));
         self.done(commands)
     }
 

@@ -65,7 +65,7 @@ impl Filter {
     }
 
     /// The words, in small letters.
-    pub fn words(&self) -> &[String] {
+    pub fn search_terms(&self) -> &[String] {
         &self.words
     }
 

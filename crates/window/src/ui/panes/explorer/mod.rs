@@ -118,7 +118,7 @@ impl Explorer {
     fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         self.pane = Some(ui.available_rect_before_wrap());
         self.watch.follow(cx.room, cx.recent);
-        let mut commands = self.go_on(cx);
+        let mut commands = self.run_pending(cx);
         let mut asks = std::mem::take(&mut self.asked);
         let by_key = self.take_keys(ui, cx);
         self.sort_out(by_key, &mut asks);

@@ -170,7 +170,7 @@ impl Explorer {
             sign,
             depth: row.depth,
             name,
-            marked: self.tree.filter().words(),
+            marked: self.tree.filter().search_terms(),
             is_chosen: false,
             is_active: false,
             is_hovered: false,

@@ -28,9 +28,9 @@ impl KnowledgePane {
             self.whose(ui, cx);
             self.kind(ui, cx);
             self.tag(ui, cx);
-            menu::drop_down(ui, texts::TIME_RANGE, self.wanted.since.words(), CHOICE_POINTS, cx.theme, |ui| {
+            menu::drop_down(ui, texts::TIME_RANGE, self.wanted.since.label(), CHOICE_POINTS, cx.theme, |ui| {
                 for since in Since::ALL {
-                    ui.selectable_value(&mut self.wanted.since, since, since.words());
+                    ui.selectable_value(&mut self.wanted.since, since, since.label());
                 }
             });
             let as_what = [(texts::LIST, texts::SHOW_AS_LIST), (texts::GRAPH, texts::SHOW_AS_GRAPH)];

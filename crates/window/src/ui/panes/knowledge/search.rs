@@ -33,7 +33,7 @@ impl Since {
     pub(super) const ALL: [Self; 4] = [Self::Ever, Self::Day, Self::Week, Self::Month];
 
     /// For people.
-    pub(super) fn words(self) -> &'static str {
+    pub(super) fn label(self) -> &'static str {
         match self {
             Self::Ever => texts::ANY_TIME,
             Self::Day => texts::LAST_DAY,

@@ -35,7 +35,7 @@ fn is_shown(window: &Harness<'static, Stage>, label: &str) -> bool {
 fn exchange() -> Vec<PromptMessage> {
     let read = ToolCall::new("c1", "vfs_read", json!({ "path": "artifacts/spec.md" }));
     vec![
-        PromptMessage::words(Role::User, "Write the plan"),
+        PromptMessage::plain(Role::User, "Write the plan"),
         PromptMessage::calls("First the specification.", vec![read.clone()]),
         PromptMessage::result(&read, "It is to be blue."),
     ]
@@ -89,7 +89,7 @@ fn what_waits_for_a_person_is_decided_beside_the_chat_and_work_is_stopped_there(
 fn of_a_long_chat_only_what_is_in_sight_is_laid_out_and_the_rest_can_be_had() {
     let mut window = inspect(&[ada()]);
     let messages: Vec<PromptMessage> =
-        (0..5_000).map(|number| PromptMessage::words(Role::Assistant, format!("Word {number}.\n\n- a\n- b"))).collect();
+        (0..5_000).map(|number| PromptMessage::plain(Role::Assistant, format!("Word {number}.\n\n- a\n- b"))).collect();
     let chat = ChatView { lines: lines(&messages, |_| None, &[]).into(), ..ChatView::default() };
     detail(&mut window, |detail| detail.chat = Some(chat));
     window.run_steps(3);

@@ -14,7 +14,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::text_format;
 use crate::view::paint;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, word_colour};
-use crate::workspace::task_files::columns::{is_person, is_question, says};
+use crate::workspace::task_files::columns::{field_text, is_person, is_question};
 use crate::workspace::task_files::permission::waits_for_person;
 use crate::workspace::task_files::{Column, Priority, Task};
 
@@ -143,7 +143,7 @@ fn status_notes(board: &Board<'_>, task: &Task) -> Vec<String> {
     if waits_for_person(task) && !column.is_over() {
         told.push(texts::NEEDS_YOUR_APPROVAL.to_owned());
     }
-    let result = says(task, "conclusion").or_else(|| says(task, "why"));
+    let result = field_text(task, "conclusion").or_else(|| field_text(task, "why"));
     told.extend(result.filter(|_| !is_question(task)).map(|result| truncate(&one_line(result), RESULT_CHARS)));
     told
 }

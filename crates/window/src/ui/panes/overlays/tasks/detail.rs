@@ -15,7 +15,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
 use crate::view::paint;
 use crate::view::theme::{MENU, SPACE, TYPE};
-use crate::workspace::task_files::columns::{QUESTION_KEY, is_person, is_question, says};
+use crate::workspace::task_files::columns::{QUESTION_KEY, field_text, is_person, is_question};
 use crate::workspace::task_files::lint::PEOPLE;
 use crate::workspace::task_files::{Column, Priority, Task};
 
@@ -206,7 +206,7 @@ fn written_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
         part(texts::DEPENDS_ON, &waits.join(", "));
     }
     for (key, title) in [("description", texts::DESCRIPTION), ("conclusion", texts::RESULT), ("why", texts::REASON)] {
-        if let Some(text) = says(task, key) {
+        if let Some(text) = field_text(task, key) {
             part(title, text);
         }
     }
@@ -268,16 +268,16 @@ fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
         if is_closed {
             done.clicked = Some(index);
         }
-        let state = says(task, "status").unwrap_or("open");
+        let state = field_text(task, "status").unwrap_or("open");
         ui.label(widgets::small(texts::state_of_question(state), board.theme));
         for problem in board.found.at.get(&index).into_iter().flatten() {
             card::problem_ui(ui, problem, board.theme, &mut done.commands);
         }
-        if let Some(text) = says(task, "description") {
+        if let Some(text) = field_text(task, "description") {
             let text = crate::base::text::truncate(text, TEXT_CHARS);
             ui.add(Label::new(RichText::new(text).monospace().size(TYPE[0])).wrap());
         }
-        if says(task, QUESTION_KEY) == Some("workflow_step")
+        if field_text(task, QUESTION_KEY) == Some("workflow_step")
             && !Column::of(task).is_over()
             && widgets::primary(ui, true, texts::ANSWER_IN_WORKFLOW, board.theme).clicked()
         {
