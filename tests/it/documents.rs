@@ -230,14 +230,14 @@ fn its_skills_are_listed_and_called_by_name() {
     let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it should be here");
     let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
     let listed = prompt.parts_from("skills").next().map(|part| part.text.clone()).expect("it is told of them");
-    for path in ["agents/ada/skills/cook/SKILL.md", "skills/bake/SKILL.md"] {
+    for path in ["skills/cook/SKILL.md", "../../skills/bake/SKILL.md"] {
         assert!(listed.contains(&format!("<location>{path}</location>")), "{listed}");
     }
     let given = studio.all("prompt").last().map(ToString::to_string).unwrap_or_default();
     let session =
         std::fs::read_dir(studio.folder.path().join("sessions")).expect("there should be one").flatten().next();
     let session = session.map(|entry| std::fs::read_to_string(entry.path()).unwrap_or_default()).unwrap_or(given);
-    assert!(session.contains("Run agents/ada/skills/cook/cook.sh for two eggs."), "{session}");
+    assert!(session.contains("Run skills/cook/cook.sh for two eggs."), "{session}");
     studio.task("ada", "/skill:boil eggs");
     studio.until("it is told", |studio| !studio.all("warning").is_empty());
     let warning = studio.all("warning").last().map(ToString::to_string).unwrap_or_default();

@@ -256,7 +256,7 @@ fn a_server_that_failed_is_left_alone_for_a_while() {
         assert!(error.to_string().contains("overloaded"), "{error}");
     }
     assert_eq!(server.seen(), before + 1, "it is asked once, and then left alone");
-    assert!(embedder.trouble().is_some_and(|why| why.contains("To do:")));
+    assert!(embedder.trouble().is_some_and(|why| why.contains("What to do:")));
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada, profile: ada, position: [0, 0] }\n";

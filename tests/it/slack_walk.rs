@@ -46,15 +46,15 @@ agents:
       tools: [ { name: create_task, arguments: { title: "Look whether Redis runs", assignee: executor-001 } } ]
     - when: { contains: "Written: task look-whether-redis-runs" }
       text: "Emil looks."
-    - when: { contains: "“Look whether Redis runs” is done" }
+    - when: { contains: "“Look whether Redis runs” was done" }
       tools: [ { name: create_task, arguments: { title: "Word the reply to Sarah", assignee: evaluator-001, description: "Redis does not run." } } ]
     - when: { contains: "Written: task word-the-reply-to-sarah" }
       text: "Eva words it."
-    - when: { contains: "“Word the reply to Sarah” is done" }
+    - when: { contains: "“Word the reply to Sarah” was done" }
       tools: [ { name: create_task, arguments: { title: "Send the reply to Sarah", assignee: SENDER, description: "Hi Sarah, Redis is down." } } ]
     - when: { contains: "Written: task send-the-reply-to-sarah" }
       text: "Emil sends it."
-    - when: { contains: "“Send the reply to Sarah” is done" }
+    - when: { contains: "“Send the reply to Sarah” was done" }
       text: "Sarah has her answer; nothing is left."
   evaluator-001:
     - when: { contains: "This is task word-the-reply-to-sarah" }

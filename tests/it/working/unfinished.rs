@@ -115,7 +115,7 @@ fn without_the_state_folder_unfinished_work_is_reported_and_marked_once() {
     let mut studio = busy();
     studio.close();
     fs::remove_dir_all(studio.folder.path().join(".workshop")).unwrap();
-    dropped(&mut studio, false, ".workshop/, which is gone");
+    dropped(&mut studio, false, ".workshop/, which is missing or unusable");
     studio.close();
     fs::remove_dir_all(studio.folder.path().join(".workshop")).unwrap();
     assert_eq!(studio.open_with(false), [], "it was told");

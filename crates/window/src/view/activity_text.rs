@@ -56,11 +56,6 @@ impl Importance {
     }
 }
 
-/// How many need the person who looks at the window: “1 needs you”, “3 need you”.
-pub fn need_you(count: usize) -> String {
-    if count == 1 { "1 needs you".to_owned() } else { format!("{count} need you") }
-}
-
 /// The state in whose colour somebody is told of: who thinks works, whatever it does beside that.
 pub fn told_as(agent: &AgentView) -> State {
     if Importance::of(agent) == Importance::Working { State::Working } else { agent.state }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use bevy::math::Vec2;
 use bevy::platform::collections::HashMap;
 
-use super::activity_text::{Importance, need_you};
+use super::activity_text::Importance;
+use super::counts::need_you;
 use super::model::{ElementView, RoomModel};
 use crate::base::ElementKey;
 use crate::simulation::State;

@@ -12,6 +12,7 @@ pub mod bubble;
 pub mod camera;
 pub mod chat;
 pub mod collaboration;
+pub mod counts;
 pub mod dates;
 mod details;
 pub mod event_list;

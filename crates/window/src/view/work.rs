@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use bevy::ecs::prelude::*;
 
-use super::activity_text::need_you;
+use super::counts::need_you;
 use crate::agent::Roster;
 use crate::base::{ActivationKey, AgentKey, Id};
 use crate::gateway::{self, RequestQueue};

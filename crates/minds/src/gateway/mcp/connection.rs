@@ -31,6 +31,7 @@ use super::handler::{Handler, Progress, ServerQuestion, Tokens};
 use super::messages::McpRequest;
 use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer};
 use super::redacted_transport::redacted;
+use super::session_transport::{SessionTransport, UNKNOWN_SESSION_CODES};
 use super::settings::McpTerms;
 use super::sse::SseTransport;
 use crate::agent::{McpServer, McpTransport};
@@ -46,8 +47,6 @@ const TOOLS_LOOKED_AT: usize = 20_000;
 const CLOSE: Duration = Duration::from_millis(500);
 /// Pieces of progress that may wait.
 const PROGRESS_WAITING: usize = 64;
-/// The numbers of errors with which servers over HTTP answer a session that they do not know, beside HTTP's own 404.
-const NO_SESSION: [i32; 2] = [-32_000, -32_001];
 /// Questions of one server that may wait.
 const QUESTIONS_WAITING: usize = 16;
 
@@ -115,7 +114,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
         }
         McpTransport::Http { url, headers } => {
             let HttpAccess { client, url, headers, redactor } = reach(url, headers, terms, place)?;
-            let transport = redacted(streamable(client, url, headers), redactor.clone());
+            let transport = SessionTransport::new(redacted(streamable(client, url, headers), redactor.clone()));
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),
                 Ok(Err(error)) => Err(not_greeted(&redactor, &error, "")),
@@ -574,7 +573,7 @@ impl ServerChannel {
     fn call_failure(&self, error: &ServiceError) -> McpFailure {
         let is_doubtful = match error {
             ServiceError::TransportSend(_) | ServiceError::TransportClosed => true,
-            ServiceError::McpError(error) => NO_SESSION.contains(&error.code.0),
+            ServiceError::McpError(error) => UNKNOWN_SESSION_CODES.contains(&error.code.0),
             _ => false,
         };
         if is_doubtful {

@@ -25,6 +25,7 @@ mod pace;
 mod pool;
 mod redacted_transport;
 pub mod sampling;
+mod session_transport;
 pub mod settings;
 mod sse;
 

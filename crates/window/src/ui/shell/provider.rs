@@ -269,7 +269,7 @@ mod tests {
         assert!(window.query_by_label("Stop test").is_none());
         window.state_mut().state.time.now_secs = 12.0;
         window.run_steps(2);
-        assert!(window.query_by_label("Asking ollama · x for 2 s").is_some());
+        assert!(window.query_by_label("Waiting for ollama · x, 2 s so far").is_some());
         click(&mut window, "Stop test");
         assert_eq!(window.state().commands, [Command::StopTrial]);
         let outcome =

@@ -3,7 +3,7 @@
 use super::{provider_health, text_format, texts};
 use crate::schedule::Speed;
 use crate::simulation::State;
-use crate::view::activity_text::need_you;
+use crate::view::counts::need_you;
 use crate::view::model::{AgentView, RoomModel};
 
 /// Why nobody does anything.

@@ -123,7 +123,7 @@ impl Story {
         {
             self.names.learn_former(agent, added.name);
         }
-        let home = row.cause.and_then(|cause| self.homes.get(&cause)).copied();
+        let home = row.cause.and_then(|cause| self.home_of(cause));
         let is_restored = self.left.note(row);
         let Some(step) = step_of(row, is_restored) else {
             // What is folded leads on to what is not.
@@ -150,6 +150,13 @@ impl Story {
         if self.tales.len() > TALES_KEPT {
             self.tales.pop_front();
         }
+    }
+
+    /// The tale that a record belongs to. The first records of long tales are forgotten by the list of records, but not
+    /// by their tales.
+    fn home_of(&self, record: Seq) -> Option<u64> {
+        let of_step = || self.tales.iter().rev().find(|tale| tale.steps.iter().any(|step| step.first == record));
+        self.homes.get(&record).copied().or_else(|| of_step().map(|tale| tale.number))
     }
 
     fn index(&self, number: u64) -> Option<usize> {

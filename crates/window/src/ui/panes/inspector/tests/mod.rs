@@ -51,7 +51,7 @@ fn tab_leads_through_the_inspector_as_it_is_read_and_everything_in_it_has_a_name
     let head = ["Pause agent", "Open its file", "Chat of the agent", "About of the agent", "Prompts of the agent"];
     for (side, more) in [
         ("Chat of the agent", &["Task"][..]),
-        ("About of the agent", &["Behaviour stroll", "Behaviour patrol", "Duplicate", "Delete"][..]),
+        ("About of the agent", &["Behaviour wander", "Behaviour patrol", "Duplicate", "Delete"][..]),
         ("Memory of the agent", &["Open the Knowledge pane"][..]),
         ("Prompts of the agent", &[][..]),
     ] {
