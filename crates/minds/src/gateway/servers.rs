@@ -267,7 +267,7 @@ pub(super) fn apply_server_events(
             McpNews::Ready { offer } => {
                 let changed = seen.note(key, offer);
                 if !changed.is_empty() {
-                    let before = match servers.standing(key) {
+                    let before = match servers.status(key) {
                         McpServerStatus::Ready(before) => Some(before.clone()),
                         _ => None,
                     };

@@ -97,7 +97,7 @@ pub(super) fn show(
 ) {
     let now = clock.tick();
     let is_due = |one: &ShownChannel| {
-        now >= one.not_before && channels.get(&one.channel).is_some_and(|channel| channel.said() > one.last)
+        now >= one.not_before && channels.get(&one.channel).is_some_and(|channel| channel.message_count() > one.last)
     };
     if !shown.0.values().any(is_due) {
         return;
@@ -109,7 +109,7 @@ pub(super) fn show(
     for (element, one) in shown.0.iter_mut().filter(|(_, one)| is_due(one)) {
         let Some(channel) = channels.get(&one.channel) else { continue };
         // What is never known again counts as shown.
-        (one.last, one.not_before) = (channel.said(), now + ticks(settings.board_secs));
+        (one.last, one.not_before) = (channel.message_count(), now + ticks(settings.board_secs));
         let Some(last) = channel.messages().next_back().filter(|_| elements.key(element).is_some()) else { continue };
         let text = text_of(&one.channel, channel, settings.shown_on_board, called);
         let (act, by, cause) = (TextAct::SetText { text }.into(), Author(last.by.clone()), Some(last.cause));

@@ -133,7 +133,7 @@ impl AgentRequest {
         let Some(conversation) = kept.as_mut() else { return Err(ProviderError::new(ErrorCause::Panicked, "")) };
         conversation.session.offer_tools(&self.request.tools);
         let blocks = match conversation.first {
-            None => conversation.go_on(&self.question(&ground)),
+            None => conversation.next_prompt(&self.question(&ground)),
             Some(first) => {
                 if let Some(asks) = self.or_cancelled(conversation.enter_mode(&self)).await? {
                     return Ok(asks);

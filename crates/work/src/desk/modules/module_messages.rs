@@ -51,7 +51,7 @@ pub(in crate::desk) fn apply_module_messages(
         let (profile, modules, problems) = match news {
             ModulesReported::Are { profile, modules, problems } => (profile, modules, problems),
             ModulesReported::Asked { work } => {
-                words.go_on(*work);
+                words.release(*work);
                 continue;
             }
             ModulesReported::Logged { profile, line } => {

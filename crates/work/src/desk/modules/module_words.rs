@@ -20,7 +20,7 @@ pub(in crate::desk) fn ask_for_words(
     let over: Vec<ActivationKey> =
         words.awaited().map(|(work, _)| work).filter(|work| kernel.activation(*work).is_none()).collect();
     for work in over {
-        words.go_on(work);
+        words.release(work);
     }
     if modules.is_empty() {
         return;
