@@ -615,7 +615,8 @@ fn bring_in(world: &mut World, file: &str, wakes: bool) -> bool {
     let known = world.resource::<KnownFiles>();
     let has_modules = module_files(known, folder).next().is_some();
     let heartbeat = if folder.is_empty() { HEARTBEAT_FILE.to_owned() } else { format!("{folder}/{HEARTBEAT_FILE}") };
-    if !has_modules && !(wakes && known.all().contains_key(&heartbeat)) {
+    let wakes_up = wakes && known.all().contains_key(&heartbeat);
+    if !has_modules && !wakes_up {
         return false;
     }
     if !world.query::<&Agent>().iter(world).any(|agent| agent.profile == profile) {

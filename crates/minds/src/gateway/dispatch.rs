@@ -12,6 +12,7 @@ use super::acp::{self, AcpSettings, AcpTerms};
 use super::address::Site;
 use super::bridge::WorkerBridge;
 use super::budget::{BudgetSettings, Scope};
+use super::exchanges::Exchanged;
 use super::health::ProviderHealth;
 use super::health_monitor::AccessChanged;
 use super::keys::Environment;
@@ -475,5 +476,16 @@ pub(super) fn send(
         if !on.bridge.send(question, request, terms) {
             break;
         }
+    }
+}
+
+/// Counts what agents exchanged in this tick in the ledger.
+pub(super) fn count_exchanges(mut exchanged: MessageReader<Exchanged>, mut requests: ResMut<RequestQueue>) {
+    // Views must not see a change in every tick.
+    if exchanged.is_empty() {
+        return;
+    }
+    for one in exchanged.read() {
+        requests.ledger.note_exchange(one.run.as_ref(), one.kind);
     }
 }

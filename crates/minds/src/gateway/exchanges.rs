@@ -4,11 +4,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
-use bevy::ecs::message::{Message, MessageReader};
-use bevy::ecs::prelude::*;
+use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
-use super::request_queue::RequestQueue;
 use crate::base::Id;
 
 /// Runs of work whose exchanges are remembered; the one that began first is forgotten first.
@@ -128,17 +126,6 @@ impl Exchanges {
 
     pub(super) fn start_run(&mut self) {
         self.all = ExchangeCounts::default();
-    }
-}
-
-/// Counts what was exchanged in this tick.
-pub(super) fn count(mut exchanged: MessageReader<Exchanged>, mut questions: ResMut<RequestQueue>) {
-    // Views must not see a change in every tick.
-    if exchanged.is_empty() {
-        return;
-    }
-    for one in exchanged.read() {
-        questions.ledger.note_exchange(one.run.as_ref(), one.kind);
     }
 }
 

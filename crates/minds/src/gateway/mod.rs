@@ -223,7 +223,7 @@ pub fn plugin(app: &mut App) {
             worker_calls::dispatch::<WebCommand>,
             slack_systems::dispatch,
             user_overrides::check_budget,
-            exchanges::count,
+            dispatch::count_exchanges,
         )
             .chain()
             .in_set(InPhase(WorkshopSystems::Dispatch, Floor::Gateway)),
