@@ -1,6 +1,7 @@
 //! What an offline agent writes for a task: its own piece, a summary of others' pieces, and the files of the
 //! specialists that it starts. Every sentence comes from the task, the profile, the role or what was read.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
@@ -11,7 +12,7 @@ use super::data::{WordList, at_work, known, read};
 use super::draft::fill;
 use super::phrases::{noun_phrases, ranked};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
-use super::text::{clause, is_order_verb, is_stop_word, order, quoted, sentences, tidy, upper_first, words};
+use super::text::{clause, is_order_verb, is_stop_word, order, quoted, sentences, stem, tidy, upper_first, words};
 use crate::base::text::{slug, truncate};
 
 /// Throws of the dice until there are enough different lines.
@@ -88,8 +89,7 @@ impl Thing {
             let name = truncate(bare.unwrap_or(&phrase), NAME_CHARS);
             return Self { thing: format!("the {name}"), name };
         }
-        let meaning = words(task).filter(|word| !is_stop_word(word) && !is_order_verb(word));
-        let name = truncate(&meaning.take(NAME_WORDS).collect::<Vec<_>>().join(" "), NAME_CHARS);
+        let name = truncate(&main_words(task), NAME_CHARS);
         let name = if name.is_empty() { "task".to_owned() } else { name };
         Self { thing: format!("“{name}”"), name }
     }
@@ -100,6 +100,19 @@ impl Thing {
         let slug = slug(&plain);
         if slug.is_empty() { "task".to_owned() } else { slug }
     }
+}
+
+/// The first words of a task that name something: no verb of an order, no number, and none twice.
+fn main_words(task: &str) -> String {
+    let mut seen = BTreeSet::new();
+    let names_something = |word: &&str| {
+        let lowered = word.to_lowercase();
+        let is_verb = is_order_verb(word) || SPECIALISTS.teams.iter().any(|team| team.verbs.has(&lowered));
+        let is_number = known().numbers.has(&lowered) || lowered.chars().all(|c| c.is_ascii_digit());
+        !is_stop_word(word) && !is_verb && !is_number
+    };
+    let named = words(task).filter(names_something).filter(|word| seen.insert(stem(word)));
+    named.take(NAME_WORDS).collect::<Vec<_>>().join(" ")
 }
 
 impl Specialist {
@@ -226,4 +239,21 @@ pub fn asked(task: &str) -> String {
 /// Whether a task is worth paper: a greeting is not.
 pub fn is_work(task: &str) -> bool {
     words(task).count() > FEW_WORDS || words(task).any(is_order_verb)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_without_a_noun_phrase_is_named_by_words_that_name_something() {
+        for (task, name) in [
+            ("Divide tea into three to five parts.", "tea parts"),
+            ("Research tea: two people wait for tea.", "tea people"),
+            ("Write 3 lines.", "lines"),
+            ("Do it!", ""),
+        ] {
+            assert_eq!(main_words(task), name, "{task}");
+        }
+    }
 }
