@@ -14,6 +14,8 @@ use crate::view::theme::SPACE;
 
 /// The width of the lists by which memories are chosen, in points.
 const CHOICE_POINTS: f32 = 118.0;
+/// The width of the choice between list and graph, in points, with some to spare.
+const AS_WHAT_POINTS: f32 = 130.0;
 /// How many tags can be chosen from, in alphabetical order.
 const TAGS_SHOWN: usize = 100;
 /// Characters of a tag.
@@ -35,6 +37,10 @@ impl KnowledgePane {
             });
             let as_what = [(texts::LIST, texts::SHOW_AS_LIST), (texts::GRAPH, texts::SHOW_AS_GRAPH)];
             let choices = as_what.map(|(word, says)| (word.to_owned(), says.to_owned()));
+            // A frame does not wrap by itself.
+            if ui.available_size_before_wrap().x < AS_WHAT_POINTS {
+                ui.end_row();
+            }
             if let Some(chosen) = widgets::segments(ui, &choices, Some(usize::from(self.is_graph)), cx.theme) {
                 self.is_graph = chosen == 1;
             }

@@ -185,3 +185,16 @@ fn memories_are_chosen_by_tag_and_time() {
     window.run();
     assert_eq!(shown(&window), [true, false]);
 }
+
+#[test]
+fn what_memories_are_chosen_by_stays_within_a_pane_of_any_width() {
+    let mut window = usual();
+    for width in [320.0, 420.0, 572.0, 640.0, 900.0] {
+        window.set_size(egui::vec2(width, 500.0));
+        window.run_steps(3);
+        for choice in [texts::SHOW_AS_LIST, texts::SHOW_AS_GRAPH] {
+            let place = window.get_by_label(choice).rect();
+            assert!(place.right() <= width, "{choice} ends at {} of {width}", place.right());
+        }
+    }
+}
