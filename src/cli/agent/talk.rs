@@ -35,7 +35,7 @@ use crate::app::clock_driver::{Driver, EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::base::{ActivationKey, Id, Severity};
 use crate::desk::Heartbeats;
-use crate::desk::heartbeats::HEARTBEAT_FILE;
+use crate::desk::heartbeats::heartbeat_path;
 use crate::desk::modules::{ModulesLoading, module_files};
 use crate::kernel::{Activation, ApprovalId, Kernel, KernelCommand};
 use crate::log::EventRecord;
@@ -614,8 +614,7 @@ fn bring_in(world: &mut World, file: &str, wakes: bool) -> bool {
     let Some(folder) = folder_of_agent(file) else { return false };
     let known = world.resource::<KnownFiles>();
     let has_modules = module_files(known, folder).next().is_some();
-    let heartbeat = if folder.is_empty() { HEARTBEAT_FILE.to_owned() } else { format!("{folder}/{HEARTBEAT_FILE}") };
-    let wakes_up = wakes && known.all().contains_key(&heartbeat);
+    let wakes_up = wakes && known.all().contains_key(&heartbeat_path(folder));
     if !has_modules && !wakes_up {
         return false;
     }

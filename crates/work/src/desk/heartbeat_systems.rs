@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::heartbeats::{BY_HEARTBEAT, HEARTBEAT_FILE, Heartbeats, missed_in_all, wake_message};
+use super::heartbeats::{BY_HEARTBEAT, HEARTBEAT_FILE, Heartbeats, heartbeat_path, missed_in_all, wake_message};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::mdx_file::problem_of;
 use crate::agent::{Agent, Profiles, Roster};
@@ -116,7 +116,7 @@ impl Waking<'_, '_> {
         let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
         let of = |agent: &Agent| {
             let folder = folder_of_agent(self.profiles.path(&agent.profile)?)?;
-            let path = if folder.is_empty() { HEARTBEAT_FILE.to_owned() } else { format!("{folder}/{HEARTBEAT_FILE}") };
+            let path = heartbeat_path(folder);
             files.contains_key(&path).then(|| (agent.id.clone(), path))
         };
         here.filter_map(of).collect()

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
+use super::modules::path_of;
 use crate::base::{ActivationKey, Id};
 use crate::heartbeat::{ClockReading, Due, Heartbeat, due_by_reading};
 
@@ -13,6 +14,11 @@ use crate::heartbeat::{ClockReading, Due, Heartbeat, due_by_reading};
 pub const BY_HEARTBEAT: &str = "heartbeat";
 /// The file beside an agent's document that says when it wakes.
 pub const HEARTBEAT_FILE: &str = "heartbeat.md";
+/// The path of the heartbeat of the agent in this folder.
+pub fn heartbeat_path(folder: &str) -> String {
+    path_of(folder, HEARTBEAT_FILE)
+}
+
 /// How a message to an agent that is woken begins.
 const LEAD: &str = "Your heartbeat woke you.";
 

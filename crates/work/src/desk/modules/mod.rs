@@ -53,7 +53,7 @@ fn code_files<'a>(known: &'a KnownFiles, folder: &str) -> impl Iterator<Item = (
 }
 
 /// The path of a module's file in the workspace, by the folder that is its agent: empty where that is the workspace.
-fn path_of(folder: &str, file: &str) -> String {
+pub(in crate::desk) fn path_of(folder: &str, file: &str) -> String {
     if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") }
 }
 

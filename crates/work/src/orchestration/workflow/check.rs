@@ -149,7 +149,7 @@ impl<'a> Checker<'a> {
                 self.error(line, what, "put repeat_until: on a step of that workflow");
             }
         }
-        match graph::loops(steps, &self.graph) {
+        match graph::loops(steps, &self.graph, &self.waiting) {
             Ok(loops) => self.loops = loops,
             Err(LoopFault::TooMany(head)) => {
                 let what =

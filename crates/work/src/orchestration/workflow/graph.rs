@@ -164,18 +164,15 @@ pub enum LoopFault {
 }
 
 /// What is repeated in these steps.
-pub fn loops(steps: &[Step], graph: &Graph) -> Result<Vec<Loop>, LoopFault> {
-    if steps.iter().all(|step| step.repeat_until.is_none()) {
-        return Ok(Vec::new());
-    }
-    let (places, waiting) = (places(steps), graph.waiting());
+pub fn loops(steps: &[Step], graph: &Graph, waiting: &Waiting) -> Result<Vec<Loop>, LoopFault> {
+    let places = places(steps);
     let mut loops: Vec<Loop> = Vec::new();
     let mut loops_of: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
     let mut repeated = 0;
     for (head, step) in steps.iter().enumerate() {
         let Some(repeat) = &step.repeat_until else { continue };
         let asked = asked(repeat.until.tokens(), &places);
-        let Ok(body) = graph.repeated(&waiting, head, &asked) else { continue };
+        let Ok(body) = graph.repeated(waiting, head, &asked) else { continue };
         repeated += body.len();
         if repeated > REPEATED_AT_MOST {
             return Err(LoopFault::TooMany(head));
@@ -258,13 +255,18 @@ mod tests {
         (0..count).map(step).collect()
     }
 
+    fn loops_of_steps(steps: &[Step]) -> Result<Vec<Loop>, LoopFault> {
+        let graph = Graph::of(steps);
+        loops(steps, &graph, &graph.waiting())
+    }
+
     #[test]
     fn very_many_loops_are_found_at_once_or_are_too_many() {
         let each = repeated_chain(2_000, |at| at);
-        assert_eq!(loops(&each, &Graph::of(&each)).map(|loops| loops.len()), Ok(2_000));
+        assert_eq!(loops_of_steps(&each).map(|loops| loops.len()), Ok(2_000));
         let nested = repeated_chain(2_000, |_| 1_999);
-        assert!(matches!(loops(&nested, &Graph::of(&nested)), Err(LoopFault::TooMany(_))));
+        assert!(matches!(loops_of_steps(&nested), Err(LoopFault::TooMany(_))));
         let crossing = repeated_chain(4, |at| (at + 2).min(3));
-        assert_eq!(loops(&crossing, &Graph::of(&crossing)), Err(LoopFault::Overlap(0, 1)));
+        assert_eq!(loops_of_steps(&crossing), Err(LoopFault::Overlap(0, 1)));
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::Condition;
 use super::definition::{APPROVED, Assignee, DEPTH_AT_MOST, Output, PersonWants, Step, Workflow};
 use super::format::{STEPS_AT_MOST, WorkflowFile};
-use super::graph::{self, Graph, Loop, LoopFault};
+use super::graph::{self, Graph, Loop, LoopFault, Waiting};
 use super::template::{Template, Token};
 use super::value::OutputKind;
 use crate::base::Problem;
@@ -47,7 +47,9 @@ impl Plan {
         if graph.cycle().is_some() {
             return Err("steps wait for each other in a circle".to_owned());
         }
-        let loops = graph::loops(&steps, &graph).map_err(|fault| match fault {
+        let has_loops = steps.iter().any(|step| step.repeat_until.is_some());
+        let waiting = if has_loops { graph.waiting() } else { Waiting::default() };
+        let loops = graph::loops(&steps, &graph, &waiting).map_err(|fault| match fault {
             LoopFault::Overlap(..) => "loops overlap".to_owned(),
             LoopFault::TooMany(_) => "too many steps are repeated".to_owned(),
         })?;
