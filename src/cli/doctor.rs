@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use bevy::app::App;
 use bevy::ecs::prelude::World;
 use serde::Serialize;
 
@@ -23,7 +24,7 @@ use crate::gateway::slack::trial::try_slack;
 use crate::gateway::slack::{SlackAccess, SlackSends, SlackSettings};
 use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};
 use crate::learning::{EmbedderChoice, WantedEmbedder, open_minilm};
-use crate::schedule;
+use crate::schedule::{self, InputJournal};
 use crate::store::{HISTORY_FILE, Reader, StoreError};
 use crate::workspace::layout::{is_workspace, read_folder};
 use crate::workspace::{Problems, RoomStart};
@@ -278,7 +279,14 @@ fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
     all.servers.iter().map(finding).collect()
 }
 
-/// Opens the workspace's scenes one after the other in a world without side effects, and collects the problems.
+/// The first tick of a room, in which its files are read and checked. Nothing is requested or written: it replays a
+/// recording without inputs.
+fn first_tick(app: &mut App) {
+    app.world_mut().resource_mut::<InputJournal>().replay([]);
+    schedule::advance(app.world_mut());
+}
+
+/// Opens the workspace's scenes one after the other, and collects the problems.
 fn examine(
     folder: &Path,
     findings: &mut Vec<Finding>,
@@ -292,7 +300,7 @@ fn examine(
         let start = RoomStart { scene: scene.clone(), files: files.clone(), seed: None, provider: None, carried: None };
         match app::begin(start, "r-doctor".into(), Seq(1)) {
             Ok(mut app) => {
-                schedule::advance(app.world_mut());
+                first_tick(&mut app);
                 *settings = app.world().resource::<GatewaySettings>().clone();
                 *slack = app.world().resource::<SlackSettings>().clone();
                 let found = app.world().resource::<Problems>().iter().cloned();
@@ -352,4 +360,28 @@ fn print(arguments: &Arguments, findings: &[Finding]) -> Result<(), Complaint> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::{GatewayEnvironment, WorkerBridge};
+
+    #[test]
+    fn a_room_that_is_examined_requests_nothing() {
+        let settings = ("settings.yaml".to_owned(), "slack: { channels: ['#ops'] }\n".to_owned());
+        let scene = ("scenes/test.yaml".to_owned(), "name: Test\nseed: 3\nelements: []\nagents: []\n".to_owned());
+        let files = [settings, scene].into_iter().collect();
+        let start = RoomStart { scene: "scenes/test.yaml".into(), files, seed: None, provider: None, carried: None };
+        let keys = [("SLACK_BOT_TOKEN", "xoxb-1".to_owned()), ("SLACK_API_BASE_URL", "http://127.0.0.1:1/".to_owned())];
+        let environment = GatewayEnvironment(Environment::new(keys, None));
+        let asks_after = |tick: fn(&mut App)| {
+            let mut app = app::begin(start.clone(), "r-test".into(), Seq(1)).expect("it can be opened");
+            app.insert_resource(environment.clone());
+            tick(&mut app);
+            app.world().resource::<WorkerBridge>().is_up()
+        };
+        assert!(!asks_after(first_tick));
+        assert!(asks_after(|app| schedule::advance(app.world_mut())), "a room that is run asks Slack at once");
+    }
 }

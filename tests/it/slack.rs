@@ -434,8 +434,13 @@ fn doctor_says_how_slack_is_joined_and_tries_it_without_sending() {
     let told = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
     let without = workshop(room.path(), &["doctor"]).output().unwrap();
     assert!(told(&without).contains("through files"), "{}", told(&without));
+    // Several scenes: each is opened, which leaves time for a request.
+    for copy in 1..=20 {
+        fs::write(room.path().join(format!("scenes/test-{copy}.yaml")), SCENE).unwrap();
+    }
     let with = run(room.path(), &slack, &["doctor"]);
-    assert!(told(&with).contains("Web API") && slack.asked() == 0, "{}", told(&with));
+    assert!(told(&with).contains("Web API"), "{}", told(&with));
+    assert!(slack.state().calls.is_empty(), "{:?}", slack.state().calls);
     let tried = run(room.path(), &slack, &["doctor", "--slack"]);
     assert!(told(&tried).contains("workshop in the team Acme"), "{}", told(&tried));
     assert!(told(&tried).contains("#ops: it can be read"), "{}", told(&tried));

@@ -113,8 +113,8 @@ impl WorkerBridge {
         }
     }
 
-    /// Whether questions can be sent.
-    pub(super) fn is_up(&self) -> bool {
+    /// Whether a worker is running, to which requests can be sent.
+    pub fn is_up(&self) -> bool {
         self.worker.as_ref().is_some_and(|worker| !worker.is_dead())
     }
 
