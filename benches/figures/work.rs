@@ -54,10 +54,18 @@ impl Studio {
         self.room.app.world_mut().resource_mut::<InputQueue<TaskCommand>>().push(task);
     }
 
-    pub(super) fn tick(&mut self) {
-        while self.room.driver.step(self.room.app.world_mut()) != Step::Ticked {}
+    /// Runs the next tick. Returns the time that the room's thread was busy with it: without the waits for the disk and
+    /// for replies before it, during which a window draws frames.
+    pub(super) fn tick(&mut self) -> Duration {
+        let busy = loop {
+            let began = Instant::now();
+            if self.room.driver.step(self.room.app.world_mut()) == Step::Ticked {
+                break began.elapsed();
+            }
+        };
         let events = self.room.app.world_mut().resource_mut::<EventTap>().take();
         self.events.extend(events.iter().map(EventRecord::event));
+        busy
     }
 
     fn work_off(&mut self) {

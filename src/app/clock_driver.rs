@@ -14,9 +14,10 @@ use crate::base::{Id, Seq};
 use crate::gateway;
 use crate::learning;
 use crate::log::{EventLog, EventRecord};
+use crate::schedule::saved::SavedWorld;
 use crate::schedule::{
     self, DateCorrected, InputJournal, InputQueue, RoomDate, RoomOpened, SetStandstill, SimClock, Speed, Standstill,
-    TICKS_PER_SEC, saved,
+    TICKS_PER_SEC,
 };
 use crate::simulation::Reacted;
 use crate::store::{HistoryLimits, Snapshot, Store};
@@ -135,11 +136,12 @@ impl Driver {
         schedule::advance(world);
         wait_to_show(world);
         let tick = world.resource::<SimClock>().tick();
-        if tick.is_multiple_of(HASH_EVERY_TICKS) {
+        let keeps_up = world.get_resource::<Store>().is_some_and(Store::keeps_up);
+        if tick.is_multiple_of(HASH_EVERY_TICKS) && keeps_up {
             note_hash(world);
         }
         let every_ticks = world.resource::<HistoryLimits>().snapshot_secs.max(1).saturating_mul(TICKS_PER_SEC);
-        if tick >= self.last_snapshot_tick.saturating_add(every_ticks) {
+        if tick >= self.last_snapshot_tick.saturating_add(every_ticks) && keeps_up {
             self.last_snapshot_tick = tick;
             let scene = world.resource::<RoomStart>().scene.clone();
             save_snapshot(world, &scene);
@@ -212,8 +214,8 @@ fn wait_to_show(world: &World) {
 /// Notes the hash of the world as it is now, if the room has a store.
 pub(super) fn note_hash(world: &mut World) {
     if world.contains_resource::<Store>() {
-        let (tick, hash) = (world.resource::<SimClock>().tick(), saved::world_hash(world));
-        world.resource_mut::<Store>().note_hash(tick, hash);
+        let (tick, now) = (world.resource::<SimClock>().tick(), SavedWorld::of(world));
+        world.resource_mut::<Store>().note_hash(tick, move || now.hash());
     }
 }
 
@@ -223,19 +225,16 @@ pub(super) fn save_snapshot(world: &mut World, scene: &str) {
     if !world.contains_resource::<Store>() {
         return;
     }
-    let sections = saved::save_world(world);
-    let files = serde_json::to_value(world.resource::<KnownFiles>().all());
+    let (now, files) = (SavedWorld::of(world), world.resource::<KnownFiles>().clone());
     let log = world.resource::<EventLog>();
-    let (run, next_seq) = (log.run().clone(), log.next_seq());
+    let (run, next_seq, scene) = (log.run().clone(), log.next_seq(), scene.to_owned());
     let tick = world.resource::<SimClock>().tick();
-    match sections.and_then(|sections| Ok((sections, files?))) {
-        Ok((sections, files)) => {
-            let snapshot = Snapshot { scene: scene.to_owned(), run, tick, next_seq, sections, files };
-            if world.resource_mut::<Store>().save_snapshot(snapshot).is_err() {
-                tracing::info!("the log was too busy for a snapshot at tick {tick}");
-            }
-        }
-        Err(error) => tracing::error!("the room could not be saved: {error}"),
+    let compute = move || {
+        let (sections, files) = (now.to_value()?, serde_json::to_value(files.all())?);
+        Ok(Snapshot { scene, run, tick, next_seq, sections, files })
+    };
+    if !world.resource_mut::<Store>().save_snapshot(compute) {
+        tracing::info!("the log was too busy for a snapshot at tick {tick}");
     }
 }
 

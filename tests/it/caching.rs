@@ -62,7 +62,7 @@ fn question(stays: &str, changes: &str, history: Vec<PromptMessage>, moment: Opt
     let tool = |name: &str| ToolDeclaration {
         name: name.into(),
         description: "Does something.".into(),
-        parameters: json!({ "type": "object" }),
+        parameters: json!({ "type": "object" }).into(),
     };
     ProviderRequest { prompt, tools: vec![tool("look"), tool("write")], ..asking::request("") }
 }

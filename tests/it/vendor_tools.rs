@@ -82,7 +82,7 @@ fn request(words: &str) -> ProviderRequest {
     let tool = |name: &str| ToolDeclaration {
         name: name.to_owned(),
         description: format!("Does what {name} says."),
-        parameters: schema(),
+        parameters: schema().into(),
     };
     ProviderRequest { tools: vec![tool("vfs_read"), tool("vfs_write")], ..asking::request(words) }
 }

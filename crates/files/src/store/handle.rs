@@ -16,7 +16,7 @@ use super::opening;
 use super::quarantine::QuarantinedDatabase;
 use super::record::{RunStart, Snapshot, TickRecord};
 use super::retention::HistoryLimits;
-use super::thread::{Command, Shared, WriterThread};
+use super::thread::{Command, ComputeEntry, Shared, WriterThread};
 use super::writer::{Entry, NUMBERS_AHEAD, Writer};
 use crate::base::{Problem, Seq};
 use crate::log::now_ms;
@@ -25,6 +25,8 @@ use crate::log::now_ms;
 const COMMANDS_WAITING: usize = 4096;
 /// Of those, kept free for the start and end of a run and for flushing.
 const COMMANDS_RESERVED: usize = 8;
+/// Copies of the world that may wait to be formatted or hashed.
+const COMPUTED_AT_MOST: usize = 8;
 /// Memory that waiting records may take before the clock has to wait; one more batch of any size fits on top.
 const BYTES_WAITING: usize = 128 << 20;
 /// How long starting, ending, flushing and an overfull tick wait for a writer that is behind.
@@ -219,29 +221,42 @@ impl Store {
         if self.overflow.is_empty() { self.try_send(record) } else { Err(record) }
     }
 
-    /// Hands over a snapshot of the room after a tick whose records were handed over. Returns the snapshot if the queue
-    /// is full.
-    pub fn save_snapshot(&mut self, snapshot: Snapshot) -> Result<(), Box<Snapshot>> {
-        self.retry_overflow();
-        let snapshot = Box::new(snapshot);
-        match &self.commands {
-            Some(commands) if self.overflow.is_empty() && self.channel_has_room(commands) => commands
-                .try_send(Command::Write(Entry::Snapshot(snapshot)))
-                .map_err(|refused| match refused.into_inner() {
-                    Command::Write(Entry::Snapshot(snapshot)) => snapshot,
-                    _ => unreachable!("a channel gives back what was sent"),
-                }),
-            _ => Err(snapshot),
-        }
+    /// Hands over a snapshot of the room after a tick whose records were handed over. It is computed by the thread that
+    /// writes it. Returns `false` if the queue is full.
+    pub fn save_snapshot(
+        &mut self,
+        compute: impl FnOnce() -> Result<Snapshot, serde_json::Error> + Send + 'static,
+    ) -> bool {
+        self.send_computed(Box::new(|| match compute() {
+            Ok(snapshot) => Some(Entry::Snapshot(Box::new(snapshot))),
+            Err(error) => {
+                tracing::error!("the room could not be saved: {error}");
+                None
+            }
+        }))
     }
 
-    /// Notes the hash of the world after a tick that was handed over, for replays to compare with. Says whether
-    /// there was room for it; without it a replay compares one tick less.
-    pub fn note_hash(&mut self, tick: u64, hash: u64) -> bool {
+    /// Notes the hash of the world after a tick that was handed over, for replays to compare with. It is computed by the
+    /// thread that writes it. Returns `false` if the queue is full: then a replay compares one tick less.
+    pub fn note_hash(&mut self, tick: u64, compute: impl FnOnce() -> u64 + Send + 'static) -> bool {
+        self.send_computed(Box::new(move || Some(Entry::Hash { tick, hash: compute() })))
+    }
+
+    /// Whether the thread keeps up with computing what is handed over: each such entry holds a copy of the world.
+    pub fn keeps_up(&self) -> bool {
+        self.shared.to_compute.load(Ordering::Acquire) < COMPUTED_AT_MOST
+    }
+
+    fn send_computed(&mut self, compute: ComputeEntry) -> bool {
         self.retry_overflow();
         match &self.commands {
             Some(commands) if self.overflow.is_empty() && self.channel_has_room(commands) => {
-                commands.try_send(Command::Write(Entry::Hash { tick, hash })).is_ok()
+                self.shared.to_compute.fetch_add(1, Ordering::AcqRel);
+                let is_sent = commands.try_send(Command::Compute(compute)).is_ok();
+                if !is_sent {
+                    self.shared.to_compute.fetch_sub(1, Ordering::AcqRel);
+                }
+                is_sent
             }
             _ => false,
         }

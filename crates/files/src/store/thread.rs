@@ -27,10 +27,15 @@ const PLACE_LOOK: Duration = Duration::from_secs(1);
 /// Problems kept until someone takes them.
 const PROBLEMS_KEPT: usize = 100;
 
+/// Computes an entry; `None` if it cannot be computed, which it reports itself.
+pub(super) type ComputeEntry = Box<dyn FnOnce() -> Option<Entry> + Send>;
+
 /// A command to the writer thread.
 pub(super) enum Command {
     /// Write this.
     Write(Entry),
+    /// Compute an entry here, and write it.
+    Compute(ComputeEntry),
     /// Say when all before this is written.
     Flush(Sender<()>),
     /// How much is kept from now on.
@@ -45,6 +50,8 @@ pub(super) enum Command {
 pub(super) struct Shared {
     /// Memory that the records between the two sides take.
     pub(super) bytes_waiting: AtomicUsize,
+    /// How many entries are to be computed by the thread.
+    pub(super) to_compute: AtomicUsize,
     pub(super) problems: Mutex<Vec<Problem>>,
     /// Why the latest attempt failed; `None` if it did not.
     trouble: Mutex<Option<String>>,
@@ -167,6 +174,10 @@ impl WriterThread {
                         bytes += record.bytes();
                     }
                     entries.push(entry);
+                }
+                Command::Compute(compute) => {
+                    entries.extend(compute());
+                    self.shared.to_compute.fetch_sub(1, Ordering::AcqRel);
                 }
                 Command::Flush(done) => flushes.push(done),
                 Command::Limits(limits) => self.limits = limits,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::base::hash::HashWriter;
 
 /// One floor's part of the saved world. Its order must not depend on hash maps or on `Entity`.
-pub trait Section: Serialize + DeserializeOwned + 'static {
+pub trait Section: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The key of this section. A stored format: never change one.
     const NAME: &'static str;
 
@@ -28,31 +28,75 @@ pub struct SavedSections(Vec<ErasedSection>);
 #[derive(Clone, Copy)]
 struct ErasedSection {
     name: &'static str,
-    save: fn(&mut World) -> Result<Value, serde_json::Error>,
+    copy: fn(&mut World) -> Box<dyn CopiedSection>,
     load: fn(&mut World, Value) -> Result<(), serde_json::Error>,
-    hash: fn(&mut World, &mut HashWriter) -> Result<(), serde_json::Error>,
 }
 
 /// Adds a section; floors do so in their own order.
 pub fn register<T: Section>(app: &mut App) {
     app.world_mut().resource_mut::<SavedSections>().0.push(ErasedSection {
         name: T::NAME,
-        save: |world| serde_json::to_value(T::save(world)),
+        copy: |world| Box::new(T::save(world)),
         load: |world, value| {
             serde_json::from_value::<T>(value)?.load(world);
             Ok(())
         },
-        hash: |world, hasher| serde_json::to_writer(hasher, &T::save(world)),
     });
+}
+
+/// A section that was copied out of a world, whatever its type.
+trait CopiedSection: Send + Sync {
+    /// The section as JSON.
+    fn to_value(&self) -> Result<Value, serde_json::Error>;
+
+    /// A number for all of it.
+    fn hash(&self) -> u64;
+}
+
+impl<T: Section> CopiedSection for T {
+    fn to_value(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(self)
+    }
+
+    fn hash(&self) -> u64 {
+        let mut hasher = HashWriter::default();
+        serde_json::to_writer(&mut hasher, self).expect("a saved section is always serialisable");
+        hasher.digest()
+    }
+}
+
+/// All sections as they were after a tick. Copying them is quick; formatting and hashing them takes several times as
+/// long, and can be done on another thread.
+pub struct SavedWorld(Vec<(&'static str, Box<dyn CopiedSection>)>);
+
+impl SavedWorld {
+    /// Copies all sections out of a world.
+    pub fn of(world: &mut World) -> Self {
+        let sections = world.resource::<SavedSections>().0.clone();
+        Self(sections.into_iter().map(|section| (section.name, (section.copy)(world))).collect())
+    }
+
+    /// One JSON object with an entry for each section.
+    pub fn to_value(&self) -> Result<Value, serde_json::Error> {
+        let entry =
+            |(name, section): &(&'static str, Box<dyn CopiedSection>)| Ok(((*name).to_owned(), section.to_value()?));
+        self.0.iter().map(entry).collect::<Result<serde_json::Map<_, _>, _>>().map(Value::Object)
+    }
+
+    /// A number for each section, by which to find where two worlds differ.
+    pub fn section_hashes(&self) -> Vec<(&'static str, u64)> {
+        self.0.iter().map(|(name, section)| (*name, section.hash())).collect()
+    }
+
+    /// One number for all sections.
+    pub fn hash(&self) -> u64 {
+        self.section_hashes().into_iter().fold(0, |hash, (_, section)| hash.rotate_left(5) ^ section)
+    }
 }
 
 /// The whole saved world as one JSON object of sections.
 pub fn save_world(world: &mut World) -> Result<Value, serde_json::Error> {
-    let mut sections = serde_json::Map::new();
-    for section in world.resource::<SavedSections>().0.clone() {
-        sections.insert(section.name.to_owned(), (section.save)(world)?);
-    }
-    Ok(Value::Object(sections))
+    SavedWorld::of(world).to_value()
 }
 
 /// Loads what [`save_world`] made. A section that is absent is left as it is.
@@ -67,18 +111,10 @@ pub fn load_world(world: &mut World, saved: &Value) -> Result<(), serde_json::Er
 
 /// One number for everything that would be saved.
 pub fn world_hash(world: &mut World) -> u64 {
-    section_hashes(world).into_iter().fold(0, |hash, (_, section)| hash.rotate_left(5) ^ section)
+    SavedWorld::of(world).hash()
 }
 
-/// A number per section, to find which floor two worlds differ in.
+/// A number for each section, by which to find where two worlds differ.
 pub fn section_hashes(world: &mut World) -> Vec<(&'static str, u64)> {
-    let sections = world.resource::<SavedSections>().0.clone();
-    sections
-        .into_iter()
-        .map(|section| {
-            let mut hasher = HashWriter::default();
-            (section.hash)(world, &mut hasher).expect("a saved section is always serialisable");
-            (section.name, hasher.digest())
-        })
-        .collect()
+    SavedWorld::of(world).section_hashes()
 }

@@ -283,7 +283,8 @@ fn tools_calls_and_results_are_set_aside_for() {
         vec![PromptMessage::calls("", vec![call.clone()]), PromptMessage::result(&call, "y".repeat(400))];
     let mut tools = plain.clone();
     let parameters = serde_json::json!({ "type": "object", "description": "z".repeat(400) });
-    tools.tools = vec![ToolDeclaration { name: "vfs_read".into(), description: "w".repeat(400), parameters }];
+    tools.tools =
+        vec![ToolDeclaration { name: "vfs_read".into(), description: "w".repeat(400), parameters: parameters.into() }];
     let estimated = |request: &ModelRequest| ProviderRequest::new(request, "m").estimated_input_tokens();
     for more in [history, tools] {
         assert!(estimated(&more) >= estimated(&plain) + 200, "{} {}", estimated(&more), estimated(&plain));

@@ -352,7 +352,7 @@ fn chat_messages(turns: Vec<Turn>, wire: Wire, marked_turns: usize) -> Vec<ChatM
 
 /// A tool as genai declares it. A custom one even where its name is that of a vendor's own.
 fn tool(declaration: ToolDeclaration) -> Tool {
-    let schema = match declaration.parameters {
+    let schema = match Arc::unwrap_or_clone(declaration.parameters) {
         schema @ serde_json::Value::Object(_) => schema,
         _ => serde_json::json!({ "type": "object", "properties": {} }),
     };

@@ -1,5 +1,7 @@
 //! The request to a model and its answer. `mind` owns both types; `gateway` reads the request and writes the answer.
 
+use std::sync::Arc;
+
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
@@ -56,8 +58,8 @@ pub struct ToolDeclaration {
     pub name: String,
     /// What it does, for the model.
     pub description: String,
-    /// Its arguments: a JSON schema of an object.
-    pub parameters: serde_json::Value,
+    /// Its arguments: a JSON schema of an object. Shared with the tool, because each request carries all of them.
+    pub parameters: Arc<serde_json::Value>,
 }
 
 impl ToolDeclaration {

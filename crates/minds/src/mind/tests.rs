@@ -222,7 +222,8 @@ impl Room {
     ) -> ModelRequest {
         self.take::<ModelRequest>();
         let (activation, activity) = (ActivationKey::numbered(7), ActivityId(1));
-        let tools = vec![ToolDeclaration { name: "look".into(), description: "Looks.".into(), parameters: json!({}) }];
+        let tools =
+            vec![ToolDeclaration { name: "look".into(), description: "Looks.".into(), parameters: json!({}).into() }];
         let room = SessionRoom { chars_at_most: 100_000, window_tokens, ..SessionRoom::default() };
         let due = WorkDue {
             activation,

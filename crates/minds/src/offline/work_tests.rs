@@ -18,7 +18,7 @@ fn tools(names: &[&str]) -> Vec<ToolDeclaration> {
     let declared = |name: &&str| ToolDeclaration {
         name: (*name).to_owned(),
         description: "A tool.".to_owned(),
-        parameters: json!({ "type": "object" }),
+        parameters: json!({ "type": "object" }).into(),
     };
     names.iter().map(declared).collect()
 }

@@ -32,7 +32,7 @@ pub struct Tool {
     /// What it does, for the model.
     pub description: String,
     /// Its arguments: a JSON schema of an object.
-    pub parameters: Value,
+    pub parameters: Arc<Value>,
     /// Names of arguments in other products, each with ours.
     pub argument_aliases: Vec<(String, String)>,
     /// Texts among its arguments that hold JSON: what a model sends there as a value is taken as its text.
@@ -66,7 +66,7 @@ impl Tool {
             is_default: false,
             power: Power::Reach,
             description: description.to_owned(),
-            parameters,
+            parameters: Arc::new(parameters),
             argument_aliases: Vec::new(),
             json_arguments: Vec::new(),
             plan: Arc::new(plan),

@@ -107,11 +107,11 @@ fn the_newest_snapshots_of_each_scene_are_kept() {
     let mut store = store(dir.path());
     assert!(store.set_limits(HistoryLimits { snapshots_kept: 2, ..HistoryLimits::default() }));
     store.start_run(run_start("r-1", 1, 0)).unwrap();
-    store.save_snapshot(Snapshot { scene: "attic".into(), ..snapshot("r-1", 0, 1) }).unwrap();
+    assert!(store.save_snapshot(move || Ok(Snapshot { scene: "attic".into(), ..snapshot("r-1", 0, 1) })));
     for n in 1..=5 {
         store.send_tick(tick("r-1", n, n)).unwrap();
-        store.save_snapshot(snapshot("r-1", n, n + 1)).unwrap();
-        store.save_snapshot(snapshot("r-1", n, n + 1)).unwrap(); // once more takes no second place
+        assert!(store.save_snapshot(move || Ok(snapshot("r-1", n, n + 1))));
+        assert!(store.save_snapshot(move || Ok(snapshot("r-1", n, n + 1)))); // once more takes no second place
     }
     store.flush().unwrap();
     let reader = Reader::open(dir.path()).unwrap();

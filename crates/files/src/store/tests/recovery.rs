@@ -14,7 +14,7 @@ fn cut_off() -> tempfile::TempDir {
     for n in 1..=12 {
         store.send_tick(tick("r-1", n, n)).unwrap();
         if n == 4 || n == 8 {
-            store.save_snapshot(snapshot("r-1", n, n + 1)).unwrap();
+            assert!(store.save_snapshot(move || Ok(snapshot("r-1", n, n + 1))));
         }
     }
     drop(store);

@@ -32,7 +32,7 @@ fn sound() -> &'static [u8] {
         for n in 1..=FIRST_TICKS {
             store.send_tick(wide_tick("r-1", n, n)).unwrap();
             if n == 80 || n == 160 {
-                store.save_snapshot(snapshot("r-1", n, n + 1)).unwrap();
+                assert!(store.save_snapshot(move || Ok(snapshot("r-1", n, n + 1))));
             }
         }
         store.end_run("done").unwrap();

@@ -32,10 +32,10 @@ fn runs(scenes: &[&str]) -> tempfile::TempDir {
         store.start_run(RunStart { scene: (*scene).into(), ..run_start(&id, first, 0) }).unwrap();
         for n in 0..10 {
             store.send_tick(tick(&id, n + 1, first + n)).unwrap();
-            store.note_hash(n + 1, n);
+            store.note_hash(n + 1, move || n);
             if n == 4 {
                 let snapshot = Snapshot { scene: (*scene).into(), ..snapshot(&id, n + 1, first + n + 1) };
-                store.save_snapshot(snapshot).unwrap();
+                assert!(store.save_snapshot(move || Ok(snapshot)));
             }
         }
         if usize::try_from(number).unwrap() < scenes.len() {
@@ -76,7 +76,7 @@ fn what_came_in_before_the_last_snapshot_but_one_is_not_needed_however_many_ther
     for n in 1..=40 {
         store.send_tick(tick("r-1", n, n)).unwrap();
         if n % 4 == 0 {
-            store.save_snapshot(snapshot("r-1", n, n + 1)).unwrap();
+            assert!(store.save_snapshot(move || Ok(snapshot("r-1", n, n + 1))));
         }
     }
     store.flush().unwrap();

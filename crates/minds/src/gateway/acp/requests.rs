@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn a_permission_for_one_of_the_rooms_tools_names_it_and_nothing_else() {
         use crate::mind::ToolDeclaration;
-        let tool = ToolDeclaration { name: "signal".into(), description: String::new(), parameters: json!({}) };
+        let tool = ToolDeclaration { name: "signal".into(), description: String::new(), parameters: json!({}).into() };
         let offered = OfferedTools::new(vec![tool]);
         let of = |title: &str, kind: ToolKind, option: PermissionOptionKind| {
             let mut permission = permission(&[option]);

@@ -132,7 +132,7 @@ mod tests {
     use crate::mind::ResultImages;
 
     fn tool(name: &str) -> ToolDeclaration {
-        ToolDeclaration { name: name.to_owned(), description: String::new(), parameters: json!({}) }
+        ToolDeclaration { name: name.to_owned(), description: String::new(), parameters: json!({}).into() }
     }
 
     #[test]

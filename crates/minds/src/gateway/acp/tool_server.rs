@@ -227,7 +227,7 @@ impl ServerHandler for RoomTools {
 
 /// A tool as the protocol has it.
 fn as_tool(declaration: ToolDeclaration) -> Tool {
-    let arguments = match declaration.parameters {
+    let arguments = match Arc::unwrap_or_clone(declaration.parameters) {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
     };
@@ -256,7 +256,7 @@ mod tests {
         let tool = |name: &str| ToolDeclaration {
             name: name.to_owned(),
             description: "Does it.".to_owned(),
-            parameters: json!({ "type": "object", "properties": { "key": { "type": "string" } } }),
+            parameters: json!({ "type": "object", "properties": { "key": { "type": "string" } } }).into(),
         };
         let offered = Arc::new(OfferedTools::new(vec![tool("a"), tool("b")]));
         let turn = Arc::new(Turn::offering(Some(offered.clone())));
