@@ -118,3 +118,42 @@ pub fn world_hash(world: &mut World) -> u64 {
 pub fn section_hashes(world: &mut World) -> Vec<(&'static str, u64)> {
     SavedWorld::of(world).section_hashes()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Resource, Clone, Default, Serialize, Deserialize)]
+    struct Count(u32);
+
+    impl Section for Count {
+        const NAME: &'static str = "count";
+
+        fn save(world: &mut World) -> Self {
+            world.resource::<Self>().clone()
+        }
+
+        fn load(self, world: &mut World) {
+            world.insert_resource(self);
+        }
+    }
+
+    #[test]
+    fn a_copy_stays_as_the_world_was_and_can_be_formatted_and_hashed_elsewhere() {
+        let mut app = App::new();
+        app.init_resource::<SavedSections>().init_resource::<Count>();
+        register::<Count>(&mut app);
+        let world = app.world_mut();
+        let hash_before = world_hash(world);
+        let copy = SavedWorld::of(world);
+        world.resource_mut::<Count>().0 = 7;
+        assert_ne!(world_hash(world), hash_before);
+        let (hash, value) = std::thread::spawn(move || (copy.hash(), copy.to_value())).join().expect("it should end");
+        assert_eq!((hash, value.expect("it should be JSON")), (hash_before, json!({ "count": 0 })));
+        load_world(world, &json!({ "count": 0 })).expect("it should load");
+        assert_eq!(world_hash(world), hash_before);
+    }
+}

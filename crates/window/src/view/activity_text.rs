@@ -50,6 +50,11 @@ impl Importance {
         self <= Self::Talking
     }
 
+    /// Whether the agent counts as active: in the status of the room, and for the key that shows all who are.
+    pub fn is_active(self) -> bool {
+        matches!(self, Self::Working | Self::Talking | Self::Reading)
+    }
+
     /// Whether it is an exception among many at rest: seen from afar.
     pub fn stands_out(self) -> bool {
         self.is_always_told() && self != Self::Selected

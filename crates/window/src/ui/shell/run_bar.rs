@@ -1,7 +1,7 @@
 //! The bar below the room: gives an agent a task, shows the state of work, and stops, pauses and controls it. Approvals
 //! are shown above it.
 
-use egui::{Painter, Popup, PopupCloseBehavior, RichText, TextWrapMode, Ui};
+use egui::{Painter, Popup, PopupCloseBehavior, Rect, RichText, TextWrapMode, Ui, Vec2, vec2};
 
 use super::waiting_step;
 use crate::base::Id;
@@ -20,6 +20,9 @@ use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::paint;
 use crate::view::theme::{MENU, SPACE, Theme};
+
+/// The size of the clock on the button of earlier tasks.
+const HISTORY_ICON_POINTS: f32 = 14.0;
 
 /// What was chosen and written and is not given yet.
 #[derive(Clone, Debug, Default)]
@@ -237,7 +240,7 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, kept_free: f32
 fn history_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     let tasks = cx.ui.recents.tasks();
     ui.add_enabled_ui(!tasks.is_empty(), |ui| {
-        menu::menu_button(ui, "", texts::EARLIER_TASKS, MENU[2], cx.theme, |ui| {
+        let button = menu::menu_button(ui, "", texts::EARLIER_TASKS, MENU[2], cx.theme, |ui| {
             ui.label(widgets::small(texts::EARLIER, cx.theme));
             for task in tasks.iter().take(TASKS_OFFERED) {
                 if menu::listed(ui, task).clicked() {
@@ -245,6 +248,12 @@ fn history_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
                 }
             }
         });
+        let left = Rect::from_min_max(button.rect.min, button.rect.center_bottom() + vec2(SPACE[0], 0.0));
+        Icon::Clock.paint(
+            ui.painter(),
+            Rect::from_center_size(left.center(), Vec2::splat(HISTORY_ICON_POINTS)),
+            cx.theme.text_soft,
+        );
     });
 }
 

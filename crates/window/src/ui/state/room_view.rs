@@ -32,9 +32,9 @@ pub fn place_of(room: &RoomModel, thing: &Thing) -> Option<Vec2> {
     }
 }
 
-/// Everybody who works, talks or needs a person.
-pub fn busy(room: &RoomModel) -> impl Iterator<Item = &AgentView> {
-    room.agents.iter().filter(|agent| Importance::of(agent).stands_out())
+/// Everybody who works, talks or reads.
+pub fn active(room: &RoomModel) -> impl Iterator<Item = &AgentView> {
+    room.agents.iter().filter(|agent| Importance::of(agent).is_active())
 }
 
 /// Everybody who needs a person.
@@ -108,8 +108,8 @@ impl RoomView {
     }
 
     /// Shows everybody who works, talks or needs a person; nobody changes nothing.
-    pub fn frame_busy(&mut self, room: &RoomModel) {
-        self.camera.frame(busy(room).map(|agent| agent.position));
+    pub fn frame_active(&mut self, room: &RoomModel) {
+        self.camera.frame(active(room).chain(in_need(room)).map(|agent| agent.position));
     }
 
     /// Sets out for a thing that will not be seen from where the view is, or comes to be.
@@ -288,17 +288,17 @@ mod tests {
     }
 
     #[test]
-    fn showing_who_is_busy_shows_all_of_them() {
+    fn showing_who_is_active_shows_all_of_them() {
         let mut room = RoomModel::default();
         for (key, state) in [State::Conversing, State::Idle, State::Working].into_iter().enumerate() {
             let position = Vec2::new(key as f32 * 3_000.0, 0.0);
             room.agents.push(AgentView { state, position, ..agent(key as u32, "ada", "Ada") });
         }
         let mut view = RoomView::default();
-        view.frame_busy(&room);
-        assert!(busy(&room).all(|agent| view.camera.viewport.contains(view.camera.to_screen(agent.position))));
+        view.frame_active(&room);
+        assert!(active(&room).all(|agent| view.camera.viewport.contains(view.camera.to_screen(agent.position))));
         let before = view.clone();
-        view.frame_busy(&RoomModel::default());
-        assert_eq!(view, before, "nobody is busy");
+        view.frame_active(&RoomModel::default());
+        assert_eq!(view, before, "nobody is active");
     }
 }

@@ -3,8 +3,9 @@
 use super::{provider_health, text_format, texts};
 use crate::schedule::Speed;
 use crate::simulation::State;
-use crate::view::counts::need_you;
-use crate::view::model::{AgentView, RoomModel};
+use crate::ui::state::room_view;
+use crate::view::counts::{active, need_you};
+use crate::view::model::RoomModel;
 
 /// Why nobody does anything.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,7 +32,7 @@ pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
         let (short, long) = (provider_health::short(fault), provider_health::long(fault, room));
         return Some(Quiet { short, long, is_fault: true });
     }
-    if works(room) > 0 {
+    if room_view::active(room).next().is_some() {
         return None;
     }
     if under_way > 0 {
@@ -43,20 +44,13 @@ pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
     quiet(texts::NOTHING_NEW, texts::NOTHING_TO_DO.into())
 }
 
-fn works(room: &RoomModel) -> usize {
-    let works = |agent: &&AgentView| {
-        agent.thinking || matches!(agent.state, State::Reading | State::Working | State::Conversing)
-    };
-    room.agents.iter().filter(works).count()
-}
-
 /// What goes on, in one sentence: `3 active, 2 things to do, 147 k tokens, $0.12`.
 pub fn status(room: &RoomModel) -> String {
     if room.agents.is_empty() {
         return texts::NO_AGENTS.to_owned();
     }
     let in_state = |state| room.agents.iter().filter(|agent| agent.state == state).count();
-    let working = works(room);
+    let working = room_view::active(room).count();
     let queued: usize = room.agents.iter().map(|agent| agent.queued).sum();
     let mut parts = Vec::new();
     if room.paused {
@@ -76,7 +70,7 @@ pub fn status(room: &RoomModel) -> String {
     parts.push(match (working, &why) {
         (0, Some(why)) if queued == 0 && !why.is_fault => texts::quiet_because(&why.short),
         (0, None) if queued == 0 => texts::QUIET.to_owned(),
-        _ => texts::active(working),
+        _ => active(working),
     });
     if queued > 0 {
         parts.push(texts::things_to_do(queued));

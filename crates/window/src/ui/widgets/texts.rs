@@ -83,10 +83,6 @@ pub(super) fn quiet_because(why: &str) -> String {
     format!("quiet – {why}")
 }
 
-pub(super) fn active(count: usize) -> String {
-    format!("{count} active")
-}
-
 pub(super) fn stuck(count: usize) -> String {
     format!("{count} stuck")
 }

@@ -31,8 +31,12 @@ fn elements_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if elements(cx).is_empty() { Err("Select an element first") } else { Ok(()) }
 }
 
-fn somebody_busy(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if room_view::busy(cx.room).next().is_some() { Ok(()) } else { Err("No one is busy") }
+fn somebody_active(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if room_view::active(cx.room).chain(room_view::in_need(cx.room)).next().is_some() {
+        Ok(())
+    } else {
+        Err("No one is active")
+    }
 }
 
 fn somebody_in_need(cx: &CommandContext<'_>) -> Result<(), &'static str> {
@@ -183,11 +187,11 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("room.frame", "Show the selection, or everything", |_| window(WindowCommand::Frame))
         .keys(KeyContext::Room, &[plain(Key::F)])
         .menus(&[(Menu::Thing, "Show")]),
-    of("room.show_busy", "Show busy agents", |_| window(WindowCommand::ShowBusy))
-        .about("Everyone who is working, talking or needs you")
+    of("room.show_busy", "Show active agents", |_| window(WindowCommand::ShowBusy))
+        .about("Everyone who is working, talking, reading or needs you")
         .keys(KeyContext::NotWriting, &[plain(Key::B)])
-        .menus(&[(Menu::Floor, "Show busy agents")])
-        .only(somebody_busy),
+        .menus(&[(Menu::Floor, "Show active agents")])
+        .only(somebody_active),
     of("room.next_in_need", "Next agent that needs you", |_| window(WindowCommand::NextInNeed))
         .about("Selects the next agent that is waiting for you or stuck")
         .keys(KeyContext::NotWriting, &[plain(Key::N)])

@@ -28,7 +28,7 @@ use crate::ui::state::{Naming, RoomView, SpaceBar};
 use crate::ui::widgets;
 use crate::ui::{Command, ViewerContext};
 use crate::view::camera::Camera;
-use crate::view::counts::need_you;
+use crate::view::counts::{active, need_you};
 use crate::view::model::RoomModel;
 use crate::view::paint::minimap::Small;
 use crate::view::paint::{self, Labels, Look};
@@ -489,15 +489,15 @@ fn minimap(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView)
     }
 }
 
-/// Over the small map: how many are busy and need the person, and the way to them. Nothing where nobody is.
+/// Over the small map: how many are active and need the person, and the way to them. Nothing where nobody is.
 fn lookouts(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let theme = cx.theme;
-    let (busy, in_need) = (room_view::busy(cx.room).count(), room_view::in_need(cx.room).count());
+    let (doing, in_need) = (room_view::active(cx.room).count(), room_view::in_need(cx.room).count());
     let height = ui.spacing().interact_size.y;
     let mut corner = rect.right_bottom() - egui::vec2(SPACE[2], SPACE[2] + MINIMAP_POINTS.y + SPACE[0]);
     ui.spacing_mut().button_padding.x = SPACE[0];
     for (count, text, id, colour, share) in [
-        (busy, texts::busy(busy), "room.show_busy", theme.text, 0.45),
+        (doing, active(doing), "room.show_busy", theme.text, 0.45),
         (in_need, need_you(in_need), "room.next_in_need", theme.accent, 0.55),
     ] {
         let Some(command) = cx.table.find(id).filter(|_| count > 0) else { continue };

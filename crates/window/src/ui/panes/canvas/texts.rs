@@ -8,10 +8,6 @@ pub(super) const THE_ROOM: &str = "The room";
 pub(super) const MINIMAP: &str = "Minimap";
 pub(super) const DEBUG_OVERLAY: &str = "Debug overlay";
 
-pub(super) fn busy(count: usize) -> String {
-    format!("{count} busy")
-}
-
 // Menus
 
 pub(super) const WHEN_IDLE: &str = "When idle";

@@ -67,7 +67,7 @@ fn piece(number: u64, agent: &str, stage: &'static str) -> PieceView {
 #[test]
 fn where_nobody_worked_it_says_what_to_do() {
     let window = window(TestLog::new());
-    window.get_by_label("No work yet");
+    window.get_by_label("No work in this run yet");
     window.get_by_label_contains("press Run");
 }
 

@@ -6,7 +6,7 @@ use crate::ui::widgets::text_format::{compact, count};
 pub(super) const THE_GRAPH: &str = "The graph";
 pub(super) const MINIMAP: &str = "Minimap of the graph";
 pub(super) const LAYING_OUT: &str = "Laying out the graph";
-pub(super) const NO_WORK_YET: &str = "No work yet";
+pub(super) const NO_WORK_YET: &str = "No work in this run yet";
 pub(super) const NO_WORK_HINT: &str = "Choose an agent in the bar below the room, enter a task and press Run.";
 pub(super) const LOADING_HISTORY: &str = "Loading history…";
 pub(super) const LOADING_HINT: &str = "The graph appears when it is ready.";

@@ -1,4 +1,4 @@
-//! Tests of what the room shows: the hover card, who is busy and who needs the person, agents that move apart under the
+//! Tests of what the room shows: the hover card, who is active and who needs the person, agents that move apart under the
 //! pointer, and the hint on an empty floor.
 
 use super::*;
@@ -34,17 +34,19 @@ fn a_card_appears_where_the_pointer_rests_and_goes_with_it() {
 }
 
 #[test]
-fn who_is_busy_is_framed_and_who_needs_the_person_comes_one_after_another() {
+fn who_is_active_is_framed_and_who_needs_the_person_comes_one_after_another() {
     let mut window = Window::new();
-    assert!(!window.shows("Show busy agents") && !window.shows("Next agent that needs you"), "nobody is");
+    assert!(!window.shows("Show active agents") && !window.shows("Next agent that needs you"), "nobody is");
     window.room().agents[0].position = Vec2::new(-4_000.0, 0.0);
-    window.room().agents[0].state = State::Waiting;
+    window.room().agents[0].state = State::Reading;
     window.room().agents[1].state = State::Error;
     window.0.run_steps(2);
-    window.0.get_by_label("Show busy agents").click();
+    window.0.get_by_label("Show active agents").click();
     window.0.run_steps(4);
     let far = window.agent("ada-1");
     assert!(window.state().view.camera.viewport.contains(far), "both are in view");
+    window.room().agents[0].state = State::Waiting;
+    window.0.run_steps(2);
     for expected in ["ada-1", "bram-1", "ada-1"] {
         window.0.get_by_label("Next agent that needs you").click();
         window.0.run_steps(4);
