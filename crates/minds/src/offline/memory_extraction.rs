@@ -17,6 +17,8 @@ use crate::mind::transcript::TOPIC;
 const MEMORIES_AT_MOST: usize = 4;
 /// A sentence with fewer words says too little to be understood by itself, and one with more says too much.
 const WORDS: std::ops::RangeInclusive<usize> = 5..=40;
+/// How many words at the start of a sentence must not point at something outside of it.
+const POINTING_WORDS: usize = 4;
 /// The kinds of memories, what is to be remembered first in front.
 const ORDER: [MemoryKind; 4] = [MemoryKind::Mistake, MemoryKind::Procedure, MemoryKind::Preference, MemoryKind::Fact];
 /// What a result of a tool begins with where it was not done.
@@ -62,7 +64,8 @@ fn kind_of(sentence: &str) -> Option<MemoryKind> {
     let words: Vec<String> = words(sentence).map(str::to_lowercase).collect();
     let is_for_now = sentence.ends_with(['?', '!']);
     // What leans on a sentence before it cannot be understood by itself.
-    let leans = words.first().is_some_and(|first| known().leaning.has(first));
+    let leans = words.first().is_some_and(|first| known().leaning.has(first))
+        || words.iter().take(POINTING_WORDS).any(|word| known().pointing.has(word));
     if is_for_now || leans || !WORDS.contains(&words.len()) {
         return None;
     }
@@ -152,6 +155,8 @@ mod tests {
             "I am going to read the board now, Bram.",
             "And there is 'The budget for the opening is 400', on the same board.",
             "It touches what stands on News: 'Somebody offers 30 chairs'.",
+            "Next to it is 'The budget for the opening is 400, and nobody has checked the figure'.",
+            "If this needs a legend, we have drawn the map wrong.",
         ]);
         assert!(found.is_empty(), "{found:?}");
     }
