@@ -1,4 +1,4 @@
-//! Which tools of MCP servers an agent may call: storing, narrowing, removing and comparing grants.
+//! Grants of MCP tools to agents: how they are stored, narrowed, removed and compared.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use super::bounds::Bounds;
 use super::servers::{Servers, entry, key_of, key_of_grant, part, prohibition};
 
 impl Authority {
-    /// Whether it may call this tool of the server of this key.
+    /// Whether this agent may call a tool of the server with this key.
     pub fn may_call(&self, key: &str, tool: &str) -> bool {
         let part = part(key, tool);
         let is_granted = self.mcp_servers.contains(key) || self.mcp_servers.contains(&part);
         is_granted && !self.mcp_not.contains(&prohibition(&part))
     }
 
-    /// Whether it covers everything that another grant allows, less what that may not.
+    /// Whether this authority covers everything that a grant allows, apart from the prohibitions in `but`.
     pub(super) fn has_grant(&self, grant: &str, but: &BTreeSet<String>) -> bool {
         let is_granted = self.mcp_servers.contains(grant) || self.mcp_servers.contains(key_of_grant(grant));
         let forbids = prohibition(grant);
@@ -22,7 +22,7 @@ impl Authority {
         is_granted && self.mcp_not.iter().filter(lacks).all(|not| but.contains(not))
     }
 
-    /// Keeps of what it may call only what these names say.
+    /// Keeps only the grants that these names stand for.
     pub(super) fn keep_servers(&mut self, only: &[String], nameable: &Servers) {
         let mut kept = BTreeSet::new();
         for (server, tool) in only.iter().filter_map(|name| entry(name)) {
@@ -39,7 +39,7 @@ impl Authority {
         self.mcp_servers = kept;
     }
 
-    /// Takes away what a name says, if it is about servers; whether it is.
+    /// Removes the grants that a name stands for. Returns false if the name does not refer to servers.
     pub(super) fn take_servers(&mut self, name: &str, nameable: &Servers) -> bool {
         if ["mcp*", "mcp__*", "mcp:*"].contains(&name.trim()) {
             self.mcp_servers.clear();
@@ -48,7 +48,7 @@ impl Authority {
         let Some((server, tool)) = entry(name) else { return false };
         let Some(key) = key_of(nameable, server) else { return true };
         match tool {
-            // Of some of its tools by their beginning it is not known which they are.
+            // With a wildcard in the tool's name, it is unknown which tools are meant.
             Some(tool) if !tool.contains('*') => {
                 let forbids = prohibition(&part(key, tool));
                 self.mcp_servers.retain(|grant| !grant.contains('/') || prohibition(grant) != forbids);
@@ -63,7 +63,7 @@ impl Authority {
 }
 
 impl Bounds {
-    /// Whether all of them may call this tool of the server of this key.
+    /// Whether all of these authorities may call this tool of the server with this key.
     pub fn may_call(&self, key: &str, tool: &str) -> bool {
         !self.all().is_empty() && self.all().iter().all(|authority| authority.may_call(key, tool))
     }

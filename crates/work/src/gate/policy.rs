@@ -1,4 +1,4 @@
-//! The section `gate` of `settings.yaml`: what the workspace allows, asks about or denies for everyone.
+//! The section `gate` of `settings.yaml`: what the workspace allows, denies or requires approval for.
 
 use bevy::ecs::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use crate::gateway::mcp::McpHints;
 use crate::workspace::SettingsSection;
 use crate::workspace::vfs::WorkspacePath;
 
-/// The kinds of touch that have a key of their own in the settings.
+/// The kinds of touch that have their own key in the settings.
 pub static SETTING_KEYS: [(TouchKind, &str); 7] = [
     (TouchKind::FILE_READ, "file_read"),
     (TouchKind::FILE_WRITE, "file_write"),
@@ -43,7 +43,7 @@ impl Rule {
         }
     }
 
-    /// What it says: what is not known is asked, unless it is a slip of `deny` or another word for it.
+    /// The verdict. An unknown word counts as `ask`, unless it is a misspelling or a synonym of `deny`.
     pub fn verdict(&self) -> Verdict {
         let word = self.0.trim().to_lowercase();
         let is_denial =
@@ -54,19 +54,19 @@ impl Rule {
     }
 }
 
-/// Where a verdict on a kind of touch comes from.
+/// The source of a verdict on a kind of touch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ruling {
-    /// From the settings.
+    /// A rule in the settings.
     Said {
-        /// The key.
+        /// The key of the setting.
         key: String,
-        /// What it says.
+        /// The value of the setting.
         word: String,
     },
-    /// From what holds by default.
+    /// The default.
     Unset {
-        /// Why.
+        /// The reason for the default.
         why: &'static str,
     },
 }
@@ -102,22 +102,22 @@ pub struct GatePolicy {
     /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. Without a rule
     /// here, anything unknown or outside the workspace needs approval.
     pub touches: BTreeMap<String, Rule>,
-    /// What is said of everything that changes something, because a part of the settings could not be understood.
+    /// The minimum verdict on all changes, because a part of the settings could not be understood.
     #[serde(skip, default = "nothing")]
     strictness: Strictness,
-    /// Paths that the command lines of MCP servers name: who writes there changes what runs.
+    /// The paths in the command lines of MCP servers, where writing changes what is run.
     #[serde(skip)]
     pub(super) server_paths: BTreeSet<String>,
 }
 
-/// What could not be understood in the settings, and what follows for everything that changes something.
+/// What could not be understood in the settings, and its effect on all changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Strictness {
-    /// No settings were read yet.
+    /// No settings have been read yet.
     Unread,
-    /// Nothing: they were read.
+    /// Everything was understood.
     Nothing,
-    /// This much.
+    /// Changes get at least this verdict.
     AtLeast(Verdict),
 }
 
@@ -152,7 +152,7 @@ impl SettingsSection for GatePolicy {
 
     fn not_understood(&mut self, unusable: Option<(&str, &Value)>) {
         let Some((key, value)) = unusable else {
-            // The last settings stay; without any, it is unknown what they would have said.
+            // The last settings stay in force. If there are none, it is unknown what they would have said.
             if self.strictness == Strictness::Unread {
                 self.strictness = Strictness::AtLeast(Verdict::Ask);
             }
@@ -163,9 +163,9 @@ impl SettingsSection for GatePolicy {
         let own = SETTING_KEYS.iter().map(|(_, own)| *own).find(|own| *own == key || slips(key, own) <= 2);
         let own = own.and_then(|own| self.rule_mut(own));
         match (own, words.as_slice()) {
-            // What allows something and cannot be understood allows nothing.
+            // An unreadable rule that would allow something has no effect.
             _ if slips(key, "allow") <= 1 => {}
-            // `deny: agents/**`, and `dney: [agents/**]`; a list of any other name may be a list of what is forbidden.
+            // `deny: agents/**` and `dney: [agents/**]` count as deny lists, and so does a list with any unknown name.
             _ if slips(key, "ask") <= 1 => self.ask.extend(words),
             (None, _) if is_list => self.deny.extend(words),
             (Some(rule), [word]) => *rule = Rule(word.clone()),
@@ -177,12 +177,12 @@ impl SettingsSection for GatePolicy {
     }
 }
 
-/// How many letters of two words differ.
+/// The edit distance between two words.
 fn slips(word: &str, other: &str) -> usize {
     strsim::osa_distance(&word.trim().to_lowercase(), other)
 }
 
-/// A value as words.
+/// Flattens a value to a list of words.
 fn string_list(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
@@ -217,7 +217,8 @@ impl GatePolicy {
         }
     }
 
-    /// What is said of a kind of touch, beyond its [rule](Self::ruling), because settings could not be understood.
+    /// The minimum verdict on a kind of touch, beyond its [rule](Self::ruling), because settings could not be
+    /// understood.
     pub fn strictness(&self, kind: &TouchKind) -> Verdict {
         match self.strictness {
             Strictness::AtLeast(verdict) if kind.defaults().changes => verdict,
@@ -225,7 +226,7 @@ impl GatePolicy {
         }
     }
 
-    /// The rule of the kinds that have a key of their own.
+    /// The rule of a kind that has its own key in the settings.
     fn own_rule(&self, kind: &TouchKind) -> Option<(&'static str, &Rule)> {
         let (key, rule) = match kind.as_str() {
             "file.read" | "file.find" => ("file_read", &self.file_read),
@@ -240,8 +241,7 @@ impl GatePolicy {
         Some((key, rule))
     }
 
-    /// What is said of a kind of touch, and why: the strictest of what the settings say of it, else what holds by
-    /// default.
+    /// The verdict on a kind of touch and its source: the strictest rule in the settings, otherwise the default.
     pub fn ruling(&self, kind: &TouchKind) -> (Verdict, Ruling) {
         let listed = self.touches.iter().filter(|(name, _)| TouchKind::new(name) == *kind);
         let said = self.own_rule(kind).into_iter().chain(listed.map(|(name, rule)| (name.as_str(), rule)));
@@ -251,7 +251,7 @@ impl GatePolicy {
         }
     }
 
-    /// What is said of a call of an MCP server, and why: a rule of `mcp`, else what is said of all such calls.
+    /// The verdict on a call of an MCP server and its source: a rule of `mcp`, otherwise the rule for all such calls.
     pub fn ruling_of_call(&self, call: (&str, &str), hints: McpHints) -> (Verdict, Ruling) {
         let rules = self.mcp.iter().map(|(text, rule)| (text.as_str(), rule.verdict()));
         match servers::ruling(rules, call, hints) {
@@ -263,8 +263,8 @@ impl GatePolicy {
         }
     }
 
-    /// What the two lists say of a change at a path, with the glob that says it. Letters count alike in upper and
-    /// lower case: on many disks they name the same file. A glob that cannot be read names all that it could mean.
+    /// The verdict of the `ask` and `deny` lists on a change at this path, and the glob that matches. Matching ignores
+    /// case, because many file systems do. An unreadable glob matches everything that it could mean.
     pub fn at_path(&self, path: &WorkspacePath) -> Option<(Verdict, &str)> {
         let folded = folded(path.as_str());
         let named = |list: &'_ [String]| list.iter().position(|text| globs::any_matches(&globs::limit(text), &folded));
@@ -274,12 +274,12 @@ impl GatePolicy {
         named(&self.ask).map(|at| (Verdict::Ask, self.ask[at].as_str()))
     }
 
-    /// The rules of what a person allowed this profile for good.
+    /// The permanent permissions of this profile, as rules.
     pub fn allowed_to(&self, profile: &str) -> Vec<String> {
         self.allow.get(profile).cloned().unwrap_or_default()
     }
 
-    /// What is wrong with it.
+    /// The problems of the policy.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let place = "settings.yaml";

@@ -1,4 +1,4 @@
-//! Budgets by whom they apply to, what a person stops and pauses, and when a parent is told.
+//! Tests of caps by scope, of stopping and pausing by a person, and of reports to parents.
 
 use super::activation::{CapWait, Phase};
 use super::core::NoReply;
@@ -35,7 +35,7 @@ fn a_cap_of_one_agent_or_activation_ends_that_work_and_no_other() {
         let greedy = bench.spawn(root, "greedy", "a lot").expect("it should be permitted");
         let modest = bench.spawn(root, "modest", "a little").expect("it should be permitted");
         bench.say(root, "I wait.", &[]);
-        // Of an hour's budgets, those that no waiting helps against.
+        // Hourly caps for which waiting does not help.
         bench.fail(greedy, over(scope, None));
         let limited = Ending::Aborted { why: "the cap is reached".into(), by_person: false };
         assert_eq!((bench.ending(greedy), bench.ending(greedy).word()), (&limited, "limited"), "{scope:?}");
@@ -142,7 +142,7 @@ fn equal_words_about_other_work_are_no_loop() {
 
 #[test]
 fn what_a_person_stopped_stays_stopped_when_its_children_report() {
-    // While it was working, and while it only waited for them.
+    // Once while it is working, and once while it is only waiting for its children.
     for waits in [false, true] {
         let mut bench = Bench::new();
         let root = bench.start("boss", "go");

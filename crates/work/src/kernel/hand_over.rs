@@ -1,5 +1,5 @@
-//! Tasks that agents hand over to each other: depth, number, no circles, deadlines in turns, and the check of the
-//! result's format. Pure.
+//! Rules for tasks that agents delegate to each other: depth, number, no cycles, deadlines in turns, and the check of
+//! the result's format. Pure.
 
 use super::activation::{Origin, RunNode};
 use super::core::{Kernel, NewWork, asking};
@@ -12,19 +12,19 @@ use crate::mind::Ending;
 use crate::mind::headings::HANDED_OVER;
 use crate::tools::Terms;
 
-/// What to do with work whose agent concluded with a result.
+/// The verdict on the final text of a piece of work.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Judged {
-    /// It is over.
+    /// The result is valid, and the work ends.
     Fits,
-    /// It is asked once more, with these words.
+    /// The result is invalid; the agent gets this message and tries once more.
     Again(String),
-    /// It failed, because of this.
+    /// The result is invalid again, and the work fails for this reason.
     Unfit(String),
 }
 
-/// The whole of what an agent gets that is handed a task over, as the first message of its work: a note of the room says
-/// whose task it is, on which terms, and who gets the result.
+/// Returns the first message of delegated work: the task, followed by a note that says who delegated it, on which
+/// terms, and who receives the result.
 pub fn task_and_terms(by: &str, task: &str, terms: &Terms) -> String {
     let told = terms.describe("Finish within", "Your final answer is the result. It must be");
     let result = if terms.expected.is_some() { "" } else { "\nYour final answer is the result." };
@@ -32,13 +32,13 @@ pub fn task_and_terms(by: &str, task: &str, terms: &Terms) -> String {
     format!("{task}\n\n{HANDED_OVER}{by}, who receives your result.{told}{result}")
 }
 
-/// What is said in the last turn that there is.
+/// The message in the last turn before the deadline.
 fn last_turn(of: u32) -> String {
     format!("This is the last of your {of} turns for this task: give your result now, even if it is incomplete.")
 }
 
 impl Kernel {
-    /// Whether work may hand a task over to this agent; if so, how deep that will be.
+    /// Checks whether work may delegate a task to this agent. Returns the depth of the delegated work.
     pub fn may_hand_over(
         &self,
         from: ActivationKey,
@@ -55,8 +55,8 @@ impl Kernel {
         self.may_spawn(from, agent, task, settings)
     }
 
-    /// Queues a handed-over task whose rights are limited to those of `starters`, and returns its depth. `task` is its
-    /// title; the work contains the complete message for the agent.
+    /// Queues a delegated task with authority limited to that of `starters`. Returns its depth. `task` is the task
+    /// itself; the input of `work` is the complete message for the agent.
     pub fn hand_over(
         &mut self,
         from: ActivationKey,
@@ -79,8 +79,8 @@ impl Kernel {
         Ok(depth)
     }
 
-    /// The agent to which the next agent of a thread hands over: the one that handed over its task, as long as its
-    /// result is awaited, or the one whose result it continues with.
+    /// The agent whose place the next agent of a thread walks to: the one that delegated the task, as long as it
+    /// awaits the result, or the one whose result the work continues with.
     pub(super) fn giver(&self, thread: ActivationKey) -> Option<&Id> {
         let thread = self.thread(thread)?;
         match thread.handed {
@@ -94,14 +94,15 @@ impl Kernel {
         Some((self.threads.get(&one.thread)?.handed.as_deref()?, one.turn))
     }
 
-    /// Turns that are left of those in which handed over work is to be done.
+    /// The remaining turns and the total turns before the deadline of delegated work.
     fn turns_left(&self, key: ActivationKey) -> Option<(u32, u32)> {
         let (handed, turn) = self.handed(key)?;
         let most = handed.terms.deadline_turns?;
         Some((most.saturating_sub(handed.turns.saturating_add(turn)), most))
     }
 
-    /// Checks the deadline before a request: whether the work may continue. The agent is warned in its last turn.
+    /// Checks the deadline before a model request. Returns false, and ends the work, if it has passed. Warns the agent
+    /// in its last turn.
     pub(super) fn is_in_time(&mut self, key: ActivationKey) -> bool {
         match self.turns_left(key) {
             Some((0, most)) => {
@@ -124,8 +125,8 @@ impl Kernel {
         }
     }
 
-    /// Whether what an agent concluded with is what was asked for. Where it waits for agents that it started, that is
-    /// not its result.
+    /// Checks whether the final text of an agent has the requested format. The text is not the result yet if the agent
+    /// is waiting for its children.
     pub(super) fn judged(&mut self, key: ActivationKey, said: &str) -> Judged {
         let Some((handed, _)) = self.handed(key) else { return Judged::Fits };
         let Some(expected) = handed.terms.expected.as_ref().filter(|expected| expected.is_checked()) else {

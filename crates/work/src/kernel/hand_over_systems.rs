@@ -1,4 +1,4 @@
-//! The systems for tasks that agents hand over to each other: who is meant, and what is told.
+//! Delegates tasks in the room: finds the agent that is named, and queues the task.
 
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
@@ -15,12 +15,12 @@ use crate::log::events::TaskPriority;
 use crate::tools::result_text::{self, HandedOver};
 use crate::tools::{Terms, started};
 
-/// How many agents are suggested if one does not exist.
+/// The maximum number of agents suggested if a name is unknown.
 const AGENTS_NAMED: usize = 20;
 
 impl RoomAccess<'_, '_> {
-    /// The agent in the room that is meant by a name, and the profile that it runs: by its id, its name, or the name of
-    /// its file. The error is the result for the model.
+    /// The agent in the room with this id, name or file name, and its profile. The error is the result text for the
+    /// model.
     pub(super) fn here(&self, one: &Activation, name: &str) -> Result<(Id, Id), String> {
         let name = name.trim().trim_start_matches('@');
         let all = || self.roster.iter().filter_map(|(_, entity)| Some(self.agents.get(entity).ok()?.0));
@@ -47,7 +47,7 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    /// Queues a task for an agent in the room. Returns the answer to the one who hands it over.
+    /// Queues a task for an agent in the room. Returns the result of the delegating call.
     pub(super) fn hand_over(
         &mut self,
         kernel: &mut Kernel,

@@ -1,4 +1,4 @@
-//! Tasks that are handed over: they come back once, in the requested form, in time, and never in a circle.
+//! Tests of delegated tasks: results are returned once, in the requested format and in time, and never in a cycle.
 
 use super::core::NewWork;
 use super::guards::Refusal;

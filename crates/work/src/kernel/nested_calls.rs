@@ -1,6 +1,6 @@
-//! Calls made by the code of a tool: a tool defined by an agent's document reads a file, writes one or requests an
-//! address with a call of its agent, which is checked, approved, recorded and executed like any other. The model never
-//! sees it; the code gets its result.
+//! Nested calls, which the code of a tool makes: a tool defined in an agent's document reads or writes a file or
+//! requests an address. Nested calls are checked, approved, recorded and executed like other calls of the agent. Their
+//! results are returned to the code, and the model does not see them.
 
 use super::access::RoomAccess;
 use super::activation::{Activation, Call, CallProgress, ParentCall, Phase};
@@ -10,21 +10,22 @@ use crate::base::{ActivationKey, Seq};
 use crate::mind::{CallEnd, ToolCall};
 use crate::tools::{CallAnswer, CallAnswered, OrderKey};
 
-/// How many bytes of a call's result are kept for a room that is reopened while the code is running.
+/// The maximum size in bytes of a nested call's result that is stored in case the room is reopened while the code is
+/// running.
 const ANSWER_BYTES_KEPT: usize = 64 * 1024;
 
-/// What becomes of a call that code wants made.
+/// How to handle a nested call.
 enum CallReuse {
-    /// It is made.
+    /// The call was queued.
     New,
-    /// It is running already.
+    /// The call is already queued or running.
     UnderWay,
-    /// It was made before the room was opened again.
+    /// The call was made before the room was reopened; contains its answer.
     Before(CallAnswer),
 }
 
 impl Activation {
-    /// The cause of a call of the current turn: the call whose code requested it, or whatever started the work.
+    /// The log record that caused a call: the call whose code made it, or the cause of the work.
     pub(super) fn cause_of(&self, call: &Call) -> Seq {
         let Phase::Calling { calls } = &self.phase else { return self.cause };
         let whole = call.within.as_ref().and_then(|within| calls.get(within.call));
@@ -33,8 +34,8 @@ impl Activation {
 }
 
 impl Kernel {
-    /// Queues a call after those of the turn. Code that starts over in a reopened room requests the same calls with the
-    /// same numbers: none is made twice.
+    /// Queues a nested call. Code that is restarted in a reopened room makes the same calls with the same numbers, and
+    /// none of them is executed twice.
     fn call_within(&mut self, (key, turn, index): CallAt, number: u64, wanted: &ToolCall) -> Option<CallReuse> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
@@ -58,7 +59,7 @@ impl Kernel {
         Some(CallReuse::New)
     }
 
-    /// The code of a call has ended: its remaining calls are not made.
+    /// Closes the unanswered nested calls of a call whose code has ended.
     pub(super) fn close_within(&mut self, key: ActivationKey, index: usize) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         let Phase::Calling { calls } = &mut activation.phase else { return };
@@ -73,8 +74,7 @@ impl Kernel {
         }
     }
 
-    /// Records the result of a call that code requested, before it is answered: the operation of that code, and its
-    /// number.
+    /// Stores the answer of a nested call. Returns the order of the parent call and the number of the nested call.
     fn note_within(&mut self, (key, turn, index): CallAt, answer: &CallAnswer) -> Option<(OrderKey, u64)> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
@@ -87,7 +87,7 @@ impl Kernel {
 }
 
 impl RoomAccess<'_, '_> {
-    /// The code of a call that is being carried out wants another one made.
+    /// Handles a request of a running call's code to make a nested call.
     pub(super) fn call_for_code(
         &mut self,
         kernel: &mut Kernel,
@@ -101,7 +101,7 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    /// Tells code the result of a call that it requested, if this is one.
+    /// Delivers the answer of a nested call to the code that made it. Does nothing for other calls.
     pub(super) fn answer_code(&mut self, kernel: &mut Kernel, at: CallAt, answer: CallAnswer) {
         if let Some((key, number)) = kernel.note_within(at, &answer) {
             self.call_answers.write(CallAnswered { key, number, answer });
@@ -122,7 +122,7 @@ mod tests {
         ToolCall::new("", "read_text", json!({ "path": path }))
     }
 
-    /// A call that is being carried out, with the order that it gave.
+    /// Starts a tool call that is being executed, and returns it with its order.
     fn at_work(bench: &mut Bench) -> (CallAt, OrderKey) {
         let key = bench.start("ada", "x");
         bench.say(key, "", &["report"]);

@@ -1,4 +1,4 @@
-//! Which MCP servers work needs, and which work waits until they report whether they are available.
+//! Determines which MCP servers are needed for work, and which work waits for servers to connect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,21 +9,21 @@ use super::core::Kernel;
 use crate::base::{ActivationKey, AgentKey, Id};
 use crate::gateway::McpWanted;
 
-/// The servers that work needs, as last computed. Recomputed only if something relevant changed. Not saved.
+/// The servers needed for work, as last computed. They are recomputed only after a relevant change, and not saved.
 #[derive(Default)]
 pub(super) struct ServersNeeded {
-    /// The work that was looked at, each with how many tools it was lent.
+    /// The work considered, with its number of lent tools.
     work: Vec<(ActivationKey, usize)>,
     /// The servers that it needs.
     wanted: BTreeSet<Id>,
-    /// The work that waits, with the names of the servers for which it does.
+    /// The waiting work, with the names of the servers that it waits for.
     waiting: BTreeMap<ActivationKey, Vec<String>>,
-    /// The work that was reported as waiting.
+    /// The work that was already reported as waiting.
     told: BTreeSet<ActivationKey>,
 }
 
 impl ServersNeeded {
-    /// Notes the work that there is now; whether it is other work than before.
+    /// Stores the current work. Returns whether it changed.
     fn note_work(&mut self, work: Vec<(ActivationKey, usize)>) -> bool {
         let is_other = self.work != work;
         self.work = work;
@@ -32,7 +32,7 @@ impl ServersNeeded {
 }
 
 impl RoomAccess<'_, '_> {
-    /// Reports which servers work needs, if that has changed, and returns the agents whose work waits for one of them.
+    /// Requests the servers that work needs, if they changed. Returns the agents whose work waits for a server.
     pub(super) fn servers_needed(&mut self, kernel: &Kernel, known: &mut ServersNeeded) -> BTreeSet<AgentKey> {
         if self.servers.written().is_empty() && self.servers.wanted().is_empty() {
             return BTreeSet::new();
@@ -57,7 +57,7 @@ impl RoomAccess<'_, '_> {
         held
     }
 
-    /// Works out which servers each piece of work needs, and which of them have not said yet whether they are there.
+    /// Computes which servers each piece of work needs, and which of them are not connected yet.
     fn look_at_servers(&self, kernel: &Kernel, known: &mut ServersNeeded) {
         known.wanted.clear();
         known.waiting.clear();

@@ -1,8 +1,8 @@
-//! Sessions that a person edits or starts in their files: the edits are applied, and the agent is activated if its last
-//! message asks for a reply. Pure except for logging at the end.
+//! Applies session files that a person edited or created, and activates the agent if the last message asks for a
+//! reply. Pure, except for the last part, which accesses the room.
 //!
-//! A changed message applies from the next request on, even in the middle of a turn. Inserted or removed messages apply
-//! as soon as no turn is running; until then the text waits.
+//! A changed message applies from the next request on, even in the middle of a turn. Inserted and removed messages
+//! apply once no turn is running; until then the edit waits.
 
 use bevy::ecs::message::Message;
 
@@ -20,43 +20,43 @@ use crate::log::events;
 use crate::mind::{PromptMessage, Role, ToolCall};
 use crate::workspace::session_files::{MergedMessage, MessageRole, SessionCall, SessionMessage, SessionText, merge};
 
-/// A session as a person wants it. Send it in `Ingest`, once the kernel accepts it ([`Kernel::takes_session`]).
+/// A session as edited by a person. Send it in `Ingest` once the kernel accepts it ([`Kernel::takes_session`]).
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct SessionTaken {
-    /// The session, where the room knows it; else it begins anew.
+    /// The thread of the session; `None` for a new session.
     pub thread: Option<ActivationKey>,
-    /// Its file, where that is not the usual one of its thread.
+    /// The path of the session file, if it is not the default path of the thread.
     pub path: Option<String>,
-    /// The agent, by id.
+    /// The id of the agent.
     pub agent: Id,
-    /// The profile that the agent runs.
+    /// The id of the profile that the agent uses.
     pub profile: Id,
-    /// What the file says.
+    /// The content of the file.
     pub session: SessionText,
-    /// What the room wrote there last, where it does not know the session itself any more.
+    /// The content that the room last wrote to the file, for sessions that the kernel no longer knows.
     pub ours: Option<SessionText>,
-    /// Whether it takes the place of everything that was said, whoever said it.
+    /// Whether the text replaces the whole session, including messages that the person did not write.
     pub replaces: bool,
-    /// The file's text, by hash: that one may be written over.
+    /// Hash of the file's text, which may be overwritten.
     pub over: u64,
-    /// Whose it is, as the log says it.
+    /// The author of the edit, as recorded in the log.
     pub by: Id,
-    /// The record that it comes from.
+    /// The log record that caused the edit.
     pub cause: Seq,
 }
 
-/// What to do with a session's text.
+/// What to do with the text of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SessionTake {
-    /// It says nothing new.
+    /// The text contains no change.
     Nothing,
-    /// It can be applied now.
+    /// The text can be applied now.
     Now,
-    /// It is to be tried again when the current turn is over, or when there is room for more work.
+    /// Try again when the current turn has ended, or when there is room for more work.
     Later,
 }
 
-/// Whether nothing may be inserted or removed: a model is being called, or its calls are being executed.
+/// Whether no message can be inserted or removed because a model is being called or its tool calls are being executed.
 fn is_in_turn(one: &Activation) -> bool {
     matches!(one.phase, Phase::Asking | Phase::Calling { .. })
 }
@@ -68,7 +68,7 @@ fn result_of(progress: &mut CallProgress) -> Option<&mut String> {
     }
 }
 
-/// A message as a file has it.
+/// Converts a message to its form in session files.
 pub fn file_message(message: &PromptMessage) -> SessionMessage {
     SessionMessage {
         role: match message.role {
@@ -86,7 +86,7 @@ pub fn file_message(message: &PromptMessage) -> SessionMessage {
     }
 }
 
-/// A message of a file as a model is asked with it.
+/// Converts a message of a session file to its form in prompts.
 pub fn prompt_message(message: &SessionMessage) -> PromptMessage {
     let calls = message.tool_calls.iter();
     let role = match message.role {
@@ -105,15 +105,15 @@ fn prompt_messages(session: &SessionText) -> Vec<PromptMessage> {
     session.messages.iter().map(prompt_message).collect()
 }
 
-/// The effect of a text on a session that the room knows.
+/// The changes that a text makes to a known session.
 struct Edit {
-    /// Each message with the place of the room's that it was.
+    /// The merged messages, each with its index in the room's session.
     messages: Vec<(PromptMessage, Option<usize>)>,
-    /// What the person added.
+    /// The messages that the person appended.
     new: Vec<String>,
     is_rebuilt: bool,
     is_edited: bool,
-    /// Whether the person's own last message asks for a reply.
+    /// Whether the last message is the person's and asks for a reply.
     asks: bool,
 }
 
@@ -134,7 +134,7 @@ impl Edit {
         let last_is_guidance = theirs.last().is_some_and(|last| last.role == MessageRole::System);
         let mut new: Vec<String> = merged.new.iter().map(|their| theirs[*their].content.clone()).collect();
         if last_is_guidance || replaces {
-            // It is read with the next request, and causes none itself.
+            // Guidance is read with the next request, and does not cause one.
             messages.extend(new.drain(..).map(|text| (PromptMessage::plain(Role::User, text), None)));
         }
         let is_changed = merged.is_rebuilt || merged.is_edited || !merged.new.is_empty();
@@ -145,7 +145,7 @@ impl Edit {
         Self { messages, new, is_rebuilt: merged.is_rebuilt, is_edited: merged.is_edited || is_changed, asks }
     }
 
-    /// Whether the room has said more than the text has.
+    /// Whether the session has more messages than the text.
     fn is_behind(&self, taken: &SessionText) -> bool {
         self.messages.len() + self.new.len() > taken.messages.len()
     }
@@ -155,7 +155,7 @@ impl Edit {
     }
 }
 
-/// Messages in which every call is directly followed by its result: an unknown result is marked as such.
+/// Reorders messages such that each call is followed by its result, and adds placeholders for missing results.
 fn closed(messages: Vec<(PromptMessage, Option<usize>)>) -> Vec<(PromptMessage, Option<usize>)> {
     let mut closed: Vec<(PromptMessage, Option<usize>)> = Vec::with_capacity(messages.len());
     let mut rest: std::collections::VecDeque<_> = messages.into();
@@ -172,7 +172,7 @@ fn closed(messages: Vec<(PromptMessage, Option<usize>)>) -> Vec<(PromptMessage, 
 }
 
 impl Kernel {
-    /// What is to be done about the text of a session.
+    /// Decides what to do with the text of a session.
     pub fn takes_session(&self, taken: &SessionTaken, settings: &KernelSettings) -> SessionTake {
         let is_full = self.activations.len() >= settings.activations_at_most as usize;
         let Some(key) = taken.thread else {
@@ -203,7 +203,7 @@ impl Kernel {
         }
     }
 
-    /// Whether a turn of a session goes on, in words for whoever has to wait for that.
+    /// Describes the running turn of a session, for messages to whoever has to wait for it.
     pub fn turn_of(&self, key: ActivationKey) -> Option<&'static str> {
         let one = self.activations.get(&self.threads.get(&key)?.live?)?;
         match one.phase {
@@ -214,8 +214,8 @@ impl Kernel {
         }
     }
 
-    /// Applies a text of a session: returns what its agent is to be asked, if it has to be activated, and whether the
-    /// file is to be written although nothing is running in it. `key` names that piece of work.
+    /// Applies the text of a session. Returns the input of the new activation `key`, if the agent has to be activated,
+    /// and whether the file has to be saved although no work is running.
     fn take_session(
         &mut self,
         taken: &SessionTaken,
@@ -259,7 +259,7 @@ impl Kernel {
             one.messages = messages.into_iter().map(|(message, _)| message).collect();
             self.renote(thread, &places, now);
         } else {
-            // The session is followed by the results of the current turn, then by what waits to be read.
+            // The file lists the session first, then the results of the current turn, then unread messages.
             let results: Vec<&mut String> = match &mut one.phase {
                 Phase::Calling { calls } => {
                     let asked = calls.iter_mut().filter(|call| call.within.is_none());
@@ -314,7 +314,7 @@ impl Kernel {
         Some(input)
     }
 
-    /// What is known of messages goes with them.
+    /// Moves the notes of messages to the messages' new places.
     fn renote(&mut self, key: ActivationKey, places: &[Option<usize>], now: u64) {
         let Some(thread) = self.threads.get_mut(&key) else { return };
         let notes = std::mem::take(&mut thread.notes);
@@ -328,7 +328,7 @@ impl Kernel {
 }
 
 impl RoomAccess<'_, '_> {
-    /// Takes in a session that a person wrote.
+    /// Applies a session that a person edited.
     pub(super) fn take_session(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, taken: &SessionTaken) {
         let key = kernel.next_key(self.run());
         let taken = &match taken.thread.filter(|thread| kernel.thread(*thread).is_some()) {
@@ -337,7 +337,7 @@ impl RoomAccess<'_, '_> {
         };
         let (text, is_behind) = kernel.take_session(taken, (key, self.clock.tick(), taken.cause));
         let Some(text) = text else {
-            // A person's text is in the file already, unless there is more to say.
+            // The person's text is in the file already; it is saved only if the session contains more.
             let resting = taken.thread.and_then(|key| Some((key, kernel.thread(key)?)));
             if let Some((key, thread)) = resting.filter(|(_, thread)| is_behind && thread.live.is_none()) {
                 self.write_resting(key, thread, kernel.may_sleep(key));
@@ -364,7 +364,7 @@ impl RoomAccess<'_, '_> {
         kernel.note_queued(key, record);
     }
 
-    /// A session that the room does not know, or not any more: it becomes one now, without messages.
+    /// Creates the thread of an unknown session, without an activation.
     fn begin_session(&self, kernel: &mut Kernel, taken: &SessionTaken, new: ActivationKey) -> ActivationKey {
         let key = taken.thread.or(taken.session.thread.filter(|_| taken.path.is_none())).unwrap_or(new);
         let work = NewWork {

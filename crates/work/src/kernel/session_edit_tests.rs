@@ -1,4 +1,4 @@
-//! What a person writes into a session reaches its agent, whatever the session is doing.
+//! Tests that a person's edits to a session reach the agent, whatever the session is doing.
 
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn taken(thread: ActivationKey, messages: Vec<SessionMessage>, written: usize) -
     }
 }
 
-/// What the session contains now.
+/// The current messages of the session.
 fn said(kernel: &Kernel, key: ActivationKey) -> Vec<PromptMessage> {
     let thread = kernel.thread(key).expect("it is known");
     let live = thread.live.and_then(|live| kernel.activation(live));
@@ -54,7 +54,7 @@ fn a_message_for_an_agent_at_rest_wakes_it_with_its_session() {
     assert_eq!((asked.as_deref(), is_behind), (Some("More"), false));
     assert_eq!(texts(&bench.kernel, key)[1..], ["Done.", "More"]);
     assert_eq!(bench.kernel.thread(key).map(|thread| (thread.live, thread.file.over)), Some((Some(GIVEN), Some(7))));
-    // The same text once more is nothing new.
+    // The same text again contains no change.
     assert_eq!(bench.kernel.takes_session(&edit, &bench.settings), SessionTake::Nothing);
     // Guidance does not ask for a reply.
     let mut bench = Bench::new();
@@ -79,7 +79,7 @@ fn in_the_middle_of_a_turn_words_count_and_the_order_of_messages_waits() {
     bench.kernel.take_session(&edit, (GIVEN, 9, Seq(1)));
     let one = bench.kernel.activation(key).expect("it should continue");
     assert_eq!((one.messages[0].text.as_str(), one.mail.len()), ("Write in verse", 1));
-    // A message before the others waits until the turn is over.
+    // A message inserted before the others waits until the turn is over.
     let mut put_in = file(&bench.kernel, key);
     put_in.insert(0, SessionMessage::words(MessageRole::User, "Before all"));
     let edit = taken(key, put_in, 2);
@@ -131,7 +131,7 @@ proptest! {
                 for one in &messages {
                     prop_assert!(said.contains(&one.content), "{} is lost in {:?}", one.content, said);
                 }
-                // What the room said and the person had not seen is kept, too.
+                // Messages from the room that the person had not seen are kept too.
                 for one in before.iter().skip(edit.session.written.unwrap_or(0)) {
                     prop_assert!(said.contains(&one.content), "{} is lost in {:?}", one.content, said);
                 }

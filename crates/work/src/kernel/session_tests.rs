@@ -1,4 +1,4 @@
-//! Session files: their heads, in this version and in older ones.
+//! Tests of session files and their heads in this and older versions.
 
 use super::*;
 

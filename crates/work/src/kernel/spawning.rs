@@ -1,4 +1,4 @@
-//! Starting agents and waking parents in the room: who is added where, and what is told.
+//! Starts agents in the room and delivers signals to parents.
 
 use bevy::math::Vec2;
 
@@ -16,28 +16,28 @@ use crate::log::{EventDraft, events};
 use crate::tools::{Terms, file_name, result_text, started};
 use crate::workspace::vfs::FileFailure;
 
-/// How far beside its starter an agent appears.
+/// The distance between a new agent and the agent that started it, in world units.
 const BESIDE_UNITS: f32 = 50.0;
-/// How far from its starter an agent has its place.
+/// The distance between a new agent's place and the agent that started it, in world units.
 const PLACE_UNITS: f32 = 150.0;
-/// How many agents are suggested if one does not exist.
+/// The maximum number of agents suggested if a name is unknown.
 const AGENTS_NAMED: usize = 20;
 
 /// An agent to be started.
 pub(super) struct Child<'a> {
-    /// The file that defines it.
+    /// The path of the file that defines the agent.
     pub(super) path: &'a str,
-    /// Its id in the room.
+    /// The id of the agent.
     pub(super) agent: Id,
-    /// What it runs.
+    /// The id of its profile.
     pub(super) profile: Id,
-    /// What it is to do.
+    /// The task text.
     pub(super) task: &'a str,
-    /// Whether its file was written for it.
+    /// Whether the file was written to start this agent.
     pub(super) is_new: bool,
 }
 
-/// The record of work that a piece of work gives to an agent.
+/// The log event of work that an activation gives to an agent.
 pub(super) fn given_by(one: &Activation, task: &str, profile: &Id, depth: u32) -> events::Activation {
     events::Activation {
         task: task.to_owned(),
@@ -50,13 +50,13 @@ pub(super) fn given_by(one: &Activation, task: &str, profile: &Id, depth: u32) -
 }
 
 impl RoomAccess<'_, '_> {
-    /// The id of the agent that a file with this text starts.
+    /// The id of the agent that this file defines.
     pub(super) fn child_of(&self, path: &str, content: &str) -> Id {
         let read = crate::agent::formats::format_of(path).map(|format| (format.read)(path, content).profile.id);
         read.unwrap_or_else(|| path.into())
     }
 
-    /// Queues work for an agent that this work starts, and adds it to the room if necessary.
+    /// Queues work for an agent started by this work, and adds the agent to the room if necessary.
     pub(super) fn spawn(
         &mut self,
         kernel: &mut Kernel,
@@ -102,8 +102,8 @@ impl RoomAccess<'_, '_> {
         result_text::spawned(path, &outcome)
     }
 
-    /// The agent that a name means, and its profile: one in the room, by its id or its profile's, otherwise a profile
-    /// that is added to the room for it. Never the starting agent itself, unless that is named.
+    /// The agent and profile with this name: an agent in the room, by its id or profile, otherwise a profile that is
+    /// to be added to the room. It is the starting agent itself only if named by id.
     pub(super) fn startable(&self, one: &Activation, name: &str) -> Option<(Id, Id)> {
         if let Some(agent) = self.agent(name.trim()) {
             return Some((agent.id.clone(), agent.profile.clone()));
@@ -118,7 +118,7 @@ impl RoomAccess<'_, '_> {
         Some((first.unwrap_or_else(|| profile.clone()), profile))
     }
 
-    /// What is said where no agent is meant by a name.
+    /// The result text for an unknown agent name, with suggestions.
     pub(super) fn no_such_agent(&self, one: &Activation, name: &str) -> String {
         let mut there: Vec<String> = self.profiles.ids().map(ToString::to_string).collect();
         let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
@@ -128,7 +128,7 @@ impl RoomAccess<'_, '_> {
         result_text::spawned(name, &result_text::Spawned::Unknown { there }).words
     }
 
-    /// A started agent appears beside its starter and has its place nearby.
+    /// Adds a started agent to the room beside the agent that started it.
     fn bring_in(&self, outbox: &mut Outbox, one: &Activation, (child, profile): (&Id, &Id), number: u32) {
         if self.roster.key(child).is_some() {
             return;
@@ -136,7 +136,7 @@ impl RoomAccess<'_, '_> {
         let entity = one.agent_key.and_then(|agent| self.roster.entity(agent));
         let here = entity.and_then(|entity| self.agents.get(entity).ok()).and_then(|(_, position)| position);
         let here = here.map_or(Vec2::ZERO, |position| position.0);
-        // Side by side behind it, away from the boards, from the middle outwards: 0, 1, -1, 2, -2.
+        // Children are spread behind the starter, away from the boards, from the middle outwards: 0, 1, -1, 2, -2.
         let step = number.div_ceil(2) as f32 * if number % 2 == 1 { 1.0 } else { -1.0 };
         let angle = std::f32::consts::FRAC_PI_2 - step * 0.6;
         let towards = Vec2::from_angle(angle);
@@ -180,7 +180,7 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    /// The record of a signal, and before it that of work that it woke.
+    /// Records a signal, after the work that it woke.
     fn record_signal(
         &mut self,
         kernel: &mut Kernel,
@@ -210,8 +210,7 @@ impl RoomAccess<'_, '_> {
         self.log.write(draft.cause(cause));
     }
 
-    /// Tells those who started agents how their work ended, as far as all of it is over now that a piece of this
-    /// thread is.
+    /// Delivers all reports that are due now that work of this thread has ended.
     pub(super) fn report_due(&mut self, kernel: &mut Kernel, ended: ActivationKey, cause: Seq) {
         while let Some(thread) = kernel.due_report(ended) {
             let key = kernel.next_key(self.run());

@@ -1,4 +1,4 @@
-//! The systems of the kernel: they report what happened to it, and carry out its decisions.
+//! The kernel's systems, which pass events to the kernel and carry out its actions.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
@@ -24,12 +24,12 @@ use crate::schedule::{Standstill, ticks};
 use crate::simulation::{AgentState, ArrivedForWork, State, TaskCommand};
 use crate::tools::{ToolImage, ToolOutcome, ToolOutput};
 
-/// However seldom sessions are to be written, an hour is the most.
+/// The maximum interval for saving sessions, in seconds.
 const SESSION_WRITE_SECS_AT_MOST: f32 = 3_600.0;
-/// Rounds of giving out and carrying out in one tick: calls that need nobody outside follow each other at once.
+/// The maximum number of scheduling rounds per tick. Calls that need no external reply follow each other at once.
 const ROUNDS: usize = 16;
 
-/// Receives external input: tasks, decisions, answers of models, and results of tool orders.
+/// Passes external input to the kernel: tasks, decisions, replies of models, and outcomes of tool orders.
 pub(super) fn ingest(
     mut room: RoomAccess,
     mut kernel: ResMut<Kernel>,
@@ -86,7 +86,7 @@ pub(super) fn ingest(
     kernel.note_messages(now, room.now_secs());
 }
 
-/// The record of an answer; `room_bytes` is how much more the session may contain beside text.
+/// Creates the note of a reply. `room_bytes` is the remaining attachment capacity of the session.
 fn note_of(taken: &WorkTaken, room_bytes: usize) -> ReplyNote {
     let image = |image: &AgentImage| ToolImage { media_type: image.media_type.clone(), base64: image.base64.clone() };
     let images = taken.images.iter().map(image).collect();
@@ -110,7 +110,7 @@ fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
         FailureKind::RateLimited => NoReply::RateLimited { retry_after_secs: failure.retry_after_secs, why },
         FailureKind::OverBudget => {
             let cap = failure.cap.as_deref();
-            // Where it is not said which cap, it is the room's.
+            // Without a named cap, the room's cap is meant.
             let scope = cap.map_or(CapScope::Run, |cap| cap.scope);
             let wait =
                 cap.and_then(|cap| Some(CapWait { minutes: cap.wait_minutes?, is_outside: cap.waits_in_real_time }));
@@ -123,7 +123,7 @@ fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
     }
 }
 
-/// A task becomes work; a profile that no agent runs comes into the room for it.
+/// Queues a person's task. If no agent uses the profile, an agent is added to the room.
 fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, task: &TaskCommand) {
     let known = room.agent(&task.agent).map(|agent| agent.profile.clone());
     let is_defined = room.profiles.is_defined(&task.agent);
@@ -145,7 +145,7 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
         let most = room.settings.activations_at_most;
         let what = format!("the task for {} was rejected: {most} pieces of work are already waiting", task.agent);
         let remedy = "wait until one is done, or raise kernel.activations_at_most";
-        // Without an agent, so that the person who gave it is told.
+        // The warning names no agent, so that it is shown to the person who gave the task.
         room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
         return;
     }
@@ -195,7 +195,7 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
         KernelCommand::Pause => kernel.set_paused(true),
         KernelCommand::Resume => {
             kernel.set_paused(false);
-            // To ask again would only be refused again.
+            // Retrying would only exceed the cap again.
             if let Some(why) = kernel.stopped_by() {
                 let warning = Warning::new(format!("work stays stopped: {why}"));
                 room.log.write(EventDraft::of(&warning).cause(cause));
@@ -226,7 +226,7 @@ pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>
     }
 }
 
-/// Starts work and carries out its results.
+/// Schedules work and carries out the kernel's actions.
 pub(super) fn run_kernel(
     mut room: RoomAccess,
     (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),
@@ -239,7 +239,7 @@ pub(super) fn run_kernel(
         if kernel.activation(came.activation).is_some() {
             kernel.ready(came.activation, came.activity);
         } else {
-            // It was over before its agent came.
+            // The work ended before the agent arrived.
             room.release(*came);
         }
     }
@@ -270,7 +270,7 @@ pub(super) fn run_kernel(
         if effects.is_empty() {
             break;
         }
-        // Sessions are written below as they are now.
+        // Sessions are saved below with these notes.
         kernel.note_messages(now, room.now_secs());
         for effect in effects {
             has_ended |= matches!(effect, KernelAction::Release { .. });

@@ -1,4 +1,4 @@
-//! The rules of the kernel, one by one.
+//! Tests of the kernel's rules.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::mind::{CallEnd, Ending, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 use crate::tools::Terms;
 
-/// A kernel with a clock, and agents that appear at once.
+/// A kernel with a clock, in which agents join the room at once.
 pub(super) struct Bench {
     pub(super) kernel: Kernel,
     pub(super) settings: KernelSettings,
@@ -24,7 +24,7 @@ pub(super) struct Bench {
     pub(super) reports: Vec<Reported>,
 }
 
-/// The number of an agent in the room.
+/// The key of an agent in the room.
 pub(super) fn number_of(agent: &str) -> AgentKey {
     AgentKey(agent.bytes().map(u32::from).sum())
 }
@@ -83,7 +83,7 @@ impl Bench {
         Ok(told.woke)
     }
 
-    /// All awaited agents appear, all summoned ones are ready, and time advances.
+    /// Lets all awaited agents join and all called agents arrive, and advances the time.
     pub(super) fn tick(&mut self) {
         for _ in 0..3 {
             let awaited: Vec<Id> = self.kernel.awaited_agents().into_iter().collect();
@@ -106,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// As the room does when a piece of work ends.
+    /// Delivers due reports, as the room does when work ends.
     fn report(&mut self, ended: ActivationKey) {
         while let Some(thread) = self.kernel.due_report(ended) {
             let key = self.key();
@@ -115,12 +115,12 @@ impl Bench {
         }
     }
 
-    /// The work that this agent is doing.
+    /// The activation of this agent that has begun.
     pub(super) fn at_work(&self, agent: &str) -> ActivationKey {
         self.kernel.activations().find(|one| &*one.agent == agent).expect("it is at work").key
     }
 
-    /// The reports: from whom, to whom, and what.
+    /// The reports so far: sender, receiver and text.
     pub(super) fn told(&self) -> Vec<(&str, &str, &str)> {
         self.reports.iter().map(|one| (&*one.from, &*one.told.agent, one.words.as_str())).collect()
     }

@@ -1,4 +1,4 @@
-//! What counts as progress, and replies and requests that are too long.
+//! Tests of the progress rules, and of replies and requests that are too long.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::tests::Bench;
 use crate::base::ActivationKey;
 use crate::mind::{Ending, Role, ToolCall, WorkReply};
 
-/// One step: calls, each with its result and with whether a file has changed for it.
+/// Takes one step with these calls, each with its result and whether it changed a file.
 fn step(bench: &mut Bench, key: ActivationKey, calls: &[(&str, &str, bool)]) {
     let paths: Vec<&str> = calls.iter().map(|(path, ..)| *path).collect();
     bench.say(key, "", &paths);
@@ -66,7 +66,7 @@ fn to_go_back_and_forth_for_ever_is_none() {
     assert!(matches!(bench.ending(key), Ending::Aborted { why, .. } if why.contains("without progress")));
 }
 
-/// The strikes of work whose only command gives the same result this often; none if it was stopped for them.
+/// The number of strikes after a command returned the same result this often; `None` if the work was stopped.
 fn strikes_of(times: usize, is_interrupted: bool) -> Option<u32> {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");

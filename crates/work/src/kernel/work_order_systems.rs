@@ -14,7 +14,7 @@ use crate::log::events;
 use crate::tools::started;
 
 impl Kernel {
-    /// Queues what a floor above wants done: a run of its own.
+    /// Queues work that a higher floor ordered, as a run of its own.
     pub fn begin_ordered(&mut self, work: NewWork, terms: WorkTerms) {
         let key = work.key;
         self.start(work);
@@ -23,38 +23,38 @@ impl Kernel {
         }
     }
 
-    /// What the session of a piece of work is lent.
+    /// The terms of a thread's work.
     pub fn terms(&self, thread: ActivationKey) -> Option<&WorkTerms> {
         self.threads.get(&thread).map(|thread| &thread.terms)
     }
 
-    /// Whether whoever ordered the work to which a session belongs has all of it looked back at together.
+    /// Whether the work is evaluated together with the other work of its run, instead of separately.
     pub(super) fn is_part_of_more(&self, thread: ActivationKey) -> bool {
         let root = self.threads.get(&thread).and_then(|thread| self.threads.get(&thread.root));
         root.is_some_and(|root| root.terms.is_part_of_more)
     }
 
-    /// Somebody goes on with a session when its work is over: it is not forgotten before that.
+    /// Keeps a thread after its work has ended, because it will be continued.
     pub fn keep(&mut self, thread: ActivationKey) {
         if let Some(thread) = self.threads.get_mut(&thread) {
             thread.terms.is_kept = true;
         }
     }
 
-    /// Nobody goes on with a session that was kept: it is forgotten with its run.
+    /// Stops keeping a thread, so that it is removed with its run.
     pub fn let_go(&mut self, thread: ActivationKey) {
         if let Some(thread) = self.threads.get_mut(&thread) {
             thread.terms.is_kept = false;
         }
     }
 
-    /// The agents' unfinished pieces of work, for choosing which agent gets more.
+    /// The number of the agent's unfinished pieces of work, for load balancing.
     fn load(&self, agent: &Id) -> usize {
         self.activations.values().filter(|one| one.agent == *agent).count()
     }
 }
 
-/// Takes the orders of this tick.
+/// Carries out the orders of this tick.
 pub(super) fn apply_orders(
     mut room: RoomAccess,
     mut kernel: ResMut<Kernel>,
@@ -164,8 +164,8 @@ fn continue_work(
 }
 
 impl RoomAccess<'_, '_> {
-    /// The agent that is meant by a name, and the profile that it runs: one in the room by its id, one that runs the
-    /// profile of that name and has the least to do, or the profile itself, which comes into the room then.
+    /// The agent and profile that take work ordered from this name: the agent with this id, the least busy agent with
+    /// this profile, or the profile itself, which is then added to the room.
     fn worker(&self, kernel: &Kernel, name: &Id) -> Option<(Id, Id)> {
         if let Some(agent) = self.agent(name) {
             return Some((agent.id.clone(), agent.profile.clone()));
