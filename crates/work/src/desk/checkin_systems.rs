@@ -1,5 +1,5 @@
-//! The systems for planner check-ins: what is open, whether a check-in is due, and in which session the planner is
-//! asked.
+//! The systems of planner check-ins: determine what is open and whether a check-in is due, and ask the planner in its
+//! session.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -17,25 +17,25 @@ use crate::tools::PLANNER;
 use crate::workspace::layout::CHECK_IN_FILE;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
 
-/// The requester's name in the log, and the prefix of the names of its orders.
+/// The name in the log, and the prefix of the ids of its orders.
 const BY: &str = "check-in";
-/// The delay in seconds before refused work is requested again.
+/// The delay in seconds before refused work is ordered again.
 const AGAIN_SECS: u64 = 10;
-/// The source of the problems that are reported.
+/// The source name of the reported problems.
 const SOURCE: &str = "planner check-in";
 
 /// The state of check-ins. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckIns {
-    /// Since when something is open, in seconds of the room's date.
+    /// The simulated date in seconds since which something is open.
     open_since_secs: Option<i64>,
     /// The session that is kept for check-ins.
     kept: Option<ActivationKey>,
-    /// One that begins a session, until that has begun.
+    /// The check-in that is starting a session.
     ordered: Option<CheckInOrder>,
     newest: u64,
-    /// Not before this tick.
+    /// The next check-in is not ordered before this tick.
     not_before: u64,
     #[serde(skip)]
     problems: Vec<Problem>,
@@ -50,7 +50,7 @@ struct CheckInOrder {
 }
 
 impl CheckIns {
-    /// Whether a planner is about to be asked.
+    /// Whether a check-in is about to start a session.
     pub fn is_asking(&self) -> bool {
         self.ordered.is_some()
     }
@@ -76,7 +76,7 @@ pub(super) struct CheckingIn<'w, 's> {
     reports: MessageWriter<'w, ProblemReport>,
 }
 
-/// Looks once a second, and whenever the file changes, whether a check-in is due.
+/// Checks once a second, and whenever the file changes, whether a check-in is due.
 pub(super) fn check_in(
     mut own: ResMut<CheckIns>,
     mut room: CheckingIn,
@@ -99,7 +99,7 @@ pub(super) fn check_in(
     room.look(own.bypass_change_detection(), &planner, now_secs);
 }
 
-/// Hears in which session a planner is asked.
+/// Records the session that was started for a check-in.
 pub(super) fn apply_started_sessions(
     mut own: ResMut<CheckIns>,
     mut room: CheckingIn,
@@ -176,7 +176,7 @@ impl CheckingIn<'_, '_> {
         }
     }
 
-    /// What is open beside the planner's own session.
+    /// The open work, without the planner's own session.
     fn open_work(&self, own: Option<ActivationKey>) -> OpenWork {
         let others = self.kernel.activations().filter(|one| Some(one.thread) != own);
         OpenWork {
@@ -186,8 +186,7 @@ impl CheckingIn<'_, '_> {
         }
     }
 
-    /// The session in which the planner is asked: the one that the file names, otherwise the planner's live or newest
-    /// one.
+    /// The session for check-ins: the one named in the file, otherwise the planner's running or newest one.
     fn session(&self, file: Option<&CheckInFile>, planner: &Id) -> Option<ActivationKey> {
         let named = file.and_then(|file| self.kernel.session_named(file.session.as_deref()?));
         let is_usable = |key: &ActivationKey| {
@@ -224,7 +223,7 @@ impl CheckingIn<'_, '_> {
             own.ordered = Some(ordered);
             return;
         };
-        // One that was not read yet is enough.
+        // A second check-in is not needed as long as the first one is unread.
         let live = self.kernel.thread(thread).and_then(|known| self.kernel.activation(known.live?));
         if live.is_some_and(|live| live.mail.iter().any(|text| text.starts_with(CHECK_IN))) {
             return;

@@ -1,12 +1,11 @@
-//! The desk: what agents and a person exchange through files, such as tasks, and its effects.
+//! The desk: tasks, messages, approvals and sessions that agents and people exchange through files.
 //!
-//! In reading order: task files ([`crate::workspace::task_files`], and `task_cache` in the room), how a task in one is
-//! changed ([`task_edits`], and `task_writes` in the order of the requests), tasks that become work by themselves
-//! ([`task_assignments`], and `task_start` in the room), what agents write to each other and see of each other's
-//! sessions (`sessions`), what a person writes into session files ([`session_files`]), planner check-ins ([`checkins`],
-//! and `checkin_systems` in the room), heartbeats ([`heartbeats`], and `heartbeat_systems` in the room), code that
-//! extends agents ([`modules`]), and the calls of tools (`tool_calls`). Messages from and to the outside are files, too
-//! ([`streams`]), and so are approvals ([`approvals`]).
+//! In reading order: task files ([`crate::workspace::task_files`], cached by `task_cache`), edits of tasks
+//! ([`task_edits`], applied one after another by `task_writes`), tasks that start work ([`task_assignments`], and
+//! `task_start` in the room), messages between agents and what they see of each other's sessions (`sessions`), session
+//! files edited by a person ([`session_files`]), planner check-ins ([`checkins`], and `checkin_systems` in the room),
+//! heartbeats ([`heartbeats`], and `heartbeat_systems` in the room), code that extends agents ([`modules`]), and tool
+//! calls (`tool_calls`). Messages to and from the outside ([`streams`]) and approvals ([`approvals`]) are files too.
 
 pub mod approvals;
 mod checkin_systems;
@@ -51,7 +50,7 @@ use crate::tools::{AnswerOrders, DESK, ExternalResultsReceived, ToolOutcome, Too
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{FileChanged, FileWritten, ProblemReport, SceneWrite, SettingsExt};
 
-/// Adds this floor to the room.
+/// Registers the desk's settings, resources, messages and systems.
 pub fn plugin(app: &mut App) {
     app.add_plugins(approvals::plugin);
     app.add_settings::<TaskSettings>().add_settings::<InboxSettings>();
@@ -71,7 +70,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<Streams>()
         .init_resource::<SlackSending>()
         .init_resource::<SlackChannels>();
-    // Owned by floors below, which register them too.
+    // These messages are owned by lower floors, which register them too.
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
         .add_tick_message::<WorkNotice>()

@@ -16,10 +16,10 @@ use crate::tools::{DESK, DeskOrder, OrderKey, PendingToolOrders, ToolNews, ToolO
 use crate::workspace::session_files::{MessageRole, SessionMessage, SessionText, parse};
 use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
 
-/// What the names of its orders to files begin with.
+/// The prefix of the keys of its file orders.
 const ORDERS: &str = "edit-session/";
 
-/// Keeps the old text of each session that is to be edited, and edits it once that is done.
+/// Saves the old text of each session that is to be edited, and edits the session once that is done.
 pub(super) fn advance_session_edits(
     sessions: SessionsAccess,
     orders: Res<PendingToolOrders>,
@@ -58,7 +58,7 @@ pub(super) fn advance_session_edits(
             continue;
         }
         asked.insert(order.key);
-        // What is refused now needs no version.
+        // An edit that is refused now needs no version.
         match edit(&sessions, order, 0) {
             Err(why) => drop(answers.write(ToolOutcome { key: order.key, news: ToolNews::Failed { why } })),
             Ok((taken, _)) => drop(files.write(FileOrder {
@@ -79,7 +79,7 @@ fn place(sessions: &SessionsAccess, taken: &SessionTaken) -> String {
     path(&taken.agent, key, sessions.kernel.thread(key))
 }
 
-/// The meaning of an operation in the present room, and the message for its agent; or why it is refused.
+/// The edit of the session in its current state, and the result text. The error says why the edit is refused.
 fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(SessionTaken, String), String> {
     let DeskOrder::EditSession { session, content, guidance } = DeskOrder::of(order)? else {
         return Err("this does not edit a session".to_owned());
@@ -127,7 +127,7 @@ fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(S
     Ok((taken, text))
 }
 
-/// The session with one more message, in which it is guided.
+/// The session with a guidance message added.
 fn guided<'a>(
     thread: &crate::kernel::RunNode,
     mut live: impl Iterator<Item = &'a crate::kernel::Activation>,

@@ -1,4 +1,4 @@
-//! Which tasks become work.
+//! Tests of which tasks become work, and of the notices about them.
 
 use super::*;
 use crate::workspace::task_files::parse;

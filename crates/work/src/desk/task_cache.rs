@@ -1,4 +1,4 @@
-//! The task files as the room knows them, parsed once for all parts of the desk.
+//! A cache of the parsed task files, shared by all parts of the desk.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use crate::workspace::layout::{APPROVALS_FILE, is_task_file};
 use crate::workspace::task_files::{self, Status};
 use crate::workspace::{FileChanged, FileWritten, KnownFiles};
 
-/// The content of the task files, whoever changed them last: an editor, an agent, or a board of the room. Marked as
-/// changed only if a file has changed. Written by this module only; read again when a room is reopened.
+/// The task files as last changed by an editor, an agent or a board. Marked as changed only if a file has changed.
+/// Written by this module only, and read again when a room is reopened.
 #[derive(Resource, Default)]
 pub(super) struct KnownTasks {
     texts: TaskTexts,
-    /// The records of their last changes.
+    /// The log records of the last changes.
     causes: BTreeMap<String, Seq>,
     is_read: bool,
 }
 
 impl KnownTasks {
-    /// All of them, by path.
+    /// The task files by path.
     pub(super) fn texts(&self) -> &TaskTexts {
         &self.texts
     }
 
-    /// The record of the last change of a file.
+    /// The log record of a file's last change.
     pub(super) fn cause(&self, path: &str) -> Seq {
         self.causes.get(path).copied().unwrap_or(Seq(0))
     }
@@ -46,7 +46,8 @@ impl KnownTasks {
     }
 }
 
-/// Follows the files, and actions on boards: they are the causes of the work that results from a file.
+/// Updates the cache from changed files. Changes made on boards are recorded as the cause of work that results from a
+/// file.
 pub(super) fn follow(
     mut tasks: ResMut<KnownTasks>,
     known: Res<KnownFiles>,

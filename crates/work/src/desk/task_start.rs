@@ -1,4 +1,5 @@
-//! Turns tasks in files into work: who is assigned, what is ordered from the kernel, and what is written to the file.
+//! Turns tasks in files into work: assigns agents, orders the work from the kernel, and writes the results to the
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,14 +31,14 @@ use crate::workspace::ProblemReport;
 use crate::workspace::task_files::{Status, Task, lint};
 use crate::workspace::vfs::FileRights;
 
-/// The name in the log under which tasks are brought to agents.
+/// The name in the log under which tasks are given to agents.
 const DESK_NAME: &str = "tasks";
-/// What the names of its orders of work begin with.
+/// The prefix of the ids of its work orders.
 const ORDERS: &str = "task/";
-/// The delay in seconds before refused work is requested again.
+/// The delay in seconds before refused work is ordered again.
 const AGAIN_SECS: u64 = 10;
 
-/// What is touched by it.
+/// The parts of the room that task assignment reads and writes.
 #[derive(SystemParam)]
 pub(super) struct TaskContext<'w, 's> {
     tasks: Res<'w, KnownTasks>,
@@ -58,7 +59,7 @@ pub(super) struct TaskContext<'w, 's> {
     reports: MessageWriter<'w, ProblemReport>,
 }
 
-/// Checks which tasks are due, begins the work of taken ones, and closes finished ones.
+/// Assigns due tasks, orders the work of marked ones, and closes finished ones.
 pub(super) fn start_and_close_tasks(
     mut desk: TaskContext,
     mut told: Local<BTreeMap<String, Vec<Problem>>>,
@@ -69,7 +70,7 @@ pub(super) fn start_and_close_tasks(
         desk.report_problems(&mut told);
     }
     if standstill.is_some_and(|standstill| standstill.holds()) {
-        // Changes are looked at when it continues.
+        // Changes are handled when the room continues.
         desk.duties.is_looked_at &= !desk.tasks.is_changed();
         return;
     }
@@ -91,7 +92,7 @@ pub(super) fn start_and_close_tasks(
     desk.keep_sessions();
 }
 
-/// Hears which sessions messages began.
+/// Records which sessions were started by messages.
 pub(super) fn apply_started_sessions(mut hops: ResMut<Hops>, mut news: MessageReader<WorkAnswer>) {
     for news in news.read() {
         match news {
@@ -102,7 +103,7 @@ pub(super) fn apply_started_sessions(mut hops: ResMut<Hops>, mut news: MessageRe
     }
 }
 
-/// Receives the results of tasks' work.
+/// Applies the kernel's answers about the work of tasks.
 pub(super) fn apply_work_answers(
     mut duties: ResMut<TaskAssignments>,
     kernel: Res<Kernel>,
@@ -160,7 +161,7 @@ impl TaskContext<'_, '_> {
         RunTag::of(self.log.run()).to_string()
     }
 
-    /// Every name that means an agent, in small letters, with the id that work is ordered by.
+    /// All names of agents in lower case, with the ids by which work is ordered.
     fn names(&self) -> BTreeMap<String, Id> {
         let mut names: BTreeMap<String, Id> = BTreeMap::new();
         let here: Vec<&Agent> = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok()).collect();
@@ -176,7 +177,7 @@ impl TaskContext<'_, '_> {
         names
     }
 
-    /// Reports the problems of the task files, and withdraws them when they are fixed.
+    /// Reports the problems of the task files, and withdraws those that were fixed.
     fn report_problems(&mut self, told: &mut BTreeMap<String, Vec<Problem>>) {
         let names = self.names();
         let found = lint::problems_by_file(self.tasks.texts(), names.keys().cloned());
@@ -190,7 +191,7 @@ impl TaskContext<'_, '_> {
         *told = found;
     }
 
-    /// Takes the tasks that are due; their files are to say so first.
+    /// Assigns the tasks that are due, and marks them in their files.
     fn take_due(&mut self) {
         if !self.settings.begin {
             return;
@@ -206,7 +207,7 @@ impl TaskContext<'_, '_> {
         }
     }
 
-    /// Tells which tasks say that an agent has them while none does.
+    /// Reports tasks that are marked as taken but that no agent here works on.
     fn report_orphans(&mut self) {
         let names = self.names();
         let orphans = self.duties.orphans(self.tasks.texts(), &|name| names.get(&name.to_lowercase()).cloned());
@@ -233,7 +234,7 @@ impl TaskContext<'_, '_> {
         self.writes.push(&run, write);
     }
 
-    /// Orders the work of tasks that were taken according to their files.
+    /// Orders the work of tasks that are marked as taken.
     fn begin_work(&mut self) {
         let now = self.clock.tick();
         let is_due =
@@ -244,7 +245,7 @@ impl TaskContext<'_, '_> {
             let task = task_of(self.tasks.texts(), &duty.path, &duty.id).filter(|task| task.status == Status::Open);
             let words = task.and_then(|_| task_words(self.tasks.texts(), &duty));
             let Some(words) = words else {
-                // Somebody did it, or took it away.
+                // Somebody did or removed the task.
                 self.duties.give_up(duty.number);
                 continue;
             };
@@ -264,7 +265,7 @@ impl TaskContext<'_, '_> {
         }
     }
 
-    /// Closes the tasks whose work has ended, including everything that it started.
+    /// Closes the tasks whose work has ended, including all work started by it.
     fn end_work(&mut self) {
         let mut over = Vec::new();
         for duty in self.duties.iter() {
@@ -272,7 +273,7 @@ impl TaskContext<'_, '_> {
             let lost = || Outcome { status: "stopped".to_owned(), text: "its work is no longer known".to_owned() };
             let outcome = match self.kernel.thread(*thread) {
                 None => Some(last.clone().map_or_else(lost, |(_, outcome)| outcome)),
-                // What ended in this tick is reported later in it.
+                // Work that ended in this tick is reported later in the tick.
                 Some(known) => last
                     .clone()
                     .filter(|(ended, _)| known.earlier.last() == Some(ended) && self.kernel.is_over(*thread))
@@ -289,7 +290,7 @@ impl TaskContext<'_, '_> {
         }
     }
 
-    /// The closing entry in the file of a task.
+    /// The update that closes a task in its file.
     fn closing(&self, outcome: &Outcome, now: Option<Status>) -> TaskUpdate {
         let is_done = outcome.status == "completed";
         let is_skipped = now == Some(Status::Skipped);
@@ -304,7 +305,7 @@ impl TaskContext<'_, '_> {
         TaskUpdate { status, fields, ..TaskUpdate::default() }
     }
 
-    /// The first element of the room that shows this task file, by id.
+    /// The id of the first element in the room that shows this task file.
     fn board_of(&self, path: &str) -> Option<Id> {
         let mut shown = self.elements.iter().filter_map(|(_, entity)| self.things.get(entity).ok());
         let is_its = |element: &&Element| {
@@ -313,7 +314,7 @@ impl TaskContext<'_, '_> {
         shown.find(is_its).map(|element| element.id.clone())
     }
 
-    /// The agent in the room whose session has this name.
+    /// The agent in the room to which a session belongs.
     fn agent_of_session(&self, session: &str) -> Option<Id> {
         if let Some(thread) = self.kernel.session_named(session).and_then(|key| self.kernel.thread(key)) {
             return Some(thread.agent.clone());
@@ -323,7 +324,8 @@ impl TaskContext<'_, '_> {
         here.into_iter().find(|one| slug(&one.id) == agent).map(|one| one.id.clone())
     }
 
-    /// Reports the result of a task to the agent that asked for it: in that session, or, if it has ended, in a new one.
+    /// Delivers a notice to the session that requested the task, or in a new session of its agent if the session has
+    /// ended.
     fn send_notice(&mut self, told: &TaskNotice) {
         let cause = Seq(0);
         if let Some(thread) = self.kernel.session_named(&told.session) {
@@ -349,7 +351,7 @@ impl TaskContext<'_, '_> {
         }
     }
 
-    /// Keeps the sessions in which an agent waits for a task, and releases those in which none does any more.
+    /// Keeps the sessions in which an agent waits for a task, and releases all others.
     fn keep_sessions(&mut self) {
         let threads = self.duties.awaited_in().into_iter().filter_map(|session| self.kernel.session_named(session));
         let wanted: BTreeSet<ActivationKey> = threads.collect();

@@ -1,5 +1,5 @@
-//! Writes changes of task files: one change of a file after another, each based on its current text. If somebody else
-//! changed the file in the meantime, it is read and changed again.
+//! Writes edits of task files one after another, each based on the current text of the file. If the file changes in
+//! the meantime, it is read and edited again.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,32 +14,32 @@ use crate::tools::{OrderKey, PendingToolOrders, ToolNews, ToolOutcome, ToolOutpu
 use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
 use crate::workspace::{KnownFiles, SaveReport, Unsaved};
 
-/// What the names of its orders to files begin with.
+/// The prefix of the keys of its file orders.
 const ORDERS: &str = "desk/";
-/// How often a file that others keep changing is tried.
+/// The maximum number of attempts to edit a file that keeps changing.
 const TRIES: u32 = 8;
-/// How many changes may wait at the same time.
+/// The maximum number of pending edits.
 const WAITING_AT_MOST: usize = 10_000;
 
-/// Whom a change is made for.
+/// The reason for an edit, which determines who gets the result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum WriteFor {
-    /// A call of a tool.
+    /// A tool call.
     Call(OrderKey),
-    /// A task that an agent takes, by its number.
+    /// Marking the task of this assignment as taken.
     Mark(u64),
-    /// A task that is over, by its number.
+    /// Closing the task of this assignment.
     Close(u64),
 }
 
-/// How far a change is.
+/// The progress of an edit.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Stage {
     Waiting,
     Reading,
-    /// What was done on a board is on its way to the disk: until it is there, the disk says less than the room knows.
+    /// Waiting for a change made on a board to be saved. Until then, the file is older than the room's text.
     AwaitingDisk,
     Saving {
         id: String,
@@ -47,7 +47,7 @@ enum Stage {
     },
 }
 
-/// A change that is to be made.
+/// An edit of a task file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct TaskWrite {
     pub(super) path: String,
@@ -61,17 +61,17 @@ pub(super) struct TaskWrite {
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Queued {
-    /// Names its orders.
+    /// The prefix of the keys of its orders.
     key: String,
     write: TaskWrite,
     stage: Stage,
     tries: u32,
-    /// How often it waited for the disk.
+    /// How often the edit has waited for the disk.
     #[serde(default)]
     waits: u32,
 }
 
-/// The changes that are on their way, in their order. Part of the saved world.
+/// The pending edits in their order. Part of the saved world.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct TaskWrites {
@@ -80,17 +80,18 @@ pub(super) struct TaskWrites {
 }
 
 impl TaskWrites {
-    /// Whether nothing is on its way.
+    /// Whether no edits are pending.
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// Whether a call's change is on its way.
+    /// Whether the edit of this call is pending.
     pub(super) fn has_call(&self, key: OrderKey) -> bool {
         self.queue.iter().any(|queued| queued.write.made_for == WriteFor::Call(key))
     }
 
-    /// Takes up a change; whether there was room for it. `run` makes its orders' names unlike those of other runs.
+    /// Queues an edit. Returns false if the queue is full. `run` makes the keys of its orders different from those of
+    /// other runs.
     pub(super) fn push(&mut self, run: &str, write: TaskWrite) -> bool {
         if self.queue.len() >= WAITING_AT_MOST {
             return false;
@@ -119,7 +120,7 @@ impl Queued {
         format!("{}/{}/{what}", self.key, self.tries + self.waits)
     }
 
-    /// Whether an answer is to the order that it waits for.
+    /// Whether this is the key of the order that the edit waits for.
     fn waits_for(&self, key: &str) -> bool {
         let what = match self.stage {
             Stage::Waiting | Stage::AwaitingDisk => return false,
@@ -129,7 +130,8 @@ impl Queued {
         key == self.order_key(what)
     }
 
-    /// The effect of an answer: a follow-up operation, nothing for now, or its end.
+    /// Applies the outcome of an order. Returns the next order, if there is one, or the result of the edit as the
+    /// error.
     fn answered(
         &mut self,
         outcome: &FileOutcome,
@@ -188,7 +190,7 @@ impl Queued {
     }
 }
 
-/// Brings on the changes that are on their way.
+/// Applies outcomes to the pending edits, and starts edits that are due.
 pub(super) fn advance_writes(
     mut writes: ResMut<TaskWrites>,
     mut duties: ResMut<TaskAssignments>,
@@ -214,7 +216,7 @@ pub(super) fn advance_writes(
     for (path, problem) in saves.read().filter_map(|report| Some((&report.path, report.problem.as_ref()?))) {
         over.extend(not_on_disk(queue, path, problem));
     }
-    // Work that was stopped wants no more what it has not begun to write.
+    // If work was stopped, its edits that have not begun are dropped.
     queue.retain(|queued| match (&queued.stage, &queued.write.made_for) {
         (Stage::Waiting | Stage::AwaitingDisk, WriteFor::Call(key)) => under_way.get(*key).is_some(),
         _ => true,
@@ -229,10 +231,10 @@ pub(super) fn advance_writes(
     }
 }
 
-/// A change that is over, how it ended, and the hash of what the disk said then.
+/// A finished edit, its result, and the hash of the file's text at that time.
 type Ended = (TaskWrite, Result<Edited, String>, u64);
 
-/// The effect of an answer.
+/// The effect of an outcome on the pending edits.
 enum AnswerEffect {
     Nothing,
     GoesOn(Box<FileOrder>),
@@ -252,7 +254,7 @@ fn apply_outcome(
         Ok(order) => return order.map_or(AnswerEffect::Nothing, |order| AnswerEffect::GoesOn(Box::new(order))),
         Err(result) => result,
     };
-    // Where the room knows another text than the disk had, the task is looked at again.
+    // If the text on disk differs from the one known to the room, the task is checked again.
     let seen = match &outcome.result {
         Ok(FileAnswer::Text { content, .. }) => Some(content.as_str()),
         _ => text,
@@ -262,8 +264,7 @@ fn apply_outcome(
     ended.unwrap_or(AnswerEffect::Nothing)
 }
 
-/// The changes that are due: those of each file one after another; those that wait for the disk once their prerequisite
-/// is there.
+/// The orders of the edits that are due: the first edit of each file, and edits whose file has been saved meanwhile.
 fn due(queue: &mut VecDeque<Queued>, unsaved: &Unsaved) -> Vec<FileOrder> {
     let (mut busy, mut orders) = (BTreeSet::new(), Vec::new());
     for queued in queue.iter_mut() {
@@ -280,8 +281,7 @@ fn due(queue: &mut VecDeque<Queued>, unsaved: &Unsaved) -> Vec<FileOrder> {
     orders
 }
 
-/// Ends the calls that wait for one of the room's own changes to be on disk, if it cannot be saved: the agent is told
-/// why. The room's own change keeps waiting.
+/// Fails the calls that wait for a change to be saved if that is impossible. Edits by the room keep waiting.
 fn not_on_disk(queue: &mut VecDeque<Queued>, path: &str, problem: &Problem) -> Vec<Ended> {
     let is_its = |queued: &Queued| {
         queued.stage == Stage::AwaitingDisk
@@ -295,7 +295,7 @@ fn not_on_disk(queue: &mut VecDeque<Queued>, path: &str, problem: &Problem) -> V
     ended
 }
 
-/// The message for an agent about its change.
+/// The outcome of a call's edit.
 fn answer(key: OrderKey, write: &TaskWrite, result: Result<Edited, String>) -> ToolOutcome {
     let news = match result {
         Ok(edited) => {

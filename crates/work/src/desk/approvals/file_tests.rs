@@ -1,4 +1,4 @@
-//! The approvals file: what counts as an answer, and what is written.
+//! Tests of the approvals file: which marks count as answers, and what is written.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -45,7 +45,7 @@ fn read_of(text: &str, all: &[&Asked]) -> Reading {
     read(text, &all.iter().map(|one| (one.id.clone(), *one)).collect(), SCENE)
 }
 
-/// The file with this mark at the task of this question.
+/// Puts this mark on the task of a question.
 fn marked(text: &str, id: &str, mark: &str) -> String {
     let file = task_files::parse(text);
     let task = file.tasks.iter().find(|task| task.id == id).expect("it is asked");
@@ -140,7 +140,7 @@ fn what_was_not_asked_so_is_not_answered() {
     refused(&merged, "merge");
     assert!(!read_of(&merged, &[&one, &two]).is_usable, "nothing is written between such marks");
     for cut in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
-        // Half of the file, as an editor leaves it for a moment while writing: complete entries count.
+        // A partly written file, as an editor may leave it for a moment: complete tasks count.
         let ids: Vec<String> = read_of(&text[..cut], &[&one, &two]).ticked.into_iter().map(|one| one.id).collect();
         assert!(ids.is_empty() || (ids == ["7-1-0-abcd"] && text[..cut].contains("+ one")), "{cut}: {ids:?}");
     }

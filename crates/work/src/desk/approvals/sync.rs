@@ -1,4 +1,4 @@
-//! Keeps the approvals file and the room in sync: new approvals, decisions, and a person's marks.
+//! Keeps the approvals file and the room in sync: new questions, decisions, and a person's marks.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -20,71 +20,71 @@ use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::task_files;
 use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
 
-/// How many decisions are remembered, so that the file gets them even if a person edited it meanwhile.
+/// The number of decisions that are kept, so that they can be written even if a person edits the file meanwhile.
 const DECIDED_AT_MOST: usize = 64;
-/// How many ticks it may take to notice a change of the file.
+/// The maximum number of ticks until a change of the file is noticed.
 const NOTICED_WITHIN_TICKS: u64 = 90;
-/// The source of the problems that are reported.
+/// The source name of the reported problems.
 const SOURCE: &str = "approvals file";
 
-/// What the room knows of the file of approvals. Part of the saved world. Written by this module only.
+/// The state of the approvals file. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ApprovalsFile {
-    /// What is asked and not decided, by id.
+    /// The pending questions, by id.
     pending: BTreeMap<String, Pending>,
-    /// What was decided last, the oldest first.
+    /// The latest decisions, oldest first.
     decided: VecDeque<ClosedQuestion>,
-    /// The questions whose marks do not count: they appeared while someone other than the person could make them, and
-    /// stay so until the task is seen without a mark.
+    /// The ids of questions whose marks are not accepted: a mark appeared while someone other than the person could
+    /// have made it. A question is removed from this set once its task is seen without a mark.
     distrusted: BTreeSet<String>,
-    /// Until this tick a mark may have been made by a program without a sandbox.
+    /// Until this tick, a mark may have been made by a program without a sandbox.
     open_to_programs_until: u64,
-    /// The file as the room knows it, with what it wrote itself.
+    /// The text of the file as known to the room, including its own changes.
     #[serde(skip)]
     text: String,
     #[serde(skip)]
     is_read: bool,
-    /// Whether nothing may be written into it as it is now.
+    /// Whether the file must not be written to in its current state.
     #[serde(skip)]
     is_held: bool,
-    /// Whether the file has to be looked at again.
+    /// Whether the file has to be checked again.
     #[serde(skip)]
     is_due: bool,
-    /// The questions at the last look.
+    /// The open questions at the last check.
     #[serde(skip)]
     questions: Vec<QuestionKey>,
     #[serde(skip)]
     steps: Vec<StepKey>,
 }
 
-/// A question that is open.
+/// A pending question.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Pending {
     asked: Asked,
-    /// Of what an agent asks: which question of the kernel it is.
+    /// The kernel's key of an agent's question; `None` for questions of workflows.
     key: Option<QuestionKey>,
-    /// What a person decided, once it is said and until the room has done so.
+    /// The person's decision, until the room has applied it.
     said: Option<Decided>,
 }
 
-/// A question that is over.
+/// A closed question.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct ClosedQuestion {
     asked: Asked,
     decided: Decided,
-    /// Whether the decision was written to the file; it is not written again if a person removes it.
+    /// Whether the decision was written to the file. It is not written again if a person removes it.
     is_written: bool,
 }
 
 impl ApprovalsFile {
-    /// The ids of what is asked and not decided.
+    /// The ids of the pending questions.
     pub fn pending(&self) -> impl Iterator<Item = &str> {
         self.pending.keys().map(String::as_str)
     }
 
-    /// Filters marks that must not be trusted: those that appear now while `is_of_others`, and earlier ones that were
-    /// not removed since.
+    /// Removes and returns the marks that are not accepted: those that appear now if `is_of_others`, and earlier ones
+    /// that have not been removed since.
     fn distrust(&mut self, reading: &mut Reading, is_of_others: bool) -> Vec<Ticked> {
         let marked: BTreeSet<&str> = reading.ticked.iter().map(|one| one.id.as_str()).collect();
         if reading.is_usable {
@@ -99,7 +99,7 @@ impl ApprovalsFile {
         refused
     }
 
-    /// A person wrote the file while what the room wrote over `base` was not on disk yet.
+    /// Handles a file that a person saved before the room's own changes to `base` were on disk.
     fn note_crossed(&mut self, base: &str) {
         let base = task_files::parse(base);
         for past in &mut self.decided {
@@ -107,7 +107,7 @@ impl ApprovalsFile {
         }
     }
 
-    /// Takes up what a person decided, wherever that was. Of several decisions in one tick the first counts.
+    /// Records decisions made anywhere. If there are several in one tick, the first one counts.
     fn note_decisions(&mut self, decisions: &[KernelCommand], time: Option<&str>) {
         for decision in decisions.iter().rev() {
             let KernelCommand::Decide { activation, turn, call, allow, scope, because, answered_in, .. } = decision
@@ -131,7 +131,7 @@ impl ApprovalsFile {
         }
     }
 
-    /// Updates the open questions: a question that is no longer open was decided, or nobody waits for it any longer.
+    /// Updates the pending questions. A question that is no longer open was decided or withdrawn.
     fn note_open(&mut self, is_open: impl Fn(&str) -> bool, new: Vec<Pending>, time: Option<&str>) {
         let over: Vec<String> = self.pending.keys().filter(|id| !is_open(id)).cloned().collect();
         for one in over.iter().filter_map(|id| self.pending.remove(id)).collect::<Vec<_>>() {
@@ -163,7 +163,7 @@ impl Section for ApprovalsFile {
     }
 }
 
-/// Takes a person's marks in the file as decisions.
+/// Converts a person's marks in the file to decisions.
 pub(super) fn read_decisions(
     mut own: ResMut<ApprovalsFile>,
     (known, start): (Res<KnownFiles>, Option<Res<RoomStart>>),
@@ -213,7 +213,7 @@ pub(super) fn read_decisions(
     let refused = refused.into_iter().map(|one| Problem::error(APPROVALS_FILE, &*what, remedy).at_line(Some(one.line)));
     reading.problems.extend(refused);
     for mut ticked in reading.ticked {
-        // A time of the day becomes a date as it is said.
+        // A time of day is converted to a date when it is given.
         match ticked.scope.dated(date.secs(&clock)) {
             Ok(scope) => ticked.scope = scope,
             Err(_) if !ticked.allow => ticked.scope = AllowScope::Once,
@@ -256,7 +256,7 @@ pub(super) fn read_decisions(
     reports.write(ProblemReport { source: SOURCE.to_owned(), problems: reading.problems });
 }
 
-/// A mark as the decision about what an agent asks.
+/// Converts a mark to the decision about an agent's question.
 fn decision(approval: &Approval, ticked: Ticked) -> Result<KernelCommand, String> {
     let Ticked { allow, scope, because, filled, .. } = ticked;
     if allow && !approval.may_reach(scope) {
@@ -274,7 +274,7 @@ fn decision(approval: &Approval, ticked: Ticked) -> Result<KernelCommand, String
     Ok(command.answered_in(AnsweredIn::File))
 }
 
-/// A mark as the answer to a step of a workflow.
+/// Converts a mark to the answer to a workflow step.
 fn answer(runs: &WorkflowRuns, ticked: Ticked, chars_at_most: usize) -> Result<WorkflowCommand, String> {
     let question = runs.questions().find(|question| question.id == ticked.id);
     let question = question.ok_or("it is no longer open")?;
@@ -319,7 +319,7 @@ pub(super) fn write_approvals_file(world: &mut World, mut read: Local<MessageCur
     }
 }
 
-/// The ids of everything that is asked now, and those questions that the file does not know yet.
+/// The ids of all open questions, and the questions that are new to the file.
 fn everything_asked(world: &World, scene: &str, time: Option<&str>) -> (BTreeSet<String>, Vec<Pending>) {
     let known = &world.resource::<ApprovalsFile>().pending;
     let (mut open, mut new) = (BTreeSet::new(), Vec::new());
@@ -340,7 +340,7 @@ fn everything_asked(world: &World, scene: &str, time: Option<&str>) -> (BTreeSet
     (open, new)
 }
 
-/// What an agent is called while it is in the room, its id otherwise.
+/// The name of an agent that is in the room, or else its id.
 fn name_of(world: &World, id: &str) -> String {
     let roster = world.resource::<Roster>();
     let entity = roster.key(id).and_then(|key| roster.entity(key));

@@ -1,5 +1,5 @@
-//! Messages of modules in the world: their tools are registered for their agent, their text is added to its prompts,
-//! and their prompts become work.
+//! Applies the reports of modules in the world: registers their tools for their agent, adds their texts to its
+//! prompts, and turns their prompts into work.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +20,10 @@ use crate::mind::PromptAdditions;
 use crate::tools::{Arguments, Planned, Tool, Tools};
 use crate::workspace::ProblemReport;
 
-/// Who sets such work going, as the log says it; also what the names of its orders begin with.
+/// The author of the work in the log, and the prefix of the ids of its orders.
 const BY: &str = "module";
 
-/// The modules that there are, by profile. Not saved: they say it again when a room is reopened.
+/// The known modules by profile. Not saved, because modules report again when a room is reopened.
 #[derive(Resource, Default, Debug)]
 pub(in crate::desk) struct KnownModules(BTreeMap<Id, Vec<ReportedModule>>);
 
@@ -32,13 +32,13 @@ impl KnownModules {
         self.0.is_empty()
     }
 
-    /// Whether a profile has some.
+    /// Whether a profile has modules.
     pub(super) fn has(&self, profile: &Id) -> bool {
         self.0.get(profile).is_some_and(|modules| !modules.is_empty())
     }
 }
 
-/// Has the tools and the words of modules be as they say, and writes down what they log.
+/// Updates the tools and prompt texts of modules, and logs their lines.
 pub(in crate::desk) fn apply_module_messages(
     mut news: MessageReader<ModulesReported>,
     (mut registry, mut words): (ResMut<Tools>, ResMut<PromptAdditions>),
@@ -85,7 +85,7 @@ pub(in crate::desk) fn apply_module_messages(
     }
 }
 
-/// The record of a line, as one of this agent.
+/// The log event of a line, attributed to this agent.
 pub(super) fn draft_of(line: &ModuleLogged, agent: Option<&Id>) -> EventDraft {
     let draft = EventDraft::of(line);
     match agent {
@@ -94,7 +94,7 @@ pub(super) fn draft_of(line: &ModuleLogged, agent: Option<&Id>) -> EventDraft {
     }
 }
 
-/// A tool of a module.
+/// Builds a tool of a module.
 fn tool_of(profile: &Id, module: &ReportedModule, tool: &ReportedTool) -> Tool {
     let call = ModuleCall {
         profile: profile.clone(),
@@ -115,7 +115,7 @@ fn tool_of(profile: &Id, module: &ReportedModule, tool: &ReportedTool) -> Tool {
     Tool::new(&tool.name, &tool.description, tool.parameters.clone(), plan).within(scope).by_default(Power::Reach)
 }
 
-/// What modules prompt their agents becomes work.
+/// Turns the prompts of modules into work for their agents.
 pub(in crate::desk) fn follow_prompts(
     mut news: MessageReader<ModulesReported>,
     mut prompts: ResMut<ModulePrompts>,
@@ -147,7 +147,7 @@ pub(in crate::desk) fn follow_prompts(
     }
 }
 
-/// Receives the results of such work, and tells the modules.
+/// Passes the results of such work on to the modules.
 pub(in crate::desk) fn apply_work_answers(
     mut news: MessageReader<WorkAnswer>,
     mut prompts: ResMut<ModulePrompts>,

@@ -1,4 +1,4 @@
-//! Delivers new messages of streams to agents: as mail in an inbox, otherwise as work.
+//! Delivers new messages of streams to agents: as mail if they have an inbox, otherwise as work.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,34 +22,34 @@ use crate::tools::PLANNER;
 use crate::workspace::files::FileContent;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
-/// What the names of its orders of work begin with.
+/// The prefix of the ids of its work orders.
 const ORDERS: &str = "stream/";
-/// How many characters of a message its task contains.
+/// The maximum number of characters of a message in a task.
 const TASK_CHARS: usize = 8_000;
-/// The delay in seconds before refused work is requested again.
+/// The delay in seconds before refused work is ordered again.
 const AGAIN_SECS: u64 = 10;
-/// The source of the problems that are reported.
+/// The source name of the reported problems.
 const SOURCE: &str = "streams";
 
-/// How far the streams are read. Part of the saved world. Written by this module only.
+/// The read positions of the streams. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Streams {
     places: BTreeMap<String, StreamPlace>,
-    /// Messages that no agent has yet, by number.
+    /// Messages whose work has not begun, by number.
     ordered: BTreeMap<u64, MessageWork>,
     newest: u64,
-    /// Streams that are to be looked at.
+    /// The streams that have to be checked.
     #[serde(skip)]
     due: BTreeSet<String>,
     #[serde(skip)]
     is_read: bool,
-    /// The problems of lines, by stream; reported as long as the stream stays as it is.
+    /// The problems of lines, by stream. They are reported as long as the stream is unchanged.
     #[serde(skip)]
     problems: BTreeMap<String, Vec<Problem>>,
 }
 
-/// A message that is to become an agent's work.
+/// A message to be delivered as work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct MessageWork {
     order: Id,
@@ -57,13 +57,13 @@ struct MessageWork {
     task: String,
     by: Id,
     cause: Seq,
-    /// Not before this tick.
+    /// The work is not ordered before this tick.
     not_before: u64,
     is_sent: bool,
 }
 
 impl Streams {
-    /// Whether more of a stream is taken at once, without anything else happening; `now` is the tick.
+    /// Whether messages will be delivered without any other event. `now` is the current tick.
     pub fn is_taking(&self, now: u64) -> bool {
         !self.due.is_empty() || self.ordered.values().any(|ordered| now >= ordered.not_before)
     }
@@ -84,7 +84,7 @@ impl Streams {
     }
 }
 
-/// Hears which messages became work; what was refused is ordered again later.
+/// Applies the kernel's answers: work that has begun is done, and refused work is ordered again later.
 pub(in crate::desk) fn apply_work_answers(
     mut streams: ResMut<Streams>,
     clock: Res<SimClock>,
@@ -110,7 +110,7 @@ pub(in crate::desk) fn apply_work_answers(
     }
 }
 
-/// What is touched by it.
+/// The parts of the room that message delivery reads and writes.
 #[derive(SystemParam)]
 pub(in crate::desk) struct Taking<'w, 's> {
     known: Res<'w, KnownFiles>,
@@ -123,18 +123,18 @@ pub(in crate::desk) struct Taking<'w, 's> {
     held: Query<'w, 's, (&'static Element, &'static HeldContent)>,
     log: Res<'w, EventLog>,
     clock: Res<'w, SimClock>,
-    /// Mail that was sent in this tick, by inbox.
+    /// The number of messages sent in this tick, by inbox.
     sent: Local<'s, BTreeMap<Id, usize>>,
     orders: MessageWriter<'w, WorkOrder>,
     edits: MessageWriter<'w, ElementEdit>,
     reports: MessageWriter<'w, ProblemReport>,
 }
 
-/// Where a message goes.
+/// The destination of a message.
 enum Goal {
-    /// Into this inbox.
+    /// An inbox.
     Box { element: Id, owner: Id },
-    /// To this agent, as work.
+    /// An agent, as work.
     Agent(Id),
 }
 
@@ -183,7 +183,7 @@ pub(in crate::desk) fn deliver_new_lines(
 }
 
 impl Streams {
-    /// What an agent wrote into a stream is no message from outside.
+    /// Skips the lines that an agent wrote into a stream, because they are not messages from outside.
     fn pass_over(&mut self, change: &FileChanged) {
         let FileContent::Text(text) = &change.content else { return };
         let place = self.places.entry(change.path.clone()).or_default();
@@ -199,12 +199,12 @@ impl Streams {
 }
 
 impl Taking<'_, '_> {
-    /// Takes what is new in one stream.
+    /// Delivers the new lines of a stream.
     fn stream(&mut self, streams: &mut Streams, path: &str, text: &str, cause: Seq) {
         let Streams { places, ordered, newest, due, problems, .. } = streams;
         let place = places.entry(path.to_owned()).or_default();
         let told = problems.entry(path.to_owned()).or_default();
-        // Problems that keep a stream from being read are reported again if they persist.
+        // Problems that stop a stream are reported again if they persist.
         told.retain(|problem| problem.severity != Severity::Error);
         if place.follow(text) {
             told.clear();
@@ -241,7 +241,7 @@ impl Taking<'_, '_> {
         }
     }
 
-    /// Delivers a message to an inbox, or returns what is to become work.
+    /// Delivers a message to an inbox, or returns the work that it becomes.
     fn bring(
         &mut self,
         goal: Goal,
@@ -280,7 +280,7 @@ impl Taking<'_, '_> {
         }
     }
 
-    /// The receiver of a message: whom it names, otherwise whom the settings name, otherwise a planner.
+    /// The destination of a message: its recipient, otherwise the recipient in the settings, otherwise a planner.
     fn goal(&self, path: &str, arrived: &Arrived) -> Result<Goal, (String, String)> {
         let named = arrived.to.as_ref().or_else(|| self.settings.to.get(name_of(path)));
         let all: Vec<&Agent> = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok()).collect();
@@ -318,14 +318,15 @@ impl Taking<'_, '_> {
         }
     }
 
-    /// An agent's mail goes into its inbox if it has one.
+    /// The destination of messages to an agent: its inbox if it has one, otherwise work.
     fn of_agent(&self, agent: &Agent) -> Result<Goal, (String, String)> {
         let boxes = self.elements.iter().filter_map(|(_, entity)| self.held.get(entity).ok());
         let own = boxes.into_iter().find_map(|(element, held)| self.of_box(element, held, Some(agent)));
         own.unwrap_or_else(|| Ok(Goal::Agent(agent.id.clone())))
     }
 
-    /// An inbox that accepts mail: this agent's, or a shared one; `None` if it is none.
+    /// An inbox that belongs to this agent, or to any agent if `of` is `None`. Returns `None` if the element is not
+    /// such an inbox, and an error if the inbox is full.
     fn of_box(
         &self,
         element: &Element,
@@ -348,7 +349,7 @@ impl Taking<'_, '_> {
     }
 }
 
-/// A message as an agent's work: its text is fenced, because it comes from outside.
+/// The task for a message. Its text is fenced, because it comes from outside.
 fn task_of(arrived: &Arrived, path: &str, line: usize) -> String {
     let place = arrived.channel.as_ref().map(|channel| format!(" in {channel}")).unwrap_or_default();
     let time = arrived.time.as_ref().map(|time| format!(" at {time}")).unwrap_or_default();

@@ -1,14 +1,14 @@
-//! What agents read of messages from Slack.
+//! The Slack messages that agents read.
 
 use super::stream_reader::{self, Arrived};
 use crate::tools::SLACK_INBOX;
 use crate::workspace::KnownFiles;
 use crate::workspace::vfs::FileRights;
 
-/// The maximum length of a result of reading, in characters.
+/// The maximum length of a result in characters.
 const RESULT_CHARS_AT_MOST: usize = 16_000;
 
-/// The newest messages that came in, the newest last.
+/// The newest incoming messages, in the order of their arrival.
 pub(in crate::desk) fn read(
     known: &KnownFiles,
     rights: &FileRights,
@@ -32,7 +32,7 @@ pub(in crate::desk) fn read(
         return Ok("No messages match.".to_owned());
     }
     let text = told.join("\n");
-    // Of many the newest are shown.
+    // If the text is too long, the newest messages are shown.
     let surplus = text.chars().count().saturating_sub(RESULT_CHARS_AT_MOST);
     let cut: String = text.chars().skip(surplus).collect();
     Ok(if surplus > 0 { format!("… {cut}") } else { cut })

@@ -1,10 +1,10 @@
-//! Streams: each complete line is delivered once, whatever happens to the file.
+//! Tests of streams: each complete line is delivered once, whatever happens to the file.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Takes everything that is new in a text: what each line says, or that it says nothing.
+/// Reads all new lines of a text: line number, and the text of the message if the line is one.
 fn all(place: &mut StreamPlace, text: &str) -> Vec<(usize, Result<String, ()>)> {
     place.follow(text);
     let mut new = Vec::new();
@@ -102,7 +102,7 @@ fn the_usual_names_are_understood() {
 }
 
 proptest! {
-    /// Appended in any pieces, with reads in between: every line is delivered once, in order.
+    /// However lines are appended and read in between, each is delivered once, in order.
     #[test]
     fn however_it_is_written_each_line_comes_once(words in prop::collection::vec("[a-c{}\\\\\" ]{0,6}", 0..20), cuts in prop::collection::vec(0_usize..400, 0..20)) {
         let lines: Vec<String> = words.iter().map(|word| serde_json::json!({ "text": format!("w{word}") }).to_string()).collect();
@@ -119,7 +119,7 @@ proptest! {
         prop_assert_eq!(came, expected);
     }
 
-    /// Lines of one kind each, in any sequence of files: none is delivered more often than it was ever there.
+    /// In any sequence of file contents, no line is delivered more often than it occurred in one of them.
     #[test]
     fn whatever_becomes_of_the_file_nothing_comes_twice(files in prop::collection::vec(prop::collection::vec(0_u8..6, 0..8), 1..8)) {
         let mut place = StreamPlace::default();
