@@ -20,7 +20,7 @@ use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
 /// The name in the log, and the prefix of the ids of its orders.
 const BY: &str = "check-in";
 /// The delay in seconds before refused work is ordered again.
-const AGAIN_SECS: u64 = 10;
+const RETRY_SECS: u64 = 10;
 /// The source name of the reported problems.
 const SOURCE: &str = "planner check-in";
 
@@ -58,7 +58,7 @@ impl CheckIns {
 
 /// The system parameters of check-ins.
 #[derive(SystemParam)]
-pub(super) struct CheckingIn<'w, 's> {
+pub(super) struct CheckInContext<'w, 's> {
     settings: Res<'w, TaskSettings>,
     kernel: Res<'w, Kernel>,
     kernel_settings: Res<'w, KernelSettings>,
@@ -79,7 +79,7 @@ pub(super) struct CheckingIn<'w, 's> {
 /// Checks once a second, and whenever the file changes, whether a check-in is due.
 pub(super) fn check_in(
     mut own: ResMut<CheckIns>,
-    mut room: CheckingIn,
+    mut room: CheckInContext,
     mut changes: MessageReader<FileChanged>,
     standstill: Option<Res<Standstill>>,
     mut planner: Local<Option<Id>>,
@@ -96,13 +96,13 @@ pub(super) fn check_in(
     }
     let Some(planner) = planner.clone() else { return };
     let Some(now_secs) = room.date.secs(&room.clock) else { return };
-    room.look(own.bypass_change_detection(), &planner, now_secs);
+    room.check(own.bypass_change_detection(), &planner, now_secs);
 }
 
 /// Records the session that was started for a check-in.
 pub(super) fn apply_started_sessions(
     mut own: ResMut<CheckIns>,
-    mut room: CheckingIn,
+    mut room: CheckInContext,
     mut news: MessageReader<WorkAnswer>,
 ) {
     if own.ordered.is_none() {
@@ -117,12 +117,12 @@ pub(super) fn apply_started_sessions(
                 own.kept = Some(*thread);
                 room.write(&ordered, room.kernel.session_id(*thread));
             }
-            _ => own.not_before = room.clock.tick() + AGAIN_SECS * TICKS_PER_SEC,
+            _ => own.not_before = room.clock.tick() + RETRY_SECS * TICKS_PER_SEC,
         }
     }
 }
 
-impl CheckingIn<'_, '_> {
+impl CheckInContext<'_, '_> {
     fn is_planner(&self, profile: &str) -> bool {
         self.profiles.get(profile).is_some_and(|profile| profile.role.as_deref() == Some(PLANNER))
     }
@@ -133,7 +133,7 @@ impl CheckingIn<'_, '_> {
         here.find(|agent| self.is_planner(&agent.profile)).map(|agent| agent.id.clone())
     }
 
-    fn look(&mut self, own: &mut CheckIns, planner: &Id, now_secs: i64) {
+    fn check(&mut self, own: &mut CheckIns, planner: &Id, now_secs: i64) {
         let text = self.known.text(CHECK_IN_FILE).unwrap_or_default().to_owned();
         let has_file = self.known.text(CHECK_IN_FILE).is_some();
         let (file, problems) = match checkins::read(&text) {

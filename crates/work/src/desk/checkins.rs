@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_the_reference_is_read_and_written_with_all_that_others_put_there() {
+    fn a_file_of_the_reference_is_updated_without_losing_unknown_keys_and_comments() {
         let text = "# ours\nlast_checkin: \"2025-10-05T08:02:04.076Z\" # by the room\ninterval_seconds: 90\nteam: red\n\
                     planner_session: planner-001-abc123.session.yaml\ncheckin_count: 3\n\
                     last_reason: \"65s since last check-in (threshold: 60s)\"\n# end\n";
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_look_only_begins_to_count() {
+    fn the_first_check_only_starts_the_interval() {
         assert!(matches!(step(None, BUSY, Some(0), NOW), CheckInStep::Begin(_)));
         let text = written("", NOW, "counting starts now", None, None);
         let begun = file(&text);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_and_odd_values_are_borne() {
+    fn clock_changes_and_invalid_values_are_tolerated() {
         let begun = file(&written("", NOW, "x", None, None));
         assert!(matches!(step(Some(&begun), BUSY, Some(NOW), NOW - 5), CheckInStep::Begin(_)));
         assert_eq!(file("").interval_secs, 60);

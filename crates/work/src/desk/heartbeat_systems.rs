@@ -18,11 +18,11 @@ use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
 /// The delay in seconds before refused work is ordered again.
-const AGAIN_SECS: u64 = 10;
+const RETRY_SECS: u64 = 10;
 
 /// The system parameters of heartbeats.
 #[derive(SystemParam)]
-pub(super) struct Waking<'w, 's> {
+pub(super) struct HeartbeatContext<'w, 's> {
     known: Res<'w, KnownFiles>,
     profiles: Res<'w, Profiles>,
     roster: Res<'w, Roster>,
@@ -45,7 +45,7 @@ pub(super) struct Read {
 /// Checks once a second which heartbeats are due.
 pub(super) fn start_due_heartbeats(
     mut own: ResMut<Heartbeats>,
-    mut room: Waking,
+    mut room: HeartbeatContext,
     mut changes: MessageReader<FileChanged>,
     standstill: Option<Res<Standstill>>,
     mut read: Local<Read>,
@@ -67,7 +67,7 @@ pub(super) fn start_due_heartbeats(
     let Some(now_secs) = room.date.secs(&room.clock) else { return };
     for (agent, path) in &read.agents {
         if let Some(heartbeat) = read.files.get(path) {
-            room.look(own.bypass_change_detection(), agent, heartbeat, now_secs);
+            room.check(own.bypass_change_detection(), agent, heartbeat, now_secs);
         }
     }
 }
@@ -86,13 +86,13 @@ pub(super) fn apply_work_answers(
     for news in news.read() {
         match news {
             WorkAnswer::Begun { order, activation, .. } => own.begun(order, *activation),
-            WorkAnswer::Refused { order, .. } => own.refused(order, clock.tick() + AGAIN_SECS * TICKS_PER_SEC),
+            WorkAnswer::Refused { order, .. } => own.refused(order, clock.tick() + RETRY_SECS * TICKS_PER_SEC),
             WorkAnswer::Ended { activation, .. } => own.ended(*activation),
         }
     }
 }
 
-impl Waking<'_, '_> {
+impl HeartbeatContext<'_, '_> {
     /// Reads all heartbeat files and reports their problems.
     fn read_files(&mut self, read: &mut Read) {
         let before = std::mem::take(&mut read.files);
@@ -122,7 +122,7 @@ impl Waking<'_, '_> {
         here.filter_map(of).collect()
     }
 
-    fn look(&mut self, own: &mut Heartbeats, agent: &Id, heartbeat: &Heartbeat, now_secs: i64) {
+    fn check(&mut self, own: &mut Heartbeats, agent: &Id, heartbeat: &Heartbeat, now_secs: i64) {
         let due = own.due(agent, heartbeat, now_secs, self.clock.tick());
         if due.is_empty() {
             return;

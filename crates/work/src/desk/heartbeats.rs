@@ -73,14 +73,14 @@ impl Heartbeats {
     /// that become due meanwhile are done once afterwards.
     pub fn due(&mut self, agent: &Id, heartbeat: &Heartbeat, now_secs: i64, tick: u64) -> Vec<Due> {
         let beat = self.beats.entry(agent.clone()).or_insert_with(|| Beat::new(now_secs));
-        beat.see(now_secs);
+        beat.note_date(now_secs);
         if beat.live.is_some() || tick < beat.not_before {
             return Vec::new();
         }
         let reading = ClockReading {
             now_secs,
             done_secs: beat.done_secs,
-            passed_secs: beat.steady(now_secs).saturating_sub(beat.done_steady_secs.unwrap_or(beat.done_secs)),
+            passed_secs: beat.steady_secs(now_secs).saturating_sub(beat.done_steady_secs.unwrap_or(beat.done_secs)),
             set_back_secs: beat.set_back_secs,
             began_secs: beat.began_secs,
         };
@@ -95,7 +95,7 @@ impl Heartbeats {
     /// Records that a wake-up was ordered.
     pub fn ordered(&mut self, agent: &Id, order: Id, until_secs: i64) {
         if let Some(beat) = self.beats.get_mut(agent) {
-            let until_steady_secs = Some(beat.steady(until_secs));
+            let until_steady_secs = Some(beat.steady_secs(until_secs));
             beat.live = Some(Wake { order, until_secs, work: None, until_steady_secs });
         }
     }
@@ -139,13 +139,13 @@ impl Beat {
     }
 
     /// Detects that the date was set back, for example at the end of daylight saving time.
-    fn see(&mut self, now_secs: i64) {
+    fn note_date(&mut self, now_secs: i64) {
         let seen_secs = self.seen_secs.replace(now_secs).unwrap_or(now_secs);
         self.set_back_secs += seen_secs.saturating_sub(now_secs).max(0);
     }
 
     /// A date by a clock that is never set back.
-    fn steady(&self, secs: i64) -> i64 {
+    fn steady_secs(&self, secs: i64) -> i64 {
         secs.saturating_add(self.set_back_secs)
     }
 
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn each_wake_is_due_once_and_waits_for_the_one_before() {
+    fn each_wake_up_is_due_once_and_waits_for_the_previous_one() {
         let heartbeat = read("@every: 5m\n\n## On Wake\n\n- Look around\n");
         let (mut all, began) = (Heartbeats::default(), 1_000_000);
         let work = ActivationKey::new(1, RunTag::default());
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_go_on_where_the_date_is_set_back_and_a_morning_comes_once() {
+    fn setting_the_clock_back_keeps_intervals_and_does_not_repeat_a_time_of_day() {
         let heartbeat = read("@every: 15m\n\n## Routine Tasks\n\n- Every night at 2:30: Tidy up\n");
         let (mut all, two) = (Heartbeats::default(), 20_000 * 86_400 + 120 * MINUTE);
         assert!(all.due(&ada(), &heartbeat, two, 0).is_empty());
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wakes_is_told_what_for() {
+    fn a_wake_up_message_lists_its_reasons() {
         use crate::heartbeat::due_by_clock;
         let text = "@every: 1h\n\n## On Wake\n\n- Look around\n\n## Routine Tasks\n\n- Every morning at 09:00: Sum \
             up\n\n## Context Reconstruction\n\n- Read state/now.md\n";

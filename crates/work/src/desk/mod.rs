@@ -40,7 +40,7 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::element::{ElementChanged, ElementEdit};
-use crate::kernel::{SessionTaken, WorkAnswer, WorkNotice, WorkOrder};
+use crate::kernel::{EditedSession, WorkAnswer, WorkNotice, WorkOrder};
 use crate::log::AddedEvents;
 use crate::mind::PromptAdditions;
 use crate::orchestration::workflow::BeforeWorkflows;
@@ -74,7 +74,7 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
         .add_tick_message::<WorkNotice>()
-        .add_tick_message::<SessionTaken>()
+        .add_tick_message::<EditedSession>()
         .add_tick_message::<ToolOutcome>()
         .add_tick_message::<FileOrder>()
         .add_tick_message::<FileOutcome>()
@@ -101,8 +101,8 @@ pub fn plugin(app: &mut App) {
                 task_writes::advance_writes,
                 streams::slack_outbox::advance_posts,
                 streams::slack_outbox::send_out,
-                streams::slack_import::bring,
-                streams::slack_import::look,
+                streams::slack_import::append_new_messages,
+                streams::slack_import::request_poll,
                 session_edits::advance_session_edits,
             )
                 .chain()
@@ -112,11 +112,11 @@ pub fn plugin(app: &mut App) {
                 task_cache::follow,
                 task_start::start_and_close_tasks,
                 streams::delivery::deliver_new_lines,
-                session_files::take,
+                session_files::apply_saved_files,
                 checkin_systems::check_in,
                 heartbeat_systems::start_due_heartbeats,
                 modules::apply_module_messages,
-                modules::ask_for_words,
+                modules::wait_for_prompt_texts,
                 modules::follow_prompts,
             )
                 .chain()

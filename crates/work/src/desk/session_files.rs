@@ -11,7 +11,7 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::hash::content_hash;
 use crate::base::text::{nearest, slug};
 use crate::base::{ActivationKey, Author, Id, Problem, Seq};
-use crate::kernel::{Kernel, KernelSettings, SessionTake, SessionTaken, WorkOrder};
+use crate::kernel::{EditedSession, Kernel, KernelSettings, SessionEditTiming, WorkOrder};
 use crate::log::events::FileChange;
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::{SimClock, Standstill};
@@ -22,7 +22,7 @@ use crate::workspace::vfs::{OUTSIDE, RecordChanged};
 use crate::workspace::{ProblemReport, RoomStart};
 
 /// The number of ticks after which a text that waits for the end of a turn or for an agent is tried again.
-const AGAIN_TICKS: u64 = 6;
+const RETRY_TICKS: u64 = 6;
 /// The maximum number of waiting texts.
 const WAITING_AT_MOST: usize = 1_000;
 /// The source name of the reported problems.
@@ -84,13 +84,13 @@ pub(super) struct SessionFiles<'w, 's> {
     start: Option<Res<'w, RoomStart>>,
     clock: Res<'w, SimClock>,
     log: ResMut<'w, EventLog>,
-    taken: MessageWriter<'w, SessionTaken>,
+    edited: MessageWriter<'w, EditedSession>,
     orders: MessageWriter<'w, WorkOrder>,
     reports: MessageWriter<'w, ProblemReport>,
 }
 
 /// Applies session files that a person saved.
-pub(super) fn take(
+pub(super) fn apply_saved_files(
     mut edits: ResMut<SessionEdits>,
     mut files: SessionFiles,
     mut changes: MessageReader<RecordChanged>,
@@ -128,7 +128,7 @@ pub(super) fn take(
         let now = files.clock.tick();
         let due = edits.waiting.iter().filter(|(_, waiting)| waiting.not_before <= now);
         for path in due.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            files.bring_in(edits, &path, now);
+            files.apply(edits, &path, now);
         }
     }
     if edits.problems != before {
@@ -138,12 +138,12 @@ pub(super) fn take(
 }
 
 impl SessionFiles<'_, '_> {
-    fn bring_in(&mut self, edits: &mut SessionEdits, path: &str, now: u64) {
+    fn apply(&mut self, edits: &mut SessionEdits, path: &str, now: u64) {
         let Some(mut waiting) = edits.waiting.remove(path) else { return };
-        let taken = match parse(&waiting.text) {
+        let edited = match parse(&waiting.text) {
             Ok(session) => {
                 let ours = waiting.ours.as_deref().and_then(|ours| parse(ours).ok());
-                self.meant(path, session, ours, content_hash(waiting.text.as_bytes()))
+                self.resolve(path, session, ours, content_hash(waiting.text.as_bytes()))
             }
             Err(fault) => {
                 self.let_go(&waiting);
@@ -156,54 +156,54 @@ impl SessionFiles<'_, '_> {
                 return;
             }
         };
-        let mut taken = match taken {
-            Ok(Some(taken)) => taken,
+        let mut edited = match edited {
+            Ok(Some(edited)) => edited,
             Ok(None) => return,
             Err((what, remedy)) => {
                 // The agent may still join the room.
-                (waiting.not_before, waiting.is_lost) = (now + AGAIN_TICKS, true);
+                (waiting.not_before, waiting.is_lost) = (now + RETRY_TICKS, true);
                 edits.waiting.insert(path.to_owned(), waiting);
                 edits.problems.insert(path.to_owned(), Problem::error(path, what, remedy));
                 return;
             }
         };
         edits.problems.remove(path);
-        match self.kernel.takes_session(&taken, &self.settings) {
-            SessionTake::Nothing => self.let_go(&waiting),
-            SessionTake::Later => {
-                let goes_on = taken.thread.filter(|key| self.kernel.terms(*key).is_some_and(|terms| !terms.is_kept));
+        match self.kernel.check_session_edit(&edited, &self.settings) {
+            SessionEditTiming::Nothing => self.let_go(&waiting),
+            SessionEditTiming::Later => {
+                let goes_on = edited.thread.filter(|key| self.kernel.terms(*key).is_some_and(|terms| !terms.is_kept));
                 if let Some(thread) = goes_on.filter(|_| waiting.kept.is_none()) {
                     waiting.kept = Some(thread);
                     self.orders.write(WorkOrder::Keep { thread });
                 }
-                (waiting.not_before, waiting.is_lost) = (now + AGAIN_TICKS, false);
+                (waiting.not_before, waiting.is_lost) = (now + RETRY_TICKS, false);
                 edits.waiting.insert(path.to_owned(), waiting);
             }
-            SessionTake::Now => {
+            SessionEditTiming::Now => {
                 self.let_go(&waiting);
-                taken.cause = self.log.write(EventDraft::of(&FileChange::new(path, OUTSIDE)));
-                self.taken.write(taken);
+                edited.cause = self.log.write(EventDraft::of(&FileChange::new(path, OUTSIDE)));
+                self.edited.write(edited);
             }
         }
     }
 
     /// Identifies the session and the agent of a text. Returns `None` if the text has no effect. The error consists of
     /// what is wrong and what to do.
-    fn meant(
+    fn resolve(
         &self,
         path: &str,
         session: SessionText,
         ours: Option<SessionText>,
         over: u64,
-    ) -> Result<Option<SessionTaken>, (String, String)> {
+    ) -> Result<Option<EditedSession>, (String, String)> {
         let thread = session_id_of(path).and_then(|id| self.kernel.session_named(id));
         let is_unknown = thread.is_none();
-        let taken = |thread: Option<ActivationKey>,
-                     chosen: Option<&str>,
-                     agent: Id,
-                     profile: Id,
-                     session,
-                     ours: Option<SessionText>| SessionTaken {
+        let edited = |thread: Option<ActivationKey>,
+                      chosen: Option<&str>,
+                      agent: Id,
+                      profile: Id,
+                      session,
+                      ours: Option<SessionText>| EditedSession {
             thread,
             path: chosen.map(str::to_owned),
             agent,
@@ -224,7 +224,7 @@ impl SessionFiles<'_, '_> {
                 ));
             }
             let (agent, profile) = (known.agent.clone(), known.profile.clone());
-            return Ok(Some(taken(Some(key), None, agent, profile, session, None)));
+            return Ok(Some(edited(Some(key), None, agent, profile, session, None)));
         }
         // Messages from another scene are applied when that scene is opened.
         let here = self.start.as_ref().map(|start| start.scene.as_str());
@@ -236,7 +236,7 @@ impl SessionFiles<'_, '_> {
         let (agent, profile) = self.agent(&session.agent_id)?;
         let usual = session.thread.map(|thread| format!("{}{}.session.yaml", records_of(&agent), thread.id()));
         let chosen = (usual.as_deref() != Some(path)).then_some(path);
-        Ok(Some(taken(None, chosen, agent, profile, session, ours)))
+        Ok(Some(edited(None, chosen, agent, profile, session, ours)))
     }
 
     /// Releases the session that was kept for this text.

@@ -91,7 +91,7 @@ impl SessionsAccess<'_, '_> {
         message: &str,
         settings: &TaskSettings,
     ) -> Result<String, String> {
-        let Some(agent) = self.agent(to) else { return Err(self.nobody(to)) };
+        let Some(agent) = self.agent(to) else { return Err(self.unknown_agent(to)) };
         let (id, name) = (agent.id.clone(), agent.name.clone());
         if id == order.agent {
             return Err("that is you; choose another recipient".to_owned());
@@ -139,7 +139,7 @@ impl SessionsAccess<'_, '_> {
         Ok(format!("Sent. {name} {how}."))
     }
 
-    fn nobody(&self, name: &str) -> String {
+    fn unknown_agent(&self, name: &str) -> String {
         let mut there: Vec<String> = self.all().map(|agent| agent.id.to_string()).collect();
         let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
         there.truncate(20);
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_named_as_its_file_is() {
+    fn the_agent_is_parsed_from_the_name_of_a_session() {
         for given in ["planner-001.act-7", " sessions/planner-001.act-7.session.yaml "] {
             assert_eq!(agent_in(given), Some("planner-001"), "{given}");
         }

@@ -25,7 +25,7 @@ const APPROVALS: &str = "tasks/approvals.task.md";
 /// The maximum length in characters of a conclusion in the file.
 pub const CONCLUSION_CHARS: usize = 2_000;
 /// The maximum number of characters quoted from each earlier result.
-const BEFORE_CHARS: usize = 1_500;
+const DEPENDENCY_RESULT_CHARS: usize = 1_500;
 /// The maximum number of tasks that are watched for agents that requested them.
 const WATCHED_AT_MOST: usize = 10_000;
 
@@ -120,7 +120,7 @@ pub struct TaskAssignments {
     newest: u64,
     /// Whether nothing changed since the last check.
     #[serde(skip)]
-    pub(super) is_looked_at: bool,
+    pub(super) is_up_to_date: bool,
 }
 
 /// The parsed task files of a workspace, by path.
@@ -137,7 +137,7 @@ fn is_taken(task: &Task) -> bool {
 }
 
 /// The tasks that a task depends on. They are searched in its own file first.
-fn before<'a>(files: &'a TaskTexts, path: &str, task: &Task) -> Vec<Option<&'a Task>> {
+fn dependencies<'a>(files: &'a TaskTexts, path: &str, task: &Task) -> Vec<Option<&'a Task>> {
     let in_file = |file: &'a TaskFile, id: &str| file.tasks.iter().find(|task| task.id == id);
     let find = |id: &str| {
         let own = files.get(path).and_then(|file| in_file(file, id));
@@ -146,25 +146,27 @@ fn before<'a>(files: &'a TaskTexts, path: &str, task: &Task) -> Vec<Option<&'a T
     task.dependencies().map(find).collect()
 }
 
-fn is_free(files: &TaskTexts, path: &str, task: &Task) -> bool {
-    before(files, path, task).into_iter().all(|before| before.is_some_and(|before| before.status == Status::Completed))
+fn are_dependencies_completed(files: &TaskTexts, path: &str, task: &Task) -> bool {
+    dependencies(files, path, task)
+        .into_iter()
+        .all(|before| before.is_some_and(|before| before.status == Status::Completed))
 }
 
 /// The complete message to an agent about its task.
-pub fn task_words(files: &TaskTexts, duty: &TaskAssignment) -> Option<String> {
-    let task = task_of(files, &duty.path, &duty.id)?;
+pub fn task_words(files: &TaskTexts, assignment: &TaskAssignment) -> Option<String> {
+    let task = task_of(files, &assignment.path, &assignment.id)?;
     let mut text = task.title.text.clone();
     if let Some(description) = field_text(task, "description") {
         text += &format!("\n\n{description}");
     }
-    for before in before(files, &duty.path, task).into_iter().flatten() {
+    for before in dependencies(files, &assignment.path, task).into_iter().flatten() {
         if let Some(conclusion) = field_text(before, "conclusion") {
-            let conclusion = truncate(&conclusion, BEFORE_CHARS);
+            let conclusion = truncate(&conclusion, DEPENDENCY_RESULT_CHARS);
             text += &format!("\n\n{TASK_BEFORE} “{}” ({}). Its result:\n{conclusion}", before.title.text, before.id);
         }
     }
-    text += &format!("\n\n{TASK_PLACE}{} in {}.", duty.id, duty.path);
-    text += match &duty.asked_in {
+    text += &format!("\n\n{TASK_PLACE}{} in {}.", assignment.id, assignment.path);
+    text += match &assignment.asked_in {
         Some(_) => " Your final answer is its result; whoever asked for it receives it.",
         None => " Your final answer is its result.",
     };
@@ -184,15 +186,16 @@ impl TaskAssignments {
 
     /// Whether any assignment is in progress or any notice is pending.
     pub fn is_at_work(&self) -> bool {
-        let is_still =
-            |duty: &TaskAssignment| matches!(duty.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over);
+        let is_still = |assignment: &TaskAssignment| {
+            matches!(assignment.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over)
+        };
         !self.told.is_empty() || !self.all.iter().all(is_still)
     }
 
     /// Whether anything will happen without a turn of an agent or a person. `is_over` returns whether all work of a
     /// session has ended.
     pub fn goes_on_by_itself(&self, now: u64, is_over: impl Fn(ActivationKey) -> bool) -> bool {
-        let moves = |duty: &TaskAssignment| match &duty.stage {
+        let moves = |assignment: &TaskAssignment| match &assignment.stage {
             AssignmentStage::Marking | AssignmentStage::Ordered | AssignmentStage::Closing => true,
             AssignmentStage::Ready { not_before } => now >= *not_before,
             AssignmentStage::Working { thread, .. } => is_over(*thread),
@@ -202,17 +205,17 @@ impl TaskAssignments {
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut TaskAssignment> {
-        self.is_looked_at = false;
+        self.is_up_to_date = false;
         self.all.iter_mut()
     }
 
     fn of(&self, path: &str, id: &str) -> Option<&TaskAssignment> {
-        self.all.iter().find(|duty| duty.path == path && duty.id == id)
+        self.all.iter().find(|assignment| assignment.path == path && assignment.id == id)
     }
 
     fn get_mut(&mut self, number: u64) -> Option<&mut TaskAssignment> {
-        self.is_looked_at = false;
-        self.all.iter_mut().find(|duty| duty.number == number)
+        self.is_up_to_date = false;
+        self.all.iter_mut().find(|assignment| assignment.number == number)
     }
 
     /// Assigns the tasks that are due, up to `at_once` at a time, and returns the new assignments. The caller must
@@ -225,13 +228,14 @@ impl TaskAssignments {
     ) -> Vec<TaskAssignment> {
         let is_other =
             |path: &str, seen: u64| files.get(path).is_none_or(|file| content_hash(file.text.as_bytes()) != seen);
-        self.all.retain(|duty| match &duty.stage {
-            AssignmentStage::Blocked { seen } => !is_other(&duty.path, *seen),
-            AssignmentStage::Over => task_of(files, &duty.path, &duty.id).is_some(),
+        self.all.retain(|assignment| match &assignment.stage {
+            AssignmentStage::Blocked { seen } => !is_other(&assignment.path, *seen),
+            AssignmentStage::Over => task_of(files, &assignment.path, &assignment.id).is_some(),
             _ => true,
         });
-        let is_still =
-            |duty: &&TaskAssignment| matches!(duty.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over);
+        let is_still = |assignment: &&TaskAssignment| {
+            matches!(assignment.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over)
+        };
         let places = at_once.saturating_sub(self.all.len() - self.all.iter().filter(is_still).count());
         if places == 0 {
             return Vec::new();
@@ -244,7 +248,7 @@ impl TaskAssignments {
                     continue;
                 }
                 let agent = task.stakeholders.iter().find_map(|name| agent_of(&name.text));
-                let Some(agent) = agent.filter(|_| is_free(files, path, task)) else { continue };
+                let Some(agent) = agent.filter(|_| are_dependencies_completed(files, path, task)) else { continue };
                 let urgency = task.priority.as_ref().map_or(u8::MAX, |(priority, _)| *priority as u8);
                 due.push((urgency, path, task, agent));
             }
@@ -332,48 +336,51 @@ impl TaskAssignments {
     /// The ids of the sessions that are waiting for a task.
     pub fn awaited_in(&self) -> BTreeSet<&str> {
         let asked = self.asked.iter().map(|one| one.session.as_str());
-        asked.chain(self.all.iter().filter_map(|duty| duty.asked_in.as_deref())).collect()
+        asked.chain(self.all.iter().filter_map(|assignment| assignment.asked_in.as_deref())).collect()
     }
 
     /// Applies the result of marking a task as taken. `marked` is the id of the task, or why the file with the hash
     /// `seen` could not be changed.
-    pub fn was_marked(&mut self, number: u64, marked: Result<String, String>, seen: u64) {
-        let Some(duty) = self.get_mut(number).filter(|duty| duty.stage == AssignmentStage::Marking) else { return };
+    pub fn apply_marked(&mut self, number: u64, marked: Result<String, String>, seen: u64) {
+        let Some(assignment) = self.get_mut(number).filter(|assignment| assignment.stage == AssignmentStage::Marking)
+        else {
+            return;
+        };
         match marked {
-            Ok(id) => (duty.id, duty.stage) = (id, AssignmentStage::Ready { not_before: 0 }),
-            Err(_) => duty.stage = AssignmentStage::Blocked { seen },
+            Ok(id) => (assignment.id, assignment.stage) = (id, AssignmentStage::Ready { not_before: 0 }),
+            Err(_) => assignment.stage = AssignmentStage::Blocked { seen },
         }
     }
 
     /// Ends the work of a task and notifies the session that requested it.
     pub fn conclude(&mut self, number: u64, outcome: &Outcome) {
-        let Some(duty) = self.get_mut(number) else { return };
-        duty.stage = AssignmentStage::Closing;
-        let duty = duty.clone();
-        self.asked.retain(|one| one.path != duty.path || one.id != duty.id);
-        let Some(session) = duty.asked_in else { return };
-        let (path, id, title) = (duty.path, duty.id, duty.title);
+        let Some(assignment) = self.get_mut(number) else { return };
+        assignment.stage = AssignmentStage::Closing;
+        let assignment = assignment.clone();
+        self.asked.retain(|one| one.path != assignment.path || one.id != assignment.id);
+        let Some(session) = assignment.asked_in else { return };
+        let (path, id, title) = (assignment.path, assignment.id, assignment.title);
         let did = match outcome.status.as_str() {
-            "completed" => format!("was done by {}. Its result:\n", duty.agent),
-            status => format!("has no result (work of {}: {status}): ", duty.agent),
+            "completed" => format!("was done by {}. Its result:\n", assignment.agent),
+            status => format!("has no result (work of {}: {status}): ", assignment.agent),
         };
         let asked = AwaitedTask { path, id, title, session };
-        self.notify(&asked, duty.agent, format!("{did}{}", outcome.text));
+        self.notify(&asked, assignment.agent, format!("{did}{}", outcome.text));
     }
 
     /// Removes an assignment whose task was closed in its file, or marks it as over if the file could not be changed.
-    pub fn was_closed(&mut self, number: u64, why_not: Option<String>) {
+    pub fn apply_closed(&mut self, number: u64, why_not: Option<String>) {
         match why_not {
-            None => self.all.retain(|duty| duty.number != number),
-            Some(_) => drop(self.get_mut(number).map(|duty| duty.stage = AssignmentStage::Over)),
+            None => self.all.retain(|assignment| assignment.number != number),
+            Some(_) => drop(self.get_mut(number).map(|assignment| assignment.stage = AssignmentStage::Over)),
         }
-        self.is_looked_at = false;
+        self.is_up_to_date = false;
     }
 
     /// Removes an assignment whose task was done or removed by others before its work began.
-    pub(super) fn give_up(&mut self, number: u64) {
-        self.all.retain(|duty| duty.number != number);
-        self.is_looked_at = false;
+    pub(super) fn remove(&mut self, number: u64) {
+        self.all.retain(|assignment| assignment.number != number);
+        self.is_up_to_date = false;
     }
 }
 

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn open_tasks_are_those_of_somebody_in_any_file_but_the_approvals() {
+    fn open_tasks_count_assigned_tasks_outside_of_the_approvals_file() {
         let shop = "## TODO\n- [ ] @ada Buy milk\n- [ ] Nobody's\n- [x] @ada Done\n";
         let mut world =
             room(&[(PATH, shop), (APPROVALS_FILE, "- [ ] @human Run it\n"), ("notes.md", "- [ ] @ada x\n")]);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_board_of_the_room_wrote_counts_as_what_an_editor_wrote() {
+    fn changes_by_boards_count_like_changes_by_editors() {
         let mut world = room(&[(PATH, "- [ ] @ada Buy milk\n")]);
         assert_eq!(open_after_following(&mut world), 1);
         know(&mut world, &[(PATH, "- [x] @ada Buy milk\n")]);

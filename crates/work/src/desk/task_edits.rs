@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_written_into_a_file_that_is_there_or_not() {
+    fn a_task_can_be_added_to_an_existing_or_new_file() {
         let task = TaskDraft {
             title: "Look for Redis".into(),
             assignees: vec!["executor-001".into()],
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_changes_its_task_and_nothing_else() {
+    fn an_update_changes_only_its_task() {
         let fields = BTreeMap::from([("status".to_owned(), "working".to_owned())]);
         let done = update("rest", TaskUpdate { status: Some("completed".into()), fields, ..TaskUpdate::default() });
         let done = done.expect("it can be changed").text;

@@ -60,7 +60,7 @@ pub(super) struct TaskWrite {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Queued {
+struct PendingWrite {
     /// The prefix of the keys of its orders.
     key: String,
     write: TaskWrite,
@@ -75,7 +75,7 @@ struct Queued {
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct TaskWrites {
-    queue: VecDeque<Queued>,
+    queue: VecDeque<PendingWrite>,
     newest: u64,
 }
 
@@ -87,7 +87,7 @@ impl TaskWrites {
 
     /// Whether the edit of this call is pending.
     pub(super) fn has_call(&self, key: OrderKey) -> bool {
-        self.queue.iter().any(|queued| queued.write.made_for == WriteFor::Call(key))
+        self.queue.iter().any(|pending| pending.write.made_for == WriteFor::Call(key))
     }
 
     /// Queues an edit. Returns false if the queue is full. `run` makes the keys of its orders different from those of
@@ -98,12 +98,12 @@ impl TaskWrites {
         }
         self.newest += 1;
         let key = format!("{ORDERS}{run}/{}", self.newest);
-        self.queue.push_back(Queued { key, write, stage: Stage::Waiting, tries: 0, waits: 0 });
+        self.queue.push_back(PendingWrite { key, write, stage: Stage::Waiting, tries: 0, waits: 0 });
         true
     }
 }
 
-impl Queued {
+impl PendingWrite {
     fn order(&self, what: &str, operation: FileOperation) -> FileOrder {
         FileOrder {
             key: self.order_key(what).into(),
@@ -193,7 +193,7 @@ impl Queued {
 /// Applies outcomes to the pending edits, and starts edits that are due.
 pub(super) fn advance_writes(
     mut writes: ResMut<TaskWrites>,
-    mut duties: ResMut<TaskAssignments>,
+    mut assignments: ResMut<TaskAssignments>,
     (known, unsaved, under_way): (Res<KnownFiles>, Res<Unsaved>, Res<PendingToolOrders>),
     (mut outcomes, mut saves): (MessageReader<FileOutcome>, MessageReader<SaveReport>),
     mut files: MessageWriter<FileOrder>,
@@ -209,15 +209,15 @@ pub(super) fn advance_writes(
     for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {
         match apply_outcome(queue, outcome, &known, &unsaved) {
             AnswerEffect::Nothing => {}
-            AnswerEffect::GoesOn(order) => drop(files.write(*order)),
+            AnswerEffect::Next(order) => drop(files.write(*order)),
             AnswerEffect::Over(ended) => over.push(*ended),
         }
     }
     for (path, problem) in saves.read().filter_map(|report| Some((&report.path, report.problem.as_ref()?))) {
-        over.extend(not_on_disk(queue, path, problem));
+        over.extend(fail_unsaved(queue, path, problem));
     }
     // If work was stopped, its edits that have not begun are dropped.
-    queue.retain(|queued| match (&queued.stage, &queued.write.made_for) {
+    queue.retain(|pending| match (&pending.stage, &pending.write.made_for) {
         (Stage::Waiting | Stage::AwaitingDisk, WriteFor::Call(key)) => under_way.get(*key).is_some(),
         _ => true,
     });
@@ -225,8 +225,8 @@ pub(super) fn advance_writes(
     for (write, result, seen) in over {
         match write.made_for {
             WriteFor::Call(key) => drop(answers.write(answer(key, &write, result))),
-            WriteFor::Mark(number) => duties.was_marked(number, result.map(|edited| edited.id), seen),
-            WriteFor::Close(number) => duties.was_closed(number, result.err()),
+            WriteFor::Mark(number) => assignments.apply_marked(number, result.map(|edited| edited.id), seen),
+            WriteFor::Close(number) => assignments.apply_closed(number, result.err()),
         }
     }
 }
@@ -237,21 +237,23 @@ type Ended = (TaskWrite, Result<Edited, String>, u64);
 /// The effect of an outcome on the pending edits.
 enum AnswerEffect {
     Nothing,
-    GoesOn(Box<FileOrder>),
+    Next(Box<FileOrder>),
     Over(Box<Ended>),
 }
 
 fn apply_outcome(
-    queue: &mut VecDeque<Queued>,
+    queue: &mut VecDeque<PendingWrite>,
     outcome: &FileOutcome,
     known: &KnownFiles,
     unsaved: &Unsaved,
 ) -> AnswerEffect {
-    let Some(at) = queue.iter().position(|queued| queued.waits_for(&outcome.key)) else { return AnswerEffect::Nothing };
+    let Some(at) = queue.iter().position(|pending| pending.waits_for(&outcome.key)) else {
+        return AnswerEffect::Nothing;
+    };
     let path = &queue[at].write.path;
     let (text, is_unsaved) = (known.text(path), unsaved.holds_file(path));
     let result = match queue[at].answered(outcome, text, is_unsaved) {
-        Ok(order) => return order.map_or(AnswerEffect::Nothing, |order| AnswerEffect::GoesOn(Box::new(order))),
+        Ok(order) => return order.map_or(AnswerEffect::Nothing, |order| AnswerEffect::Next(Box::new(order))),
         Err(result) => result,
     };
     // If the text on disk differs from the one known to the room, the task is checked again.
@@ -260,38 +262,39 @@ fn apply_outcome(
         _ => text,
     };
     let seen = seen.map_or(0, |text| content_hash(text.as_bytes()));
-    let ended = queue.remove(at).map(|queued| AnswerEffect::Over(Box::new((queued.write, result, seen))));
+    let ended = queue.remove(at).map(|pending| AnswerEffect::Over(Box::new((pending.write, result, seen))));
     ended.unwrap_or(AnswerEffect::Nothing)
 }
 
 /// The orders of the edits that are due: the first edit of each file, and edits whose file has been saved meanwhile.
-fn due(queue: &mut VecDeque<Queued>, unsaved: &Unsaved) -> Vec<FileOrder> {
+fn due(queue: &mut VecDeque<PendingWrite>, unsaved: &Unsaved) -> Vec<FileOrder> {
     let (mut busy, mut orders) = (BTreeSet::new(), Vec::new());
-    for queued in queue.iter_mut() {
-        let is_first = busy.insert(queued.write.path.clone());
-        let is_due = match queued.stage {
+    for pending in queue.iter_mut() {
+        let is_first = busy.insert(pending.write.path.clone());
+        let is_due = match pending.stage {
             Stage::Waiting => is_first,
-            Stage::AwaitingDisk => !unsaved.holds_file(&queued.write.path),
+            Stage::AwaitingDisk => !unsaved.holds_file(&pending.write.path),
             Stage::Reading | Stage::Saving { .. } => false,
         };
         if is_due {
-            orders.push(queued.read());
+            orders.push(pending.read());
         }
     }
     orders
 }
 
 /// Fails the calls that wait for a change to be saved if that is impossible. Edits by the room keep waiting.
-fn not_on_disk(queue: &mut VecDeque<Queued>, path: &str, problem: &Problem) -> Vec<Ended> {
-    let is_its = |queued: &Queued| {
-        queued.stage == Stage::AwaitingDisk
-            && queued.write.path == path
-            && matches!(queued.write.made_for, WriteFor::Call(_))
+fn fail_unsaved(queue: &mut VecDeque<PendingWrite>, path: &str, problem: &Problem) -> Vec<Ended> {
+    let is_its = |pending: &PendingWrite| {
+        pending.stage == Stage::AwaitingDisk
+            && pending.write.path == path
+            && matches!(pending.write.made_for, WriteFor::Call(_))
     };
     let why = format!("the changes on the board are not saved yet: {}", problem.what);
-    let ended = queue.iter().filter(|queued| is_its(queued)).map(|queued| (queued.write.clone(), Err(why.clone()), 0));
+    let ended =
+        queue.iter().filter(|pending| is_its(pending)).map(|pending| (pending.write.clone(), Err(why.clone()), 0));
     let ended = ended.collect();
-    queue.retain(|queued| !is_its(queued));
+    queue.retain(|pending| !is_its(pending));
     ended
 }
 
@@ -317,7 +320,7 @@ mod tests {
     const ON_DISK: &str = "- [ ] Buy milk\n";
     const KNOWN: &str = "- [ ] Buy oat milk\n";
 
-    fn reading() -> Queued {
+    fn reading() -> PendingWrite {
         let update = TaskUpdate { status: Some("completed".to_owned()), ..TaskUpdate::default() };
         let write = TaskWrite {
             path: "tasks/shop.task.md".to_owned(),
@@ -328,14 +331,14 @@ mod tests {
             rights: FileRights::default(),
             cause: Seq(0),
         };
-        Queued { key: "desk/r/1".to_owned(), write, stage: Stage::Reading, tries: 0, waits: 0 }
+        PendingWrite { key: "desk/r/1".to_owned(), write, stage: Stage::Reading, tries: 0, waits: 0 }
     }
 
-    fn text(queued: &Queued, content: &str) -> FileOutcome {
-        let (path, content) = (queued.write.path.clone(), content.to_owned());
+    fn text(pending: &PendingWrite, content: &str) -> FileOutcome {
+        let (path, content) = (pending.write.path.clone(), content.to_owned());
         FileOutcome {
-            key: queued.order_key("read").into(),
-            author: queued.write.author.clone(),
+            key: pending.order_key("read").into(),
+            author: pending.write.author.clone(),
             activation: None,
             result: Ok(FileAnswer::Text { path, content, version: 1 }),
             cause: Seq(0),
@@ -345,37 +348,37 @@ mod tests {
     }
 
     #[test]
-    fn what_a_board_changed_is_waited_for_until_it_is_on_disk_however_long_that_takes() {
-        let mut queued = reading();
-        let answer = text(&queued, ON_DISK);
-        assert_eq!(queued.answered(&answer, Some(KNOWN), true), Ok(None));
-        assert_eq!(queued.stage, Stage::AwaitingDisk);
-        assert!(!queued.waits_for(&answer.key), "nothing more is asked of the disk meanwhile");
-        let order = queued.read();
+    fn an_edit_waits_until_a_boards_change_is_on_disk() {
+        let mut pending = reading();
+        let answer = text(&pending, ON_DISK);
+        assert_eq!(pending.answered(&answer, Some(KNOWN), true), Ok(None));
+        assert_eq!(pending.stage, Stage::AwaitingDisk);
+        assert!(!pending.waits_for(&answer.key), "nothing more is asked of the disk meanwhile");
+        let order = pending.read();
         assert_ne!(order.key, answer.key, "the next answer is not mistaken for the old one");
     }
 
     #[test]
-    fn what_an_editor_wrote_and_the_room_has_not_taken_in_is_changed_as_it_stands() {
-        let mut queued = reading();
+    fn an_edit_applies_to_text_on_disk_that_the_room_has_not_read_yet() {
+        let mut pending = reading();
         let theirs = "- [ ] Buy milk\n  id: milk\n";
-        let answer = text(&queued, theirs);
-        let order = queued.answered(&answer, Some(KNOWN), false).expect("it should continue").expect("it saves");
+        let answer = text(&pending, theirs);
+        let order = pending.answered(&answer, Some(KNOWN), false).expect("it should continue").expect("it saves");
         let FileOperation::Save { base, content, .. } = order.operation else { panic!("{order:?}") };
         assert_eq!(base, Some(content_hash(theirs.as_bytes())));
         assert!(content.starts_with("- [x] Buy milk"), "{content}");
     }
 
     #[test]
-    fn a_call_is_reported_when_the_boards_change_cannot_be_saved_and_the_rooms_own_change_keeps_waiting() {
+    fn a_call_fails_if_a_boards_change_cannot_be_saved_and_the_rooms_own_edit_keeps_waiting() {
         let (mut of_call, mut of_room) = (reading(), reading());
         of_room.write.made_for = WriteFor::Mark(1);
         of_call.await_disk();
         of_room.await_disk();
         let mut queue = VecDeque::from([of_call, of_room]);
         let problem = Problem::error("tasks/shop.task.md", "the disk is full", "make room");
-        assert!(not_on_disk(&mut queue, "tasks/other.task.md", &problem).is_empty());
-        let ended = not_on_disk(&mut queue, "tasks/shop.task.md", &problem);
+        assert!(fail_unsaved(&mut queue, "tasks/other.task.md", &problem).is_empty());
+        let ended = fail_unsaved(&mut queue, "tasks/shop.task.md", &problem);
         let [(_, Err(why), _)] = ended.as_slice() else { panic!("{ended:?}") };
         assert!(why.contains("the disk is full"), "{why}");
         assert_eq!(queue.len(), 1);

@@ -58,7 +58,7 @@ pub(super) fn answer(
                 queue(&mut writes, &log, order, (file, TaskEdit::Create { task, keys }))
             }
             Ok(DeskOrder::UpdateTask { file, id, update }) => {
-                let update = dated(update, date.stamp(&clock));
+                let update = with_completion_date(update, date.stamp(&clock));
                 queue(&mut writes, &log, order, (file, TaskEdit::Update { id, update }))
             }
         };
@@ -72,7 +72,7 @@ pub(super) fn answer(
 }
 
 /// Adds the completion date to an update that completes a task.
-fn dated(mut update: TaskUpdate, now: Option<String>) -> TaskUpdate {
+fn with_completion_date(mut update: TaskUpdate, now: Option<String>) -> TaskUpdate {
     let status = update.status.as_deref();
     if status == Some("completed") {
         update.fields.extend(now.map(|now| ("completed".to_owned(), now)));

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::authority::{Authority, ToolNames};
-use super::commands::{self, ALLOWLIST_FILE, CommandRules, Judged};
+use super::commands::{self, ALLOWLIST_FILE, CommandRules, CommandVerdict};
 use super::paths;
 use super::touch::{DeclaredTouch, TouchEffect, TouchKind};
 use crate::agent::agent_file::longer_ids_of_path;
@@ -94,7 +94,7 @@ pub enum Touch {
         /// The command line.
         line: String,
         /// The verdict of the person's rules for commands.
-        judged: Judged,
+        judged: CommandVerdict,
         /// Whether a sandbox is available on this computer.
         is_kept_in: bool,
     },
@@ -125,8 +125,7 @@ pub struct ProfileChange {
     pub reserved_id: Option<Id>,
     /// The authority that the file would give.
     pub authority: Authority,
-    /// The current authority of the agent with this id or of this file, including one that it would have if its file
-    /// were deleted.
+    /// The current authority of the agent with this id or of this file, or its last authority if the file was deleted.
     pub current: Option<Authority>,
     /// Whether it is unknown if there was an agent with this id, because its record may have been dropped.
     pub may_be_forgotten: bool,
@@ -196,8 +195,8 @@ impl GateContext for RoomGateContext<'_> {
 
 impl Act {
     /// Creates an act from the touches that a call declares.
-    pub fn of(tool: &str, declared: &[DeclaredTouch], there: &dyn GateContext, names: &ToolNames) -> Self {
-        let judge = Judge { there, names };
+    pub fn of(tool: &str, declared: &[DeclaredTouch], context: &dyn GateContext, names: &ToolNames) -> Self {
+        let judge = Judge { context, names };
         let touches = declared.iter().flat_map(|touch| judge.touches(touch).unwrap_or_else(|no_path| vec![no_path]));
         Self { tool: tool.to_owned(), touches: touches.collect() }
     }
@@ -217,19 +216,19 @@ impl Act {
     }
 
     /// The act of a file operation.
-    pub fn of_files(tool: &str, operation: &FileOperation, there: &dyn GateContext, names: &ToolNames) -> Self {
-        Self::of(tool, &file_touches(operation), there, names)
+    pub fn of_files(tool: &str, operation: &FileOperation, context: &dyn GateContext, names: &ToolNames) -> Self {
+        Self::of(tool, &file_touches(operation), context, names)
     }
 
     /// The act of starting an agent whose file would have this content.
-    pub fn of_spawn(tool: &str, path: &str, content: &str, there: &dyn GateContext, names: &ToolNames) -> Self {
+    pub fn of_spawn(tool: &str, path: &str, content: &str, context: &dyn GateContext, names: &ToolNames) -> Self {
         let becomes = TouchEffect::Text { content: content.to_owned() };
-        Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_SPAWN, path).becoming(becomes)], there, names)
+        Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_SPAWN, path).becoming(becomes)], context, names)
     }
 
     /// The act of starting an existing agent by its id, which does not change its file.
-    pub fn of_start(tool: &str, id: &str, there: &dyn GateContext, names: &ToolNames) -> Self {
-        Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_START, id)], there, names)
+    pub fn of_start(tool: &str, id: &str, context: &dyn GateContext, names: &ToolNames) -> Self {
+        Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_START, id)], context, names)
     }
 
     /// The act of sending a message to the agent that started this one.
@@ -288,7 +287,7 @@ fn place(given: &str) -> Result<WorkspacePath, Touch> {
 }
 
 struct Judge<'a> {
-    there: &'a dyn GateContext,
+    context: &'a dyn GateContext,
     names: &'a ToolNames,
 }
 
@@ -310,19 +309,19 @@ impl Judge<'_> {
                     return Err(Touch::NoPath { why: "the new name of the file is missing".to_owned() });
                 };
                 let (from, to) = (place(target)?, place(to)?);
-                let text = self.there.text(from.as_str()).map(str::to_owned);
+                let text = self.context.text(from.as_str()).map(str::to_owned);
                 let change = self.profile(&to, Some(&from), |_| text.clone());
                 std::iter::once(Touch::Rename { from, to }).chain(change).collect()
             }
             "agent.spawn" => {
                 let path = place(target)?;
                 let text = self.text_after(path.as_str(), becomes);
-                let is_taken = self.there.text(path.as_str()).is_some_and(|there| Some(there) != text.as_deref());
+                let is_taken = self.context.text(path.as_str()).is_some_and(|current| Some(current) != text.as_deref());
                 // A file that defines no agent cannot be started.
                 let change = self.profile(&path, None, |_| text.clone()).unwrap_or(Touch::Forbidden);
                 vec![Touch::Spawn { path, is_taken }, change]
             }
-            "agent.start" => match self.there.profile(target) {
+            "agent.start" => match self.context.profile(target) {
                 None => vec![Touch::Forbidden],
                 Some((path, profile)) => {
                     let path = place(path)?;
@@ -332,9 +331,9 @@ impl Judge<'_> {
             },
             "agent.signal" => vec![Touch::Signal],
             "process.run" => {
-                let text = self.there.text(ALLOWLIST_FILE).unwrap_or_default();
+                let text = self.context.text(ALLOWLIST_FILE).unwrap_or_default();
                 let judged = commands::judge(target, &CommandRules::parse(text).0);
-                vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.there.keeps_programs_in() }]
+                vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.context.keeps_programs_in() }]
             }
             "mcp.call" => match becomes {
                 TouchEffect::Called { server, tool, key, hints } => {
@@ -353,7 +352,7 @@ impl Judge<'_> {
             TouchEffect::Text { content } => Some(content.clone()),
             TouchEffect::Passage { old, new } => {
                 // A passage that is not in the known text may be in a newer one on disk.
-                let text = self.there.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
+                let text = self.context.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
                 Some(text.replacen(old.as_str(), new, 1))
             }
             TouchEffect::Unknown | TouchEffect::Path { .. } | TouchEffect::Called { .. } => None,
@@ -376,30 +375,30 @@ impl Judge<'_> {
         let file = (format.read)(place.as_str(), &text);
         let mut profile = file.profile;
         if !file.has_explicit_id
-            && let Some(id) = self.there.longer_id_at(place.as_str())
+            && let Some(id) = self.context.longer_id_at(place.as_str())
         {
             profile.id = id;
         }
         let authority = |path: &str, profile: &AgentProfile| Authority::of(path, profile, self.names).0;
-        let there = self.there.profile(&profile.id);
+        let existing = self.context.profile(&profile.id);
         let is_own = |held: &str| held == place.as_str() || from.is_some_and(|from| held == from.as_str());
-        let standing = self.there.text(place.as_str()).map(|text| (format.read)(place.as_str(), text).profile);
-        let former = self.there.former(&profile.id);
+        let old_profile = self.context.text(place.as_str()).map(|text| (format.read)(place.as_str(), text).profile);
+        let former = self.context.former(&profile.id);
         let defined = |profile: &AgentProfile| -> Vec<Id> {
             let entries = profile.mcp_servers.iter().flatten();
             entries
                 .filter_map(|entry| if let McpEntry::Defined(server) = entry { Some(server.key()) } else { None })
                 .collect()
         };
-        let standing_defines = standing.as_ref().map(&defined).unwrap_or_default();
-        let defines_servers = defined(&profile).iter().any(|key| !standing_defines.contains(key));
+        let old_servers = old_profile.as_ref().map(&defined).unwrap_or_default();
+        let defines_servers = defined(&profile).iter().any(|key| !old_servers.contains(key));
         let coding_agent = |profile: &AgentProfile| {
             let model = profile.model.as_deref().map(str::trim).unwrap_or_default();
             model.split(':').next().is_some_and(|name| name == PROVIDER).then(|| model.to_owned())
         };
         let named = coding_agent(&profile);
-        let names_coding_agent = named.is_some() && standing.as_ref().and_then(&coding_agent) != named;
-        let current = match (there, &standing, former) {
+        let names_coding_agent = named.is_some() && old_profile.as_ref().and_then(&coding_agent) != named;
+        let current = match (existing, &old_profile, former) {
             (Some((path, profile)), _, _) => Some(authority(path, profile)),
             (None, Some(profile), _) | (None, None, Former::Known(profile)) => Some(authority(place.as_str(), profile)),
             (None, None, Former::Never | Former::Unknown) => None,
@@ -409,7 +408,7 @@ impl Judge<'_> {
             names_coding_agent,
             may_be_forgotten: current.is_none() && matches!(former, Former::Unknown),
             current,
-            holder: there.map(|(held, _)| held.to_owned()).filter(|held| !is_own(held)),
+            holder: existing.map(|(held, _)| held.to_owned()).filter(|held| !is_own(held)),
             authority: authority(place.as_str(), &profile),
             holds_code: place.as_str().ends_with(".mdx") && text.to_lowercase().contains("<tool"),
             id: profile.id,

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_names_a_tool_and_what_it_may_touch() {
+    fn a_rule_consists_of_a_tool_and_its_targets() {
         assert!(covers("vfs_write(docs/**)", "vfs_write", TouchKind::FILE_WRITE, "docs/a/b.md"));
         assert!(!covers("vfs_write(docs/**)", "vfs_write", TouchKind::FILE_WRITE, "artifacts/a.md"));
         assert!(!covers("vfs_write(docs/**)", "vfs_delete", TouchKind::FILE_DELETE, "docs/a.md"));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_and_addresses_are_allowed_as_they_are_written() {
+    fn commands_are_matched_exactly_and_addresses_by_server() {
         let run = |line: &str| covers("sh(cargo test)", "sh", TouchKind::PROCESS_RUN, line);
         assert!(run("cargo test") && !run("cargo test; rm -r .") && !run("cargo"));
         let run_all = |line: &str| covers("sh(**)", "sh", TouchKind::PROCESS_RUN, line);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_narrowest_rule_covers_what_it_was_made_for() {
+    fn the_narrowest_rule_covers_its_own_touch() {
         for (kind, target) in [
             (TouchKind::FILE_WRITE, "artifacts/plan.md"),
             (TouchKind::FILE_WRITE, "artifacts/plan (2).md"),

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_is_told_each_reason_once() {
+    fn each_reason_is_given_once() {
         let rules = [safe(TouchKind::AGENT_SPAWN, "agents/a.md"), safe(TouchKind::PROFILE_WRITE, "agents/a.md")];
         assert_eq!(because(&rules), "its safety mode is safe");
         let rules = [safe(TouchKind::FILE_WRITE, "scenes/a.yaml"), each_time("scenes/a.yaml")];
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_for_a_task_is_the_same_kind_of_touch_under_the_same_rule() {
+    fn a_permission_for_a_task_covers_the_same_kind_of_touch_under_the_same_rule() {
         let (one, other) = (safe(TouchKind::FILE_WRITE, "a.md"), safe(TouchKind::FILE_WRITE, "b.md"));
         assert_eq!(one.for_task(), other.for_task());
         assert_ne!(one.for_task(), safe(TouchKind::FILE_DELETE, "a.md").for_task());
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_the_workspace_a_task_allows_the_same_command_and_the_same_server() {
+    fn outside_the_workspace_a_permission_for_a_task_covers_the_same_command_or_server() {
         let run = |line: &str| safe(TouchKind::PROCESS_RUN, line).for_task();
         assert_ne!(run("cargo test"), run("rm -r ."));
         let fetch = |address: &str| safe(TouchKind::NET_FETCH, address).for_task().map(|rule| rule.target);
@@ -247,14 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_each_time_is_allowed_only_once() {
+    fn approvals_required_each_time_can_only_be_given_once() {
         let rules = [safe(TouchKind::FILE_WRITE, "scenes/a.yaml"), each_time("scenes/a.yaml")];
         assert_eq!((for_task(&rules), for_good("vfs_write", &rules)), (None, None));
         assert_eq!((for_task(&[]), for_good("vfs_write", &[])), (None, None));
     }
 
     #[test]
-    fn what_holds_permanently_is_as_narrow_as_makes_sense() {
+    fn permanent_permissions_are_as_narrow_as_is_useful() {
         let rules = |tool: &str, rules: &[AskRule]| for_good(tool, rules);
         let write = rules("vfs_write", &[safe(TouchKind::FILE_WRITE, "artifacts/a.md")]);
         assert_eq!(write, Some(vec!["vfs_write(artifacts/a.md)".to_owned()]));

@@ -62,7 +62,7 @@ pub enum Power {
 
 impl Power {
     /// Whether the ability does not change anything.
-    pub fn only_looks(self) -> bool {
+    pub fn is_read_only(self) -> bool {
         matches!(self, Self::Read | Self::Find | Self::Signal | Self::Listen)
     }
 }
@@ -174,7 +174,7 @@ impl ToolNames {
     }
 
     /// The tools of agents with a document, each with its name in that format.
-    fn in_words_of_documents(&self) -> BTreeMap<String, String> {
+    fn document_tool_names(&self) -> BTreeMap<String, String> {
         let offered = BUILTIN_TOOLS.into_iter().filter_map(|word| {
             let tool = self.0.iter().find(|tool| tool.offered_as.iter().any(|offered| offered == word))?;
             Some((tool.name.clone(), word.to_owned()))
@@ -319,7 +319,7 @@ impl Authority {
         let tools = match &profile.tools {
             None => {
                 if folder_of_agent(place).is_some() {
-                    called = names.in_words_of_documents();
+                    called = names.document_tool_names();
                 }
                 names.default_set()
             }
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_other_products_are_understood_and_the_rest_is_reported_and_not_given() {
+    fn aliases_of_other_products_are_recognized_and_unknown_tools_are_reported_and_not_granted() {
         let (authority, problems) = authority("---\ntools: READ, vfs-write, Bash, vfs_raed, 'Read(docs/**)'\n---\n");
         assert_eq!(authority.tools, ["vfs_read", "vfs_write"].map(String::from).into());
         assert_eq!(problems.len(), 1, "{problems:?}");
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named_as_its_own_product_names_it() {
+    fn missing_tools_are_listed_by_their_original_names() {
         let profile =
             markdown::read("agents/a.md", "---\ntools: Read, Bash(git:*), Bash, mcp__x__y, Read(docs/**)\n---\n")
                 .profile;
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_globs_that_are_not_known_give_less_and_are_told() {
+    fn unknown_modes_and_invalid_globs_grant_less_and_are_reported() {
         let (authority, problems) = authority("---\nsafety_mode: yolo\nreads: ['[x]', a/]\nwrites: '!x'\n---\n");
         assert_eq!(authority.safety, SafetyMode::Safe);
         assert_eq!(authority.reads, Some(vec!["a/**".to_owned()]));
@@ -581,7 +581,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_in_which_an_authority_is_more_is_named() {
+    fn every_excess_permission_is_listed() {
         let own = of("tools: [vfs_read]\nreads: [a/**]\nwrites: []\nsafety_mode: safe\nshare_workspace_info: false");
         let other = of("tools: [vfs_read, publish, Bash]\nsafety_mode: auto\nmcp_servers: [git]\nhooks: {a: b}\n\
                         share_user_info: true\nwrites: [a/**]");
@@ -607,12 +607,12 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_names_everything_is_everything() {
+    fn a_glob_list_that_matches_everything_is_unrestricted() {
         assert_eq!(of("reads: ['**']\nwrites: [.]").allows(&of("name: x")), Ok(()));
     }
 
     #[test]
-    fn a_command_that_says_something_else_is_more() {
+    fn a_different_command_is_an_excess_permission() {
         let own = of("commands: [ls]");
         assert_eq!(own.allows(&of("commands: [ls]")), Ok(()));
         assert_eq!(own.allows(&of("name: x")), Ok(()));

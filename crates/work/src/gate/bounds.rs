@@ -146,12 +146,12 @@ impl Bounds {
 
     /// The intersection of all `reads` lists; `None` if reading is not restricted.
     pub fn reads(&self) -> Option<Vec<String>> {
-        meet_all(self.lists(|authority| authority.reads.as_ref()))
+        intersect_all(self.lists(|authority| authority.reads.as_ref()))
     }
 
     /// The intersection of all `writes` lists; `None` if writing is not restricted.
     pub fn writes(&self) -> Option<Vec<String>> {
-        meet_all(self.lists(|authority| authority.writes.as_ref()))
+        intersect_all(self.lists(|authority| authority.writes.as_ref()))
     }
 
     /// The model of the agent, which agents that it starts inherit.
@@ -165,7 +165,7 @@ impl Bounds {
     }
 }
 
-fn meet_all(lists: Vec<Vec<String>>) -> Option<Vec<String>> {
+fn intersect_all(lists: Vec<Vec<String>>) -> Option<Vec<String>> {
     lists.into_iter().reduce(|one, other| globs::meet(&one, &other))
 }
 
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn each_that_is_restricted_adds_one_list() {
+    fn each_restricted_authority_adds_one_list() {
         let bounds = Authority::chain(
             reading(Some(&["a/**"])),
             [reading(None), reading(Some(&["a/**"])), reading(Some(&["**/*.md"]))],
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_gets_more_by_starting_another() {
+    fn starting_another_agent_never_gains_permissions() {
         let more = Authority { tools: ["a", "b"].map(String::from).into(), safety: SafetyMode::Auto, ..reading(None) };
         let bounds = Authority::chain(reading(Some(&["x"])), []).starting(more.clone());
         assert_eq!(bounds.tools(), ["a"].into());
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_started_by_an_agent_with_a_copy_has_one_too_and_may_propose() {
+    fn agents_started_by_one_with_a_worktree_have_a_worktree_and_can_propose_changes() {
         let starter = Authority { has_worktree: true, ..reading(None) };
         let own = Authority { tools: ["a", "b", PROPOSE_CHANGES].map(String::from).into(), ..reading(None) };
         assert!(!Authority::chain(own.clone(), []).has_worktree());
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_a_new_agent_is_all_that_starting_it_writes() {
+    fn starting_an_agent_permits_writing_only_its_file() {
         let own = Authority { writes: Some(Vec::new()), ..reading(None) };
         let rights = Authority::chain(own, []).spawn_rights("agents/new.md");
         assert_eq!(rights.writes, [vec!["agents/new.md".to_owned()]]);

@@ -6,7 +6,7 @@ use super::act::{Act, ProfileChange, Touch};
 use super::ask_rules::{self, AskRule, AskSource};
 use super::authority::{Authority, ExcessPermission};
 use super::bounds::Bounds;
-use super::commands::Judged;
+use super::commands::CommandVerdict;
 use super::paths;
 use super::policy::{GatePolicy, Ruling};
 use super::safety::SafetyMode;
@@ -115,7 +115,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::Write { path } => {
             class(&TouchKind::FILE_WRITE, &format!("writing {}", shown(path)), path.as_str());
             judge_change((&TouchKind::FILE_WRITE, path), "writing", act, bounds, policy, findings);
-            if paths::profile_place(path).is_some() && !judges_profile(act) {
+            if paths::profile_place(path).is_some() && !checks_profile(act) {
                 findings.deny(format!("the new content of {} was not checked", shown(path)));
             }
         }
@@ -127,7 +127,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
             class(&TouchKind::FILE_RENAME, &format!("renaming {}", shown(from)), from.as_str());
             judge_change((&TouchKind::FILE_RENAME, from), "renaming", act, bounds, policy, findings);
             judge_change((&TouchKind::FILE_RENAME, to), "renaming to", act, bounds, policy, findings);
-            if paths::profile_place(to).is_some() && !judges_profile(act) {
+            if paths::profile_place(to).is_some() && !checks_profile(act) {
                 findings.deny(format!("the new content of {} was not checked", shown(to)));
             }
         }
@@ -196,7 +196,7 @@ fn class_rules(
     let judged = if *kind == TouchKind::AGENT_START { &TouchKind::AGENT_SPAWN } else { kind };
     let (verdict, ruling) = policy.ruling(judged);
     let source = match ruling {
-        Ruling::Said { key, word } => AskSource::Setting { key, word },
+        Ruling::Setting { key, word } => AskSource::Setting { key, word },
         Ruling::Unset { why } => AskSource::Unset { why: why.to_owned() },
     };
     add(verdict, source);
@@ -208,7 +208,7 @@ fn class_rules(
 /// Checks a command. A person's rule for it counts as a permanent permission, except for agents in safe mode. Without
 /// a sandbox, each command needs approval.
 fn judge_command(
-    (line, judged, is_kept_in): (&str, &Judged, bool),
+    (line, judged, is_kept_in): (&str, &CommandVerdict, bool),
     act: &Act,
     bounds: &Bounds,
     policy: &GatePolicy,
@@ -233,7 +233,7 @@ fn judge_command(
     add(
         verdict,
         match ruling {
-            Ruling::Said { key, word } => AskSource::Setting { key, word },
+            Ruling::Setting { key, word } => AskSource::Setting { key, word },
             Ruling::Unset { .. } => AskSource::Unset { why: judged.why.clone() },
         },
     );
@@ -257,7 +257,7 @@ fn judge_call(
     }
     let kind = TouchKind::MCP_CALL;
     let (verdict, ruling) = policy.ruling_of_call((server, tool), hints);
-    let is_said = matches!(&ruling, Ruling::Said { key, .. } if key.starts_with("mcp:"));
+    let is_said = matches!(&ruling, Ruling::Setting { key, .. } if key.starts_with("mcp:"));
     let is_allowed = bounds.is_allowed(&act.tool, &kind, &target);
     let mut add = |verdict: Verdict, source: AskSource| {
         if verdict != Verdict::Ask || !is_allowed || source.asks_each_time() {
@@ -267,7 +267,7 @@ fn judge_call(
     add(
         verdict,
         match ruling {
-            Ruling::Said { key, word } => AskSource::Setting { key, word },
+            Ruling::Setting { key, word } => AskSource::Setting { key, word },
             Ruling::Unset { why } => AskSource::Unset { why: why.to_owned() },
         },
     );
@@ -300,7 +300,7 @@ fn judge_start(id: &str, (path, authority): (&WorkspacePath, &Authority), bounds
     }
 }
 
-fn judges_profile(act: &Act) -> bool {
+fn checks_profile(act: &Act) -> bool {
     act.touches.iter().any(|touch| matches!(touch, Touch::Profile(_) | Touch::UnknownProfile { .. }))
 }
 

@@ -39,7 +39,11 @@ pub fn inherit(path: &str, text: &str, bounds: &Bounds, names: &ToolNames) -> Re
     }
     let amended = with_keys(text, &keys)?;
     let after = (format.read)(path, &amended);
-    if says_the_same(&before, &after, &keys) { Ok(amended) } else { Err(InheritError::OtherForm(keys[0].0.to_owned())) }
+    if defines_same_agent(&before, &after, &keys) {
+        Ok(amended)
+    } else {
+        Err(InheritError::OtherForm(keys[0].0.to_owned()))
+    }
 }
 
 /// The keys that the file leaves out, with their inherited values.
@@ -87,7 +91,7 @@ fn has_key(text: &str, folded: &str) -> bool {
 
 /// Inserts these keys into the front matter, or adds front matter if there is none.
 fn with_keys(text: &str, keys: &[(&'static str, Value)]) -> Result<String, InheritError> {
-    let (mark, body) = match text.strip_prefix('\u{feff}') {
+    let (bom, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
         None => ("", text),
     };
@@ -96,7 +100,7 @@ fn with_keys(text: &str, keys: &[(&'static str, Value)]) -> Result<String, Inher
     let first_line = body.split(['\n', '\r']).next().unwrap_or_default();
     if first_line.trim_end() != "---" {
         let lines: String = keys.iter().map(|(key, value)| line(key, value)).collect();
-        return Ok(format!("{mark}---{end}{lines}---{end}{end}{body}"));
+        return Ok(format!("{bom}---{end}{lines}---{end}{end}{body}"));
     }
     let mut amended = body.to_owned();
     let mut lines = String::new();
@@ -107,7 +111,7 @@ fn with_keys(text: &str, keys: &[(&'static str, Value)]) -> Result<String, Inher
         }
     }
     amended.insert_str(first_line.len() + end.len(), &lines);
-    Ok(format!("{mark}{amended}"))
+    Ok(format!("{bom}{amended}"))
 }
 
 /// The line ending of a text.
@@ -147,7 +151,7 @@ fn empty_key(text: &str, key: &str) -> Result<Option<(usize, usize)>, InheritErr
 }
 
 /// Whether the amended file defines the same agent, apart from the added keys.
-fn says_the_same(before: &AgentFile, after: &AgentFile, keys: &[(&'static str, Value)]) -> bool {
+fn defines_same_agent(before: &AgentFile, after: &AgentFile, keys: &[(&'static str, Value)]) -> bool {
     let words = |value: &Value| serde_json::from_value::<Vec<String>>(value.clone()).ok();
     let mut wanted = before.profile.clone();
     for (key, value) in keys {
@@ -182,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_leaves_out_is_written_out() {
+    fn missing_keys_are_written_with_inherited_values() {
         let front = "tools: [vfs_read, spawn_agent]\nreads: [artifacts/**]\nwrites: []\nsafety_mode: balanced";
         let written = "tools: [spawn_agent, vfs_read]\nreads: [\"artifacts/**\"]\nwrites: []\nsafety_mode: balanced\n";
         for (text, amended) in [
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_says_itself_stays() {
+    fn keys_in_the_file_are_kept() {
         let front = "tools: [vfs_read]\nsafety_mode: safe\nshare_workspace_info: false";
         let text = "---\nTools: [vfs_write]\nsafetyMode: auto\nshareWorkspaceInfo: true\n---\nHi";
         assert_eq!(inherited(front, text), Ok(text.to_owned()));
@@ -218,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_without_a_model_has_its_starters() {
+    fn an_agent_without_a_model_inherits_its_starters_model() {
         let read = |text: &str| crate::agent::markdown::read("agents/new.md", text).profile.model;
         for text in [
             "Hi",
@@ -248,7 +252,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_written_never_has_more_than_its_starter_where_it_says_nothing(
+        fn files_with_missing_keys_never_exceed_their_starter(
             body in "[-a-z#:\\n\\r {}~]{0,40}",
             fenced in any::<bool>(),
         ) {

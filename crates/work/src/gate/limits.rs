@@ -14,7 +14,7 @@ const COMPARISONS_AT_MOST: usize = 20_000;
 
 /// Normalized names of tools in other products, with the abilities that they give. Abilities that no tool here has are
 /// included, so that their names are recognized.
-const ELSEWHERE: &[(&[&str], &[Power])] = &[
+const OTHER_PRODUCT_TOOLS: &[(&[&str], &[Power])] = &[
     (
         &["cat", "fileread", "notebookread", "open", "read", "readfile", "readfiles", "view", "viewfile"],
         &[Power::Read, Power::Find],
@@ -96,7 +96,7 @@ const ELSEWHERE: &[(&[&str], &[Power])] = &[
 
 impl ToolNames {
     /// The tools that a restriction with this name removes; `None` if that is unclear.
-    fn taken_by(&self, name: &str) -> Option<BTreeSet<&str>> {
+    fn removed_tools(&self, name: &str) -> Option<BTreeSet<&str>> {
         // `Bash(rm *)` removes a part of a tool; tools here have no parts.
         let name = name.split('(').next().unwrap_or(name).trim();
         let own = |is_taken: &dyn Fn(&str) -> bool| -> BTreeSet<&str> {
@@ -113,7 +113,7 @@ impl ToolNames {
         if matches!(folded.as_str(), "all" | "any" | "every" | "everything") {
             return Some(own(&|_| true));
         }
-        if let Some((_, powers)) = ELSEWHERE.iter().find(|(names, _)| names.contains(&folded.as_str())) {
+        if let Some((_, powers)) = OTHER_PRODUCT_TOOLS.iter().find(|(names, _)| names.contains(&folded.as_str())) {
             let taken = self.0.iter().filter(|tool| powers.contains(&tool.power)).map(|tool| tool.name.as_str());
             // Also include a tool that somebody added here under its name in another product.
             return Some(taken.chain(self.meant(name)).collect());
@@ -150,10 +150,10 @@ impl Authority {
                 }
                 Limit::NotTools(not) => {
                     for name in not {
-                        if self.take_servers(name, &nameable) {
+                        if self.remove_servers(name, &nameable) {
                             continue;
                         }
-                        match names.taken_by(name) {
+                        match names.removed_tools(name) {
                             Some(taken) => {
                                 // Removing everything also removes servers.
                                 if taken.len() == names.0.len() {
@@ -171,12 +171,12 @@ impl Authority {
                         }
                     }
                 }
-                Limit::OnlyReads(only) => self.reads = Some(narrowed(self.reads.take(), only)),
-                Limit::OnlyWrites(only) => self.writes = Some(narrowed(self.writes.take(), only)),
+                Limit::OnlyReads(only) => self.reads = Some(intersection(self.reads.take(), only)),
+                Limit::OnlyWrites(only) => self.writes = Some(intersection(self.writes.take(), only)),
                 Limit::ReadOnly => {
                     // The hints of servers are not verified.
                     self.mcp_servers.clear();
-                    let looks = |name: &str| names.0.iter().any(|tool| tool.name == name && tool.power.only_looks());
+                    let looks = |name: &str| names.0.iter().any(|tool| tool.name == name && tool.power.is_read_only());
                     self.tools.retain(|tool| looks(tool));
                     self.writes = Some(Vec::new());
                 }
@@ -197,7 +197,7 @@ impl Authority {
 }
 
 /// The intersection of two glob lists.
-fn narrowed(globs: Option<Vec<String>>, only: &[String]) -> Vec<String> {
+fn intersection(globs: Option<Vec<String>>, only: &[String]) -> Vec<String> {
     let only: Vec<String> = only.iter().filter_map(|glob| globs::plain(glob).ok()).flatten().collect();
     match globs {
         None => only,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_products_forbid_is_forbidden_here_in_terms_of_the_tools_that_there_are() {
+    fn restrictions_of_other_products_remove_the_equivalent_tools() {
         let looking = ["signal_parent", "vfs_read", "vfs_search"];
         for (front, left) in [
             ("disallowedTools: Write, Edit, Bash", &["signal_parent", "spawn_agent", "vfs_read", "vfs_search"][..]),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_is_not_understood_leaves_nothing_and_says_where_it_stands() {
+    fn an_unreadable_restriction_removes_everything_and_is_reported_with_its_line() {
         let file = markdown::read("agents/ada.md", "---\nname: Ada\nrestrictions: { files: few }\n---\nHi");
         let (authority, _) = Authority::of("agents/ada.md", &file.profile, &names());
         assert!(authority.is_least(), "{authority:?}");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn no_limit_ever_gives_an_agent_more() {
+    fn restrictions_never_grant_permissions() {
         let own = ["tools: [vfs_read]", "reads: [a/**]", "writes: []", "safety_mode: safe", "name: x"];
         let limits = [
             "allowed_tools: [vfs_write, execute_command]",

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_an_agent_file_is_one() {
+    fn agent_files_are_recognized_in_every_spelling() {
         for given in
             ["agents/ada.md", "./agents/ada.md", "agents/Ada.MD", "agents/jos\u{e9}.md", "agents/jose\u{301}.md"]
         {
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_carry_power_are_guarded() {
+    fn places_that_grant_power_are_guarded() {
         for (given, verdict) in [
             ("tasks/approvals.task.md", Verdict::Deny),
             (".workshop/workshop.db", Verdict::Deny),

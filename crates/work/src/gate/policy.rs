@@ -58,7 +58,7 @@ impl Rule {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ruling {
     /// A rule in the settings.
-    Said {
+    Setting {
         /// The key of the setting.
         key: String,
         /// The value of the setting.
@@ -160,25 +160,25 @@ impl SettingsSection for GatePolicy {
         };
         let words = string_list(value);
         let is_list = value.is_array() || words.iter().any(|word| word.contains(['/', '*']));
-        let own = SETTING_KEYS.iter().map(|(_, own)| *own).find(|own| *own == key || slips(key, own) <= 2);
+        let own = SETTING_KEYS.iter().map(|(_, own)| *own).find(|own| *own == key || edit_distance(key, own) <= 2);
         let own = own.and_then(|own| self.rule_mut(own));
         match (own, words.as_slice()) {
             // An unreadable rule that would allow something has no effect.
-            _ if slips(key, "allow") <= 1 => {}
+            _ if edit_distance(key, "allow") <= 1 => {}
             // `deny: agents/**` and `dney: [agents/**]` count as deny lists, and so does a list with any unknown name.
-            _ if slips(key, "ask") <= 1 => self.ask.extend(words),
+            _ if edit_distance(key, "ask") <= 1 => self.ask.extend(words),
             (None, _) if is_list => self.deny.extend(words),
             (Some(rule), [word]) => *rule = Rule(word.clone()),
             (Some(rule), _) => *rule = Rule("ask".to_owned()),
-            (None, [word]) if slips(key, "deny") > 1 => self.be_stricter(Rule(word.clone()).verdict()),
+            (None, [word]) if edit_distance(key, "deny") > 1 => self.raise_strictness(Rule(word.clone()).verdict()),
             (None, []) if value.is_null() => {}
-            (None, _) => self.be_stricter(Verdict::Deny),
+            (None, _) => self.raise_strictness(Verdict::Deny),
         }
     }
 }
 
 /// The edit distance between two words.
-fn slips(word: &str, other: &str) -> usize {
+fn edit_distance(word: &str, other: &str) -> usize {
     strsim::osa_distance(&word.trim().to_lowercase(), other)
 }
 
@@ -196,7 +196,7 @@ fn string_list(value: &Value) -> Vec<String> {
 }
 
 impl GatePolicy {
-    fn be_stricter(&mut self, verdict: Verdict) {
+    fn raise_strictness(&mut self, verdict: Verdict) {
         let now = match self.strictness {
             Strictness::AtLeast(now) => now,
             Strictness::Unread | Strictness::Nothing => Verdict::Allow,
@@ -246,7 +246,7 @@ impl GatePolicy {
         let listed = self.touches.iter().filter(|(name, _)| TouchKind::new(name) == *kind);
         let said = self.own_rule(kind).into_iter().chain(listed.map(|(name, rule)| (name.as_str(), rule)));
         match said.max_by_key(|(_, rule)| rule.verdict()) {
-            Some((key, rule)) => (rule.verdict(), Ruling::Said { key: key.to_owned(), word: rule.0.clone() }),
+            Some((key, rule)) => (rule.verdict(), Ruling::Setting { key: key.to_owned(), word: rule.0.clone() }),
             None => (kind.defaults().rule, Ruling::Unset { why: kind.defaults().why }),
         }
     }
@@ -257,7 +257,7 @@ impl GatePolicy {
         match servers::ruling(rules, call, hints) {
             Some((verdict, key)) => {
                 let word = self.mcp.get(key).map(|rule| rule.0.clone()).unwrap_or_default();
-                (verdict, Ruling::Said { key: key.to_owned(), word })
+                (verdict, Ruling::Setting { key: key.to_owned(), word })
             }
             None => self.ruling(&TouchKind::MCP_CALL),
         }
@@ -285,7 +285,7 @@ impl GatePolicy {
         let place = "settings.yaml";
         let own = SETTING_KEYS.iter().filter_map(|(kind, _)| self.own_rule(kind));
         let listed = self.touches.iter().chain(&self.mcp).map(|(name, rule)| (name.as_str(), rule));
-        for text in self.mcp.keys().filter(|text| !servers::can_be_read(text)) {
+        for text in self.mcp.keys().filter(|text| !servers::is_valid_rule(text)) {
             let what = format!("the rule {text:?} in \"mcp\" of \"gate\" cannot be read; it allows nothing");
             problems.push(Problem::warning(place, what, "write it like mcp:SERVER:TOOL or mcp:SERVER:*"));
         }
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn by_default_everything_runs_by_itself() {
+    fn the_default_policy_allows_everything() {
         let policy = GatePolicy::default();
         assert!(SETTING_KEYS.iter().all(|(kind, _)| policy.ruling(kind).0 == Verdict::Allow));
         assert_eq!(policy.at_path(&path("agents/ada.md")), None);
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn every_class_has_the_key_that_a_person_writes() {
+    fn every_kind_can_be_set_by_its_key() {
         for (kind, key) in &SETTING_KEYS {
             let policy: GatePolicy = serde_json::from_value(json!({ *key: "Deny" })).unwrap();
             assert_eq!(policy.ruling(kind).0, Verdict::Deny);
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn any_kind_of_touch_may_have_a_rule_and_a_mistake_in_it_asks_and_is_told() {
+    fn any_kind_can_have_a_rule_and_an_invalid_rule_asks_and_is_reported() {
         let rules = json!({ "touches": { "net.fetch": "allow", "Process.Run": "deny", "door.open": "alow" } });
         let policy: GatePolicy = serde_json::from_value(rules).unwrap();
         let said = |kind: &str| policy.ruling(&TouchKind::new(kind)).0;
@@ -375,14 +375,14 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_not_known_asks_and_is_told() {
+    fn an_unknown_verdict_asks_and_is_reported() {
         let policy: GatePolicy = serde_json::from_value(json!({ "spawn": "aks", "ask": ["[a"] })).unwrap();
         assert_eq!(policy.spawn.verdict(), Verdict::Ask);
         assert_eq!(policy.problems().len(), 2);
     }
 
     #[test]
-    fn settings_that_cannot_be_understood_forbid_as_much_as_they_could_mean() {
+    fn unreadable_settings_deny_everything_that_they_could_mean() {
         let heard = |key: &str, value: Value| {
             let mut policy: GatePolicy = serde_json::from_value(json!({})).unwrap();
             policy.not_understood(Some((key, &value)));
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_settings_file_that_was_never_read_has_a_person_asked_and_a_later_mistake_changes_nothing() {
+    fn unreadable_initial_settings_ask_and_later_mistakes_keep_the_last_settings() {
         let mut unread = GatePolicy::default();
         unread.not_understood(None);
         assert_eq!(unread.strictness(&TouchKind::FILE_WRITE), Verdict::Ask);
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_hold_whatever_the_case_and_the_stricter_goes_first() {
+    fn lists_ignore_case_and_the_stricter_one_applies() {
         let lists = json!({ "ask": ["Agents/**"], "deny": ["agents/boss.md", "secret/"] });
         let policy: GatePolicy = serde_json::from_value(lists).unwrap();
         assert_eq!(policy.at_path(&path("agents/x.md")), Some((Verdict::Ask, "Agents/**")));
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_that_cannot_be_read_forbids_all_that_it_could_mean_and_is_told() {
+    fn an_invalid_glob_denies_everything_that_it_could_mean_and_is_reported() {
         let policy: GatePolicy = serde_json::from_value(json!({ "deny": ["secret/[a-z]*", "docs/{a"] })).unwrap();
         for (given, verdict) in [
             ("secret/plan.md", Some(Verdict::Deny)),

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_weightiest_touch_counts_and_each_reason_is_said_once() {
+    fn the_highest_risk_applies_and_each_reason_is_given_once() {
         let risk =
             Risk::of(&[rule(TouchKind::FILE_WRITE), rule(TouchKind::PROCESS_RUN), rule(TouchKind::FILE_WRITE)], false);
         assert_eq!(risk.summary(), "high: a program runs on this computer; all versions of the file are kept");
@@ -109,14 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_each_time_is_never_of_low_risk() {
+    fn approvals_required_each_time_are_never_low_risk() {
         let source = AskSource::EachTime { why: "a scene carries settings".into() };
         let risk = Risk::of(&[AskRule { source, ..rule(TouchKind::FILE_WRITE) }], false);
         assert_eq!((risk.level, risk.reasons[0].as_str()), (RiskLevel::Medium, "a scene carries settings"));
     }
 
     #[test]
-    fn every_known_kind_has_a_reason_of_its_own() {
+    fn every_known_kind_has_its_own_reason() {
         for kind in TouchKind::KNOWN {
             let risk = Risk::of(&[rule(kind.clone())], false);
             assert!(!risk.summary().contains("unknown"), "{kind:?}");

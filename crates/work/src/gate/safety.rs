@@ -51,7 +51,7 @@ mod tests {
     use crate::agent::LEAST_SAFETY_MODE;
 
     #[test]
-    fn words_and_modes_go_both_ways() {
+    fn safety_modes_round_trip_through_their_names() {
         for mode in [SafetyMode::Safe, SafetyMode::Balanced, SafetyMode::Auto] {
             assert_eq!(SafetyMode::of_word(&mode.word().to_uppercase()), Some(mode));
         }

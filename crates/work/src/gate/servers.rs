@@ -25,19 +25,19 @@ fn folded(name: &str) -> String {
 }
 
 /// The grant of exactly this tool.
-pub(super) fn part(key: &str, tool: &str) -> String {
+pub(super) fn tool_grant(key: &str, tool: &str) -> String {
     format!("{key}/{tool}")
 }
 
 /// The prohibition of a grant's tool and of all tools with the same normalized name; for the grant of a whole server,
 /// the grant itself.
 pub(super) fn prohibition(grant: &str) -> String {
-    grant.split_once('/').map_or_else(|| grant.to_owned(), |(key, tool)| part(key, &folded(tool)))
+    grant.split_once('/').map_or_else(|| grant.to_owned(), |(key, tool)| tool_grant(key, &folded(tool)))
 }
 
 /// Parses the name of a server or its tool: `mcp:git:status`, `mcp__git__status`, `mcp:git` or `mcp__git__*`. The tool
 /// is `None` if all tools are meant. Returns `None` for other names.
-pub(super) fn entry(name: &str) -> Option<(&str, Option<&str>)> {
+pub(super) fn parse_tool_name(name: &str) -> Option<(&str, Option<&str>)> {
     let name = name.trim();
     let (server, tool) = match name.strip_prefix("mcp:") {
         Some(rest) => rest.split_once(':').map_or((rest, None), |(server, tool)| (server, Some(tool))),
@@ -83,11 +83,11 @@ pub(super) fn granted(profile: &AgentProfile, workspace: &Servers) -> BTreeSet<S
     let (listed, nameable) = (listed(profile, workspace), nameable(profile, workspace));
     let mut parts: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut whole: BTreeSet<&str> = BTreeSet::new();
-    for (server, tool) in profile.tools.iter().flatten().filter_map(|name| entry(name)) {
+    for (server, tool) in profile.tools.iter().flatten().filter_map(|name| parse_tool_name(name)) {
         let Some(key) = key_of(&nameable, server) else { continue };
         match tool {
             Some(tool) => {
-                parts.entry(key).or_default().insert(part(key, tool));
+                parts.entry(key).or_default().insert(tool_grant(key, tool));
             }
             None => {
                 whole.insert(key);
@@ -101,7 +101,7 @@ pub(super) fn granted(profile: &AgentProfile, workspace: &Servers) -> BTreeSet<S
 
 /// Whether this name in a profile stands for a known server or its tool.
 pub(super) fn is_known(name: &str, profile: &AgentProfile, workspace: &Servers) -> bool {
-    entry(name).is_some_and(|(server, _)| key_of(&nameable(profile, workspace), server).is_some())
+    parse_tool_name(name).is_some_and(|(server, _)| key_of(&nameable(profile, workspace), server).is_some())
 }
 
 /// The server key of a grant.
@@ -115,11 +115,11 @@ struct CallRule<'a> {
     server: &'a str,
     tool: &'a str,
     /// Restricts the rule to calls with this hint.
-    of: Option<Of>,
+    of: Option<Hint>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Of {
+enum Hint {
     ReadOnly,
     Destructive,
 }
@@ -129,8 +129,8 @@ impl<'a> CallRule<'a> {
         let text = text.trim();
         let (names, of) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
             None => (text, None),
-            Some((names, "read-only" | "read_only")) => (names, Some(Of::ReadOnly)),
-            Some((names, "destructive")) => (names, Some(Of::Destructive)),
+            Some((names, "read-only" | "read_only")) => (names, Some(Hint::ReadOnly)),
+            Some((names, "destructive")) => (names, Some(Hint::Destructive)),
             Some(_) => return None,
         };
         let rest = names.trim().strip_prefix("mcp:")?;
@@ -142,8 +142,8 @@ impl<'a> CallRule<'a> {
     fn names(&self, server: &str, tool: &str, hints: McpHints) -> Option<(usize, usize, bool)> {
         let fits = match self.of {
             None => true,
-            Some(Of::ReadOnly) => hints.read_only,
-            Some(Of::Destructive) => hints.destructive,
+            Some(Hint::ReadOnly) => hints.read_only,
+            Some(Hint::Destructive) => hints.destructive,
         };
         let exact =
             |pattern: &str| pattern.chars().filter(|c| *c != '*').count() * 2 + usize::from(!pattern.contains('*'));
@@ -190,7 +190,7 @@ pub(super) fn ruling<'a>(
 }
 
 /// Whether a rule for calls can be parsed.
-pub(super) fn can_be_read(text: &str) -> bool {
+pub(super) fn is_valid_rule(text: &str) -> bool {
     CallRule::parse(text).is_some()
 }
 
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rule_that_names_a_call_most_exactly_counts() {
+    fn the_most_specific_rule_for_a_call_applies() {
         let rules = [
             ("mcp:*:*(read-only)", Verdict::Allow),
             ("mcp:git:*", Verdict::Ask),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_anything() {
+    fn a_star_matches_anything() {
         for (pattern, text, fits) in [
             ("*", "", true),
             ("a*c", "abc", true),

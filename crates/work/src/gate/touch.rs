@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_reaches_outside_and_what_nobody_knows_is_asked_about_in_every_mode() {
+    fn outside_access_and_unknown_kinds_need_approval_in_every_mode() {
         let modes = [SafetyMode::Auto, SafetyMode::Balanced, SafetyMode::Safe];
         for kind in ["process.run", "net.fetch", "mcp.call", "door.open", "", "file.chmod", "anything"] {
             let verdicts = modes.map(|mode| TouchKind::new(kind).default_verdict(mode));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_is_one_however_it_is_written() {
+    fn kinds_ignore_case_and_surrounding_spaces() {
         assert_eq!(TouchKind::new(" File.Write "), TouchKind::FILE_WRITE);
         let read: TouchKind = serde_json::from_str("\"NET.fetch\"").unwrap();
         assert_eq!(

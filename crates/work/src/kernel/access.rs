@@ -30,7 +30,7 @@ pub(crate) const LOGGED_CHARS: usize = 2_000;
 /// A preview of what the call of this work that waits for approval would do, given the current state of the room.
 pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
     let (files, profiles) = (world.get_resource::<KnownFiles>()?, world.get_resource::<Profiles>()?);
-    let keeps_programs_in = world.get_resource::<HasSandbox>().is_some_and(|keeps_in| keeps_in.0);
+    let keeps_programs_in = world.get_resource::<HasSandbox>().is_some_and(|sandbox| sandbox.0);
     world.get_resource::<Kernel>()?.activation(activation)?.preview(&RoomGateContext {
         files,
         profiles,
@@ -53,8 +53,8 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
     pub(super) worktrees: Res<'w, WorktreesKnown>,
-    keeps_in: Res<'w, HasSandbox>,
-    pub(super) questions: Res<'w, RequestQueue>,
+    sandbox: Res<'w, HasSandbox>,
+    pub(super) request_queue: Res<'w, RequestQueue>,
     pub(super) start: Option<Res<'w, RoomStart>>,
     pub(super) privacy: Privacy<'w, 's>,
     pub(super) agents: Query<'w, 's, (&'static Agent, Option<&'static Position>)>,
@@ -63,17 +63,17 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) withdrawn: MessageWriter<'w, ToolOrdersWithdrawn>,
     pub(super) order_answers: MessageWriter<'w, OrderAnswered>,
     pub(super) call_answers: MessageWriter<'w, CallAnswered>,
-    pub(super) asides: MessageWriter<'w, SideRequestDue>,
-    pub(super) asides_withdrawn: MessageWriter<'w, SideRequestWithdrawn>,
+    pub(super) side_requests: MessageWriter<'w, SideRequestDue>,
+    pub(super) side_requests_withdrawn: MessageWriter<'w, SideRequestWithdrawn>,
     pub(super) sessions: MessageWriter<'w, FileOrder>,
-    pub(super) summons: MessageWriter<'w, WorkRequested>,
-    pub(super) withdrawals: MessageWriter<'w, WorkRequestWithdrawn>,
+    pub(super) work_requests: MessageWriter<'w, WorkRequested>,
+    pub(super) work_requests_withdrawn: MessageWriter<'w, WorkRequestWithdrawn>,
     pub(super) due: MessageWriter<'w, WorkDue>,
-    pub(super) over: MessageWriter<'w, WorkOver>,
-    pub(super) done: MessageWriter<'w, ThinkDone>,
+    pub(super) work_over: MessageWriter<'w, WorkOver>,
+    pub(super) think_done: MessageWriter<'w, ThinkDone>,
     pub(super) settings_edits: MessageWriter<'w, SettingsEdit>,
     pub(super) file_writes: MessageWriter<'w, SceneWrite>,
-    pub(super) news: MessageWriter<'w, WorkAnswer>,
+    pub(super) work_answers: MessageWriter<'w, WorkAnswer>,
     exchanged: MessageWriter<'w, Exchanged>,
     pub(super) servers: Res<'w, McpServers>,
     pub(super) servers_wanted: MessageWriter<'w, McpWanted>,
@@ -100,13 +100,13 @@ impl RoomAccess<'_, '_> {
 
     /// Expands a slash command in a person's message to the agent's skill of that name. The error says what is wrong
     /// with the command.
-    pub(super) fn meant(&self, profile: &str, said: &str) -> Result<String, String> {
+    pub(super) fn expand_skill(&self, profile: &str, said: &str) -> Result<String, String> {
         let found = self.skills.as_deref().zip(self.profiles.path(profile)).zip(self.profiles.get(profile));
         let expanded = found.and_then(|((skills, path), profile)| {
             let (authority, _) = self.tools.authority(path, profile);
             skills.expand(path, profile, (said, authority.folder_for("vfs_read")))
         });
-        expanded.map_or_else(|| Ok(said.to_owned()), |meant| meant.map_err(|error| error.to_string()))
+        expanded.map_or_else(|| Ok(said.to_owned()), |text| text.map_err(|error| error.to_string()))
     }
 
     /// The tag of the current run of the program.
@@ -171,7 +171,7 @@ impl RoomAccess<'_, '_> {
     /// Whether this profile, with the model lent to it for this work, is run by a coding agent.
     pub(super) fn is_coding_agent(&self, profile: &str, lent: Option<&str>) -> bool {
         let wanted = lent.or_else(|| self.profiles.get(profile).and_then(|profile| profile.model.as_deref()));
-        self.questions.asks_coding_agent(&self.gateway, wanted)
+        self.request_queue.asks_coding_agent(&self.gateway, wanted)
     }
 
     pub(super) fn bounds_of(&self, kernel: &Kernel, activation: &Activation) -> Bounds {
@@ -201,7 +201,7 @@ impl RoomAccess<'_, '_> {
 
     /// The context for gate decisions.
     pub(super) fn surroundings(&self) -> RoomGateContext<'_> {
-        RoomGateContext { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.keeps_in.0 }
+        RoomGateContext { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.sandbox.0 }
     }
 
     /// Reports what an agent is doing, or why its work does not continue.
@@ -213,7 +213,7 @@ impl RoomAccess<'_, '_> {
 
     /// Reports why waiting work does not continue.
     pub(super) fn explain_waits(&mut self, kernel: &mut Kernel) {
-        for (key, why) in kernel.take_tellings() {
+        for (key, why) in kernel.take_wait_reasons() {
             if let Some(one) = kernel.activation(key) {
                 self.explain(one, why, false, one.cause);
             }

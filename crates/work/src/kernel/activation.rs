@@ -446,10 +446,10 @@ pub struct RunNode {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed: Option<Box<Handed>>,
     /// The terms set by whoever ordered the work.
-    #[serde(default, skip_serializing_if = "WorkTerms::is_usual")]
+    #[serde(default, skip_serializing_if = "WorkTerms::is_default")]
     pub terms: WorkTerms,
     /// Information about the session file.
-    #[serde(default, skip_serializing_if = "ThreadFile::is_usual")]
+    #[serde(default, skip_serializing_if = "ThreadFile::is_default")]
     pub file: ThreadFile,
 }
 

@@ -182,25 +182,26 @@ impl Approval {
     /// The available scopes of a permission with their descriptions, starting with this call only.
     pub fn scopes(&self, name: &str) -> Vec<(AllowScope, String)> {
         let for_task = self.for_task.as_ref().map(|doing| {
-            let told = format!("Until this task ends, {name} and agents that it starts may {doing} with {}", self.tool);
-            (AllowScope::Task, told)
+            let description =
+                format!("Until this task ends, {name} and agents that it starts may {doing} with {}", self.tool);
+            (AllowScope::Task, description)
         });
         let limits = [(TimeLimit::HOUR, "For one hour"), (TimeLimit::DAY, "Until the end of the day")];
         let until = limits.into_iter().filter_map(|(limit, how_long)| {
             let doing = self.for_task.as_ref()?;
-            let told = format!(
+            let description = format!(
                 "{how_long}, {name} and agents that it starts may {doing} with {}, in every \
                 task",
                 self.tool
             );
-            Some((AllowScope::Until(limit), told))
+            Some((AllowScope::Until(limit), description))
         });
         let pattern = self.pattern.as_ref().map(|pattern| {
-            let told = format!(
+            let description = format!(
                 "Every agent that may run commands may run {pattern:?} with any arguments that start no other \
                     program. Adds to {ALLOWLIST_FILE}: {pattern}: true"
             );
-            (AllowScope::Pattern, told)
+            (AllowScope::Pattern, description)
         });
         let always = (!self.always.is_empty()).then(|| {
             let rules = self.always.join(", ");
@@ -264,11 +265,11 @@ impl Activation {
     }
 
     /// A preview of what the call that waits for approval would do.
-    pub fn preview(&self, there: &dyn GateContext) -> Option<Preview> {
+    pub fn preview(&self, context: &dyn GateContext) -> Option<Preview> {
         let (_, call) = self.current_call()?;
         let asked = &call.call;
         Some(match &call.plan {
-            Some(plan) => Preview::of(plan, &asked.arguments, there),
+            Some(plan) => Preview::of(plan, &asked.arguments, context),
             None => Preview::arguments(&asked.arguments),
         })
     }
@@ -310,11 +311,11 @@ impl Kernel {
             None if is_paused(&one.agent) && !one.is_under_way() => Some(Hold::AgentPaused(one.agent.clone())),
             None => None,
         };
-        let (mut holds, mut told) = (Vec::new(), BTreeSet::new());
+        let (mut holds, mut seen) = (Vec::new(), BTreeSet::new());
         for one in self.activations().filter(|one| among(one)) {
             let before = begun.get(&one.agent).copied().filter(|_| !one.has_begun()).unwrap_or(one);
             let Some(hold) = hold_of(before) else { return Vec::new() };
-            if told.insert(before.key) {
+            if seen.insert(before.key) {
                 holds.push(hold);
             }
         }
@@ -362,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_fits_one_question_only() {
+    fn approval_ids_are_unique_to_their_question() {
         let mut kernel = Kernel::default();
         calls(&mut kernel, 7, "lead");
         assert!(kernel.approvals().next().is_none());
@@ -378,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_held_only_where_nothing_of_it_continues_by_itself() {
+    fn work_is_held_only_if_none_of_it_can_continue_by_itself() {
         let mut kernel = Kernel::default();
         calls(&mut kernel, 7, "lead");
         calls(&mut kernel, 8, "other");
@@ -392,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_task_of_the_same_agent_waits_for_the_same_answer() {
+    fn a_later_task_of_the_same_agent_is_held_by_the_same_approval() {
         let mut kernel = Kernel::default();
         calls(&mut kernel, 7, "lead");
         kernel.ask_person(ActivationKey::numbered(7), 1, 0, "a".into());

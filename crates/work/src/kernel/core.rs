@@ -22,9 +22,9 @@ use crate::mind::{AgentSession, CapScope, Ending, PromptMessage, Role, task_word
 use crate::simulation::ActivityId;
 
 /// The number of finished pieces of work that are kept for views.
-const FINISHED_KNOWN: usize = 200;
+const FINISHED_AT_MOST: usize = 200;
 /// Queue positions beyond this one are not shown to waiting agents.
-const PLACES_TOLD: usize = 20;
+const QUEUE_POSITIONS_SHOWN: usize = 20;
 /// Session size in bytes per step of the save interval: a session of this size is saved half as often as a short one,
 /// a session of twice this size a third as often.
 const SESSION_BYTES_PER_WRITE: u64 = 64 * 1024;
@@ -137,7 +137,7 @@ pub enum NoReply {
 
 /// Hashes a request for loop detection. The hash covers the agent's id and not the content of its file, so an agent
 /// cannot escape detection by rewriting itself.
-pub(super) fn asking(agent: &str, input: &str) -> u64 {
+pub(super) fn request_hash(agent: &str, input: &str) -> u64 {
     content_hash(format!("{agent}\n{input}").as_bytes())
 }
 
@@ -289,7 +289,7 @@ impl Kernel {
     /// Queues work that a person requested, as a run of its own.
     pub fn start(&mut self, work: NewWork) {
         let thread = RunNode::of(&work);
-        self.asked.entry(work.key).or_default().insert(asking(&work.agent, &work.input));
+        self.asked.entry(work.key).or_default().insert(request_hash(&work.agent, &work.input));
         self.threads.insert(work.key, thread);
         let key = work.key;
         self.queue(work, key, Origin::Person, Vec::new());
@@ -302,7 +302,7 @@ impl Kernel {
     }
 
     /// Raises the activation counter above every known key, because rooms saved by older versions had no counter.
-    pub(super) fn count_on(&mut self) {
+    pub(super) fn raise_counter(&mut self) {
         let finished = self.finished.iter().map(|one| one.key);
         let earlier = self.threads.values().flat_map(|thread| thread.earlier.iter().copied());
         let known = self.activations.keys().chain(self.threads.keys()).copied().chain(finished).chain(earlier);
@@ -448,7 +448,7 @@ impl Kernel {
         }
         let agent = activation.agent.clone();
         self.finished.push_back(Finished { key, root, agent, ending: ending.clone() });
-        let surplus = self.finished.len().saturating_sub(FINISHED_KNOWN);
+        let surplus = self.finished.len().saturating_sub(FINISHED_AT_MOST);
         self.finished.drain(..surplus);
         self.outgoing.push_back(KernelAction::Release { activation: Box::new(activation), ending, cause });
         self.is_unsettled = true;
@@ -543,7 +543,7 @@ impl Kernel {
     }
 
     /// Returns the reason why each ready piece of work is waiting, if it changed since it was last returned.
-    pub fn take_tellings(&mut self) -> Vec<(ActivationKey, String)> {
+    pub fn take_wait_reasons(&mut self) -> Vec<(ActivationKey, String)> {
         let held_up = match (self.is_paused, &self.stopped_by, self.resume_tick) {
             (true, ..) => Some("all work is paused".to_owned()),
             (_, Some(why), _) => Some(format!("all work stopped: {why}")),
@@ -556,8 +556,8 @@ impl Kernel {
             self.activations.values().filter(|one| waits(one)).map(|one| (one.priority, one.key)).collect();
         line.sort_unstable();
         let all = line.len();
-        let mut tellings = Vec::new();
-        for (place, (_, key)) in line.into_iter().enumerate().take(PLACES_TOLD) {
+        let mut reasons = Vec::new();
+        for (place, (_, key)) in line.into_iter().enumerate().take(QUEUE_POSITIONS_SHOWN) {
             let Some(activation) = self.activations.get_mut(&key) else { continue };
             let why = match &held_up {
                 Some(why) => why.clone(),
@@ -570,10 +570,10 @@ impl Kernel {
             };
             if activation.told != why {
                 activation.told.clone_from(&why);
-                tellings.push((key, why));
+                reasons.push((key, why));
             }
         }
-        tellings
+        reasons
     }
 
     /// Records the log record of a tool call that has begun.
@@ -588,7 +588,7 @@ impl Kernel {
     }
 
     /// Removes and returns the pending actions that do not depend on the time, in order.
-    pub fn take_effects(&mut self) -> Vec<KernelAction> {
+    pub fn take_actions(&mut self) -> Vec<KernelAction> {
         self.outgoing.drain(..).collect()
     }
 }

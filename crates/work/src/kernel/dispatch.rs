@@ -45,7 +45,7 @@ impl RoomAccess<'_, '_> {
                 if let Some(agent) = one.agent_key {
                     let giver = kernel.giver(one.thread).and_then(|giver| self.roster.key(giver));
                     let at = kernel.terms(one.thread).and_then(|terms| terms.at.clone());
-                    self.summons.write(WorkRequested { agent, activation, from: giver, at, cause: one.cause });
+                    self.work_requests.write(WorkRequested { agent, activation, from: giver, at, cause: one.cause });
                 }
             }
             KernelAction::Ask { activation, turn } => self.ask(kernel, activation, turn),
@@ -54,7 +54,7 @@ impl RoomAccess<'_, '_> {
             }
             KernelAction::Sample { activation, turn, index } => self.ask_sample(kernel, (activation, turn, index)),
             KernelAction::EndSample { key } => {
-                self.asides_withdrawn.write(SideRequestWithdrawn { key });
+                self.side_requests_withdrawn.write(SideRequestWithdrawn { key });
             }
             KernelAction::Warn { activation, what } => {
                 if let Some(one) = kernel.activation(activation).cloned() {
@@ -63,7 +63,7 @@ impl RoomAccess<'_, '_> {
             }
             KernelAction::Release { activation, ending, cause } => {
                 self.withdrawn.write(ToolOrdersWithdrawn { activation: activation.key });
-                self.over(kernel, &activation, &ending, cause);
+                self.finish(kernel, &activation, &ending, cause);
             }
         }
     }
@@ -86,13 +86,15 @@ impl RoomAccess<'_, '_> {
         let wanted = lent.or_else(|| self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref()));
         let messages = match has_own_tools {
             true => one.messages.clone(),
-            false => kernel.sent_messages(one, self.gateway.takes_images(self.questions.provider_override(), wanted)),
+            false => {
+                kernel.sent_messages(one, self.gateway.takes_images(self.request_queue.provider_override(), wanted))
+            }
         };
         let sends_images = messages.iter().any(|message| !message.images.is_empty());
         let most = self.settings.session_chars_at_most;
         let room = SessionRoom {
             chars_at_most: one.session_chars_at_most.map_or(most, |shorter| shorter.min(most)),
-            window_tokens: self.gateway.window_tokens(self.questions.provider_override(), wanted),
+            window_tokens: self.gateway.window_tokens(self.request_queue.provider_override(), wanted),
             place: kernel.session_path(one),
         };
         self.due.write(WorkDue {
@@ -274,7 +276,7 @@ impl RoomAccess<'_, '_> {
             return Ok(planned.of(&plan.tool));
         }
         let Work::Start { name, agent: None, task } = &plan.work else { return Ok(plan) };
-        match self.startable(one, name) {
+        match self.agent_to_start(one, name) {
             None => Err(self.no_such_agent(one, name)),
             Some((agent, _)) if agent == one.agent => {
                 Err(result_text::spawned(name, &result_text::Spawned::Itself).words)

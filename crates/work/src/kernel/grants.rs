@@ -55,9 +55,9 @@ impl Kernel {
         now: Option<i64>,
     ) -> Option<AllowScope> {
         let wanted = ask_rules::for_task(rules)?;
-        let granted: Vec<&BTreeSet<Grant>> = self.line_of(thread).filter_map(|key| self.grants.get(&key)).collect();
+        let granted: Vec<&BTreeSet<Grant>> = self.ancestors(thread).filter_map(|key| self.grants.get(&key)).collect();
         let agents: BTreeSet<&Id> =
-            self.line_of(thread).filter_map(|key| self.threads.get(&key)).map(|thread| &thread.agent).collect();
+            self.ancestors(thread).filter_map(|key| self.threads.get(&key)).map(|thread| &thread.agent).collect();
         let mut until: Option<i64> = None;
         for rule in &wanted {
             let is_it = |grant: &Grant| grant.tool == tool && grant.rule == *rule;
@@ -76,33 +76,33 @@ impl Kernel {
     /// The temporary permissions that have not expired at this simulated date: agent, description and end date.
     pub fn granted_until(&self, now: Option<i64>) -> Vec<(Id, String, i64)> {
         let holds = |timed: &&TimedGrant| now.is_some_and(|now| timed.holds(now));
-        let mut told: BTreeMap<(&Id, &str, i64), Vec<&AskRule>> = BTreeMap::new();
+        let mut described: BTreeMap<(&Id, &str, i64), Vec<&AskRule>> = BTreeMap::new();
         for timed in self.timed_grants.iter().filter(holds) {
-            told.entry((&timed.agent, &timed.grant.tool, timed.until)).or_default().push(&timed.grant.rule);
+            described.entry((&timed.agent, &timed.grant.tool, timed.until)).or_default().push(&timed.grant.rule);
         }
-        let told = told.into_iter().map(|((agent, tool, until), rules)| {
+        let described = described.into_iter().map(|((agent, tool, until), rules)| {
             (agent.clone(), format!("{} with {tool}", ask_rules::granted_words(rules)), until)
         });
-        told.collect()
+        described.collect()
     }
 
     /// The thread and all threads above it, up to the one that a person started.
-    pub(super) fn line_of(&self, thread: ActivationKey) -> impl Iterator<Item = ActivationKey> {
+    pub(super) fn ancestors(&self, thread: ActivationKey) -> impl Iterator<Item = ActivationKey> {
         std::iter::successors(Some(thread), |key| self.threads.get(key)?.parent)
     }
 
     /// The permissions for the tasks of a run: agent and description, such as "change files with vfs_write".
     pub fn granted_in(&self, root: ActivationKey) -> Vec<(Id, String)> {
-        let mut told = Vec::new();
+        let mut described = Vec::new();
         for (key, grants) in &self.grants {
             let Some(thread) = self.threads.get(key).filter(|thread| thread.root == root) else { continue };
             let tools: BTreeSet<&str> = grants.iter().map(|grant| grant.tool.as_str()).collect();
             for tool in tools {
                 let rules = grants.iter().filter(|grant| grant.tool == tool).map(|grant| &grant.rule);
-                told.push((thread.agent.clone(), format!("{} with {tool}", ask_rules::granted_words(rules))));
+                described.push((thread.agent.clone(), format!("{} with {tool}", ask_rules::granted_words(rules))));
             }
         }
-        told
+        described
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_until_a_time_holds_in_every_task_and_is_asked_about_again_when_it_is_over() {
+    fn temporary_permissions_apply_to_all_tasks_until_they_expire() {
         let mut bench = Bench::new();
         let boss = bench.start("boss", "Plan");
         let other = bench.start("boss", "Plan more");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_for_a_task_holds_for_it_and_for_whom_it_starts_until_it_is_over() {
+    fn permissions_for_a_task_include_started_agents_and_end_with_the_task() {
         let mut bench = Bench::new();
         let boss = bench.start("boss", "Plan");
         let other = bench.start("boss", "Plan more");
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_that_was_started_may_do_is_not_its_starters() {
+    fn permissions_of_a_child_do_not_apply_to_its_parent() {
         let mut bench = Bench::new();
         let boss = bench.start("boss", "Plan");
         let child = bench.spawn(boss, "kid", "dig").expect("it should be permitted");

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::activation::{Origin, Report, RunNode};
-use super::core::{Kernel, NewWork, asking};
+use super::core::{Kernel, NewWork, request_hash};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Id};
 use crate::gate::Authority;
@@ -76,7 +76,7 @@ pub struct Reported {
     /// For delegated work: whether there is a result, and the result or the reason why there is none.
     pub gave: Option<(bool, String)>,
     /// The effect of the report.
-    pub told: Signalled,
+    pub delivered: Signalled,
 }
 
 impl Kernel {
@@ -100,7 +100,7 @@ impl Kernel {
         if self.activations.len() >= settings.activations_at_most as usize {
             return Err(Refusal::TooMany { most: settings.activations_at_most });
         }
-        if self.asked.get(&thread.root).is_some_and(|asked| asked.contains(&asking(agent, task))) {
+        if self.asked.get(&thread.root).is_some_and(|asked| asked.contains(&request_hash(agent, task))) {
             return Err(Refusal::Loop { agent: agent.into() });
         }
         Ok(thread.depth + 1)
@@ -121,7 +121,7 @@ impl Kernel {
         above.children += 1;
         let root = above.root;
         let thread = RunNode { parent: Some(parent), root, depth, starters, ..RunNode::of(&work) };
-        self.asked.entry(root).or_default().insert(asking(&work.agent, &work.input));
+        self.asked.entry(root).or_default().insert(request_hash(&work.agent, &work.input));
         self.threads.insert(work.key, thread);
         let key = work.key;
         self.queue(work, key, Origin::Spawn, Vec::new());
@@ -129,7 +129,7 @@ impl Kernel {
     }
 
     /// The thread and node of the agent that receives signals from this work, and the node of the sender.
-    fn above(&self, from: ActivationKey) -> Result<(ActivationKey, &RunNode, &RunNode), Refusal> {
+    fn parent_of(&self, from: ActivationKey) -> Result<(ActivationKey, &RunNode, &RunNode), Refusal> {
         let thread = self.activations.get(&from).and_then(|one| self.threads.get(&one.thread)).ok_or(Refusal::Over)?;
         let parent = thread.parent.ok_or(Refusal::NoParent)?;
         let above = self.threads.get(&parent).ok_or(Refusal::NoParent)?;
@@ -146,24 +146,24 @@ impl Kernel {
         (key, now, cause): (ActivationKey, u64, crate::base::Seq),
         settings: &KernelSettings,
     ) -> Result<Signalled, Refusal> {
-        let (parent, above, thread) = self.above(from)?;
+        let (parent, above, thread) = self.parent_of(from)?;
         let (to, agent, root) = (above.file_name.clone(), above.agent.clone(), above.root);
-        let told = terms.describe("It needs an answer within", "The answer should be");
-        let told = if told.is_empty() { told } else { format!("\n{told}") };
-        let text = format!("Signal from {}: {message}{told}", thread.agent);
-        let (is_told, is_kept) = (above.live.is_some(), above.live.is_none() && above.is_stopped);
-        if !is_told && !is_kept && self.activations.len() >= settings.activations_at_most as usize {
+        let described = terms.describe("It needs an answer within", "The answer should be");
+        let described = if described.is_empty() { described } else { format!("\n{described}") };
+        let text = format!("Signal from {}: {message}{described}", thread.agent);
+        let (is_running, is_kept) = (above.live.is_some(), above.live.is_none() && above.is_stopped);
+        if !is_running && !is_kept && self.activations.len() >= settings.activations_at_most as usize {
             return Err(Refusal::TooMany { most: settings.activations_at_most });
         }
         // The same text about another piece of work is a different message.
-        if !self.asked.entry(root).or_default().insert(asking(&agent, &format!("{} {text}", from.id()))) {
+        if !self.asked.entry(root).or_default().insert(request_hash(&agent, &format!("{} {text}", from.id()))) {
             return Err(Refusal::Loop { agent });
         }
         if let Some(activation) = self.activations.get_mut(&from) {
             activation.has_signalled = true;
         }
         self.deliver(parent, text, terms.rank(), (key, now, cause));
-        Ok(Signalled { to, agent, woke: !is_told && !is_kept, is_kept })
+        Ok(Signalled { to, agent, woke: !is_running && !is_kept, is_kept })
     }
 
     /// Delivers a message to an agent, with its next request or as new work that continues its session. If a person
@@ -265,8 +265,8 @@ impl Kernel {
         let above = self.threads.get(&parent)?;
         let is_kept = above.live.is_none() && above.is_stopped;
         let woke = above.live.is_none() && !is_kept;
-        let told = Signalled { to: above.file_name.clone(), agent: above.agent.clone(), woke, is_kept };
+        let delivered = Signalled { to: above.file_name.clone(), agent: above.agent.clone(), woke, is_kept };
         self.deliver(parent, format!("Signal from {from}: {words}"), 0, at);
-        Some(Reported { from, activation, words, gave, told })
+        Some(Reported { from, activation, words, gave, delivered })
     }
 }

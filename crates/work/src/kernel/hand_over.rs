@@ -2,9 +2,9 @@
 //! the result's format. Pure.
 
 use super::activation::{Origin, RunNode};
-use super::core::{Kernel, NewWork, asking};
+use super::core::{Kernel, NewWork, request_hash};
 use super::guards::Refusal;
-use super::hand_over_result::{Handed, unfit};
+use super::hand_over_result::{Handed, invalid_format_message};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Id};
 use crate::gate::Authority;
@@ -14,22 +14,22 @@ use crate::tools::Terms;
 
 /// The verdict on the final text of a piece of work.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Judged {
+pub(super) enum ResultCheck {
     /// The result is valid, and the work ends.
-    Fits,
+    Valid,
     /// The result is invalid; the agent gets this message and tries once more.
-    Again(String),
+    Retry(String),
     /// The result is invalid again, and the work fails for this reason.
-    Unfit(String),
+    Invalid(String),
 }
 
 /// Returns the first message of delegated work: the task, followed by a note that says who delegated it, on which
 /// terms, and who receives the result.
 pub fn task_and_terms(by: &str, task: &str, terms: &Terms) -> String {
-    let told = terms.describe("Finish within", "Your final answer is the result. It must be");
+    let described = terms.describe("Finish within", "Your final answer is the result. It must be");
     let result = if terms.expected.is_some() { "" } else { "\nYour final answer is the result." };
-    let told = if told.is_empty() { String::new() } else { format!("\n{told}") };
-    format!("{task}\n\n{HANDED_OVER}{by}, who receives your result.{told}{result}")
+    let described = if described.is_empty() { String::new() } else { format!("\n{described}") };
+    format!("{task}\n\n{HANDED_OVER}{by}, who receives your result.{described}{result}")
 }
 
 /// The message in the last turn before the deadline.
@@ -47,7 +47,7 @@ impl Kernel {
         settings: &KernelSettings,
     ) -> Result<u32, Refusal> {
         let thread = self.activation(from).map(|one| one.thread).ok_or(Refusal::Over)?;
-        let line: Vec<&RunNode> = self.line_of(thread).filter_map(|key| self.thread(key)).collect();
+        let line: Vec<&RunNode> = self.ancestors(thread).filter_map(|key| self.thread(key)).collect();
         if let Some(at) = line.iter().position(|above| *above.agent == *agent) {
             let names = line[..=at].iter().rev().map(|above| &*above.agent).chain([agent]);
             return Err(Refusal::Circle { way: names.collect::<Vec<_>>().join(" → ") });
@@ -72,7 +72,7 @@ impl Kernel {
         let root = above.root;
         let handed = Some(Box::new(Handed::new(task, terms)));
         let thread = RunNode { parent: Some(parent), root, depth, starters, handed, ..RunNode::of(&work) };
-        self.asked.entry(root).or_default().insert(asking(&work.agent, task));
+        self.asked.entry(root).or_default().insert(request_hash(&work.agent, task));
         let key = work.key;
         self.threads.insert(key, thread);
         self.queue(work, key, Origin::HandOver, Vec::new());
@@ -114,8 +114,8 @@ impl Kernel {
             Some((1, most)) => {
                 let words = last_turn(most);
                 if let Some(one) = self.activations.get_mut(&key) {
-                    let is_told = one.messages.iter().rev().take(2).any(|message| message.text == words);
-                    if !is_told && !one.mail.contains(&words) {
+                    let was_warned = one.messages.iter().rev().take(2).any(|message| message.text == words);
+                    if !was_warned && !one.mail.contains(&words) {
                         one.mail.push_back(words);
                     }
                 }
@@ -127,25 +127,25 @@ impl Kernel {
 
     /// Checks whether the final text of an agent has the requested format. The text is not the result yet if the agent
     /// is waiting for its children.
-    pub(super) fn judged(&mut self, key: ActivationKey, said: &str) -> Judged {
-        let Some((handed, _)) = self.handed(key) else { return Judged::Fits };
+    pub(super) fn check_result(&mut self, key: ActivationKey, said: &str) -> ResultCheck {
+        let Some((handed, _)) = self.handed(key) else { return ResultCheck::Valid };
         let Some(expected) = handed.terms.expected.as_ref().filter(|expected| expected.is_checked()) else {
-            return Judged::Fits;
+            return ResultCheck::Valid;
         };
-        let Err(fault) = expected.fit(said) else { return Judged::Fits };
+        let Err(fault) = expected.fit(said) else { return ResultCheck::Valid };
         let (wanted, was_sent_back) = (expected.description(), handed.was_sent_back);
-        let Some(thread) = self.activations.get(&key).map(|one| one.thread) else { return Judged::Fits };
+        let Some(thread) = self.activations.get(&key).map(|one| one.thread) else { return ResultCheck::Valid };
         if self.has_live_children(thread) {
-            return Judged::Fits;
+            return ResultCheck::Valid;
         }
         let has_turns = self.turns_left(key).is_none_or(|(left, _)| left > 0);
         if was_sent_back || !has_turns {
-            return Judged::Unfit(unfit(&fault));
+            return ResultCheck::Invalid(invalid_format_message(&fault));
         }
         if let Some(handed) = self.threads.get_mut(&thread).and_then(|thread| thread.handed.as_deref_mut()) {
             handed.was_sent_back = true;
         }
-        Judged::Again(format!(
+        ResultCheck::Retry(format!(
             "Your final answer does not have the required format: {fault}. Give the result again, as {wanted}; if \
              that is not valid either, your work fails."
         ))

@@ -7,7 +7,7 @@ use crate::mind::Ending;
 use crate::tools::Terms;
 
 /// The maximum number of task characters that are quoted with the result.
-const TASK_TOLD_CHARS: usize = 160;
+const TASK_QUOTED_CHARS: usize = 160;
 /// The text between the agent's name and the result.
 const FROM: &str = "of a task that you handed over";
 
@@ -39,7 +39,7 @@ impl Handed {
     /// Creates the record of a task that is delegated on these terms.
     pub fn new(task: &str, terms: &Terms) -> Self {
         let terms = Terms { context: String::new(), ..terms.clone() };
-        Self { task: text::truncate(&text::one_line(task), TASK_TOLD_CHARS), terms, turns: 0, was_sent_back: false }
+        Self { task: text::truncate(&text::one_line(task), TASK_QUOTED_CHARS), terms, turns: 0, was_sent_back: false }
     }
 
     /// The message to the delegating agent, whether there is a result, and the result or the reason why there is none.
@@ -47,7 +47,7 @@ impl Handed {
         let expected = self.terms.expected.as_ref();
         let result = match (given.is_done, expected.map(|expected| expected.fit(&given.text))) {
             (false, _) => Err(given.text.clone()),
-            (true, Some(Err(fault))) => Err(unfit(&fault)),
+            (true, Some(Err(fault))) => Err(invalid_format_message(&fault)),
             (true, Some(Ok(result))) => Ok(result),
             (true, None) => Ok(given.text.clone()),
         };
@@ -60,7 +60,7 @@ impl Handed {
 }
 
 /// The error message for a result with this fault.
-pub(super) fn unfit(fault: &str) -> String {
+pub(super) fn invalid_format_message(fault: &str) -> String {
     format!("its result does not have the required format: {fault}")
 }
 

@@ -38,7 +38,7 @@ fn within(turns: u32) -> Terms {
 }
 
 #[test]
-fn who_gets_a_task_is_told_whose_it_is_what_to_know_how_soon_and_in_which_form() {
+fn a_delegated_task_states_its_giver_context_deadline_and_format() {
     let terms = Terms {
         context: "The hall is open.".into(),
         haste: TaskPriority::High,
@@ -57,7 +57,7 @@ fn who_gets_a_task_is_told_whose_it_is_what_to_know_how_soon_and_in_which_form()
 }
 
 #[test]
-fn a_signal_says_to_its_parent_what_to_know_how_soon_and_in_which_form_to_answer() {
+fn a_signal_to_the_parent_states_its_context_deadline_and_format() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.spawn(boss, "ada", "count").expect("it should be permitted");
@@ -83,7 +83,7 @@ fn a_signal_says_to_its_parent_what_to_know_how_soon_and_in_which_form_to_answer
 }
 
 #[test]
-fn a_result_that_does_not_fit_a_schema_fails_with_what_is_wrong_with_it() {
+fn a_result_that_does_not_match_its_schema_fails_with_the_reason() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let schema = "{\"type\":\"object\",\"properties\":{\"chairs\":{\"type\":\"integer\"}},\"required\":[\"chairs\"]}";
@@ -99,7 +99,7 @@ fn a_result_that_does_not_fit_a_schema_fails_with_what_is_wrong_with_it() {
 }
 
 #[test]
-fn a_result_comes_back_to_whoever_handed_the_task_over() {
+fn a_result_is_returned_to_the_delegating_agent() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada =
@@ -113,7 +113,7 @@ fn a_result_comes_back_to_whoever_handed_the_task_over() {
 }
 
 #[test]
-fn a_result_that_does_not_fit_is_asked_for_once_more_and_then_fails_in_words() {
+fn an_invalid_result_is_requested_once_more_and_then_fails_with_the_reason() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it should be permitted");
@@ -134,7 +134,7 @@ fn a_result_that_does_not_fit_is_asked_for_once_more_and_then_fails_in_words() {
 }
 
 #[test]
-fn who_waits_for_agents_of_its_own_has_not_given_its_result() {
+fn text_of_an_agent_waiting_for_its_children_is_not_its_result() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it should be permitted");
@@ -153,7 +153,7 @@ fn who_waits_for_agents_of_its_own_has_not_given_its_result() {
 }
 
 #[test]
-fn the_last_turn_is_reported_and_a_deadline_that_passed_ends_the_work() {
+fn the_last_turn_is_announced_and_a_missed_deadline_ends_the_work() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "count", &within(2)).expect("it should be permitted");
@@ -177,7 +177,7 @@ fn the_last_turn_is_reported_and_a_deadline_that_passed_ends_the_work() {
 }
 
 #[test]
-fn nothing_is_handed_over_in_a_circle_too_deep_too_often_or_twice() {
+fn delegation_in_cycles_too_deep_too_often_or_twice_is_refused() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "one", &Terms::default()).expect("it should be permitted");
@@ -199,7 +199,7 @@ fn nothing_is_handed_over_in_a_circle_too_deep_too_often_or_twice() {
 }
 
 #[test]
-fn whoever_handed_it_over_hears_also_that_a_person_stopped_it() {
+fn the_delegating_agent_is_notified_when_a_person_stops_the_task() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "count", &Terms::default()).expect("it should be permitted");
@@ -214,7 +214,7 @@ fn whoever_handed_it_over_hears_also_that_a_person_stopped_it() {
 }
 
 #[test]
-fn what_is_urgent_gets_a_place_first() {
+fn urgent_delegated_tasks_get_a_slot_first() {
     let mut bench = Bench::new();
     bench.settings.concurrency = 1;
     let boss = bench.start("boss", "Plan");
@@ -235,7 +235,7 @@ fn what_is_urgent_gets_a_place_first() {
 }
 
 #[test]
-fn what_is_to_be_given_back_is_kept_with_the_rest() {
+fn the_owed_result_is_saved_and_restored() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it should be permitted");

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beside_the_words_is_kept_as_far_as_there_is_room_and_the_rest_is_named() {
+    fn attachments_are_kept_as_far_as_they_fit_and_the_rest_is_described() {
         assert_eq!(Attached::of(&ToolOutput { text: "words".into(), ..ToolOutput::default() }, 1_000), None);
         let output = ToolOutput {
             data: Some(json!({ "sum": 5 })),

@@ -71,7 +71,7 @@ pub use hand_over::task_and_terms;
 pub use hand_over_result::{Given, Handed};
 pub use overview::{UnfinishedHandOver, UnfinishedPiece, UnfinishedRun};
 pub use recording::sessions_at_rest;
-pub use session_edit::{SessionTake, SessionTaken, file_message, prompt_message};
+pub use session_edit::{EditedSession, SessionEditTiming, file_message, prompt_message};
 pub use settings::KernelSettings;
 pub use thread_file::{EndedWork, ThreadFile};
 pub use work_notices::WorkNotice;
@@ -129,7 +129,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<WorkNotice>()
         .add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
-        .add_tick_message::<SessionTaken>()
+        .add_tick_message::<EditedSession>()
         .add_tick_message::<Exchanged>();
     app.add_systems(
         Tick,

@@ -373,7 +373,7 @@ impl World {
                 let number = agent.trim_start_matches("agent-").parse().expect("agents are numbered");
                 self.is.kernel.present(&agent, AgentKey(number));
             }
-            let mut effects = self.is.kernel.take_effects();
+            let mut effects = self.is.kernel.take_actions();
             let held = &self.held;
             effects.extend(self.is.kernel.step(self.is.now, &self.settings, |agent| held.contains(&agent)));
             for effect in effects {
@@ -410,7 +410,7 @@ impl World {
             self.is.next += 1;
             let at = (ActivationKey::numbered(self.is.next), self.is.now, Seq(1));
             let reported = self.is.kernel.report(thread, at).expect("it is due");
-            assert_eq!(reported.told.is_kept, was_stopped, "what a person stopped stays stopped");
+            assert_eq!(reported.delivered.is_kept, was_stopped, "what a person stopped stays stopped");
             // Failures may be reported twice with the same text.
             if reported.words.starts_with("finished: ") || reported.gave.is_some() {
                 self.is.sent.push((parent, format!("Signal from {}: {}", reported.from, reported.words)));
@@ -494,7 +494,7 @@ fn answered_in_pairs(messages: &[crate::mind::PromptMessage]) {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_leaked_exceeded_or_done_twice(acts in acts()) {
+    fn no_sequence_of_events_loses_leaks_exceeds_or_repeats_anything(acts in acts()) {
         let mut world = World::new();
         for act in &acts {
             world.happen(act);
@@ -508,7 +508,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_happened_all_work_ends_once_everybody_answers(acts in acts()) {
+    fn all_work_ends_once_every_request_is_answered(acts in acts()) {
         let mut world = World::new();
         for act in &acts {
             world.happen(act);

@@ -19,37 +19,37 @@ enum CallReuse {
     /// The call was queued.
     New,
     /// The call is already queued or running.
-    UnderWay,
+    Pending,
     /// The call was made before the room was reopened; contains its answer.
-    Before(CallAnswer),
+    Answered(CallAnswer),
 }
 
 impl Activation {
     /// The log record that caused a call: the call whose code made it, or the cause of the work.
     pub(super) fn cause_of(&self, call: &Call) -> Seq {
         let Phase::Calling { calls } = &self.phase else { return self.cause };
-        let whole = call.within.as_ref().and_then(|within| calls.get(within.call));
-        whole.and_then(|whole| whole.record).unwrap_or(self.cause)
+        let parent = call.within.as_ref().and_then(|within| calls.get(within.call));
+        parent.and_then(|parent| parent.record).unwrap_or(self.cause)
     }
 }
 
 impl Kernel {
     /// Queues a nested call. Code that is restarted in a reopened room makes the same calls with the same numbers, and
     /// none of them is executed twice.
-    fn call_within(&mut self, (key, turn, index): CallAt, number: u64, wanted: &ToolCall) -> Option<CallReuse> {
+    fn queue_nested_call(&mut self, (key, turn, index): CallAt, number: u64, wanted: &ToolCall) -> Option<CallReuse> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
-        let whole = calls.get(index).filter(|call| call.is_carried_out())?;
-        let id = format!("{}.{number}", whole.call.id);
+        let parent = calls.get(index).filter(|call| call.is_carried_out())?;
+        let id = format!("{}.{number}", parent.call.id);
         let same = |within: &ParentCall| (within.call, within.number) == (index, number);
         if let Some(known) = calls.iter().find(|call| call.within.as_deref().is_some_and(same)) {
             let is_other = (&known.call.name, &known.call.arguments) != (&wanted.name, &wanted.arguments);
             let lost = || CallAnswer::NotDone("its outcome was lost when the workshop was stopped".to_owned());
             let answer = known.within.as_ref().and_then(|within| within.answer.clone());
             return Some(match known.is_answered() {
-                true if is_other => CallReuse::Before(lost()),
-                true => CallReuse::Before(answer.unwrap_or_else(lost)),
-                false => CallReuse::UnderWay,
+                true if is_other => CallReuse::Answered(lost()),
+                true => CallReuse::Answered(answer.unwrap_or_else(lost)),
+                false => CallReuse::Pending,
             });
         }
         let within = Some(Box::new(ParentCall { call: index, number, answer: None }));
@@ -60,7 +60,7 @@ impl Kernel {
     }
 
     /// Closes the unanswered nested calls of a call whose code has ended.
-    pub(super) fn close_within(&mut self, key: ActivationKey, index: usize) {
+    pub(super) fn close_nested_calls(&mut self, key: ActivationKey, index: usize) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         let Phase::Calling { calls } = &mut activation.phase else { return };
         for call in calls.iter_mut() {
@@ -75,14 +75,14 @@ impl Kernel {
     }
 
     /// Stores the answer of a nested call. Returns the order of the parent call and the number of the nested call.
-    fn note_within(&mut self, (key, turn, index): CallAt, answer: &CallAnswer) -> Option<(OrderKey, u64)> {
+    fn note_nested_answer(&mut self, (key, turn, index): CallAt, answer: &CallAnswer) -> Option<(OrderKey, u64)> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
         let within = calls.get_mut(index)?.within.as_mut()?;
         let (CallAnswer::Done(text) | CallAnswer::NotDone(text)) = answer;
         within.answer = (text.len() <= ANSWER_BYTES_KEPT).then(|| answer.clone());
-        let (whole, number) = (within.call, within.number);
-        Some((calls.get(whole)?.order?, number))
+        let (parent, number) = (within.call, within.number);
+        Some((calls.get(parent)?.order?, number))
     }
 }
 
@@ -96,14 +96,14 @@ impl RoomAccess<'_, '_> {
         number: u64,
         call: &ToolCall,
     ) {
-        if let Some(CallReuse::Before(answer)) = kernel.call_within(at, number, call) {
+        if let Some(CallReuse::Answered(answer)) = kernel.queue_nested_call(at, number, call) {
             self.call_answers.write(CallAnswered { key: order, number, answer });
         }
     }
 
     /// Delivers the answer of a nested call to the code that made it. Does nothing for other calls.
     pub(super) fn answer_code(&mut self, kernel: &mut Kernel, at: CallAt, answer: CallAnswer) {
-        if let Some((key, number)) = kernel.note_within(at, &answer) {
+        if let Some((key, number)) = kernel.note_nested_answer(at, &answer) {
             self.call_answers.write(CallAnswered { key, number, answer });
         }
     }
@@ -138,21 +138,21 @@ mod tests {
     }
 
     #[test]
-    fn what_code_wants_made_comes_first_and_its_model_never_sees_it() {
+    fn nested_calls_run_first_and_are_hidden_from_the_model() {
         let mut bench = Bench::new();
         let (at, order) = at_work(&mut bench);
         let (key, turn, _) = at;
-        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(CallReuse::New)));
-        assert!(matches!(bench.kernel.call_within(at, 2, &wanted("b")), Some(CallReuse::New)));
-        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(CallReuse::UnderWay)), "once");
+        assert!(matches!(bench.kernel.queue_nested_call(at, 1, &wanted("a")), Some(CallReuse::New)));
+        assert!(matches!(bench.kernel.queue_nested_call(at, 2, &wanted("b")), Some(CallReuse::New)));
+        assert!(matches!(bench.kernel.queue_nested_call(at, 1, &wanted("a")), Some(CallReuse::Pending)), "once");
         bench.tick();
         assert_eq!(current(&bench, key), Some(1), "one after another");
         let answer = CallAnswer::Done("what stands there".to_owned());
-        assert_eq!(bench.kernel.note_within((key, turn, 1), &answer), Some((order, 1)));
+        assert_eq!(bench.kernel.note_nested_answer((key, turn, 1), &answer), Some((order, 1)));
         bench.answer_with(key, (turn, 1), "what stands there");
         assert_eq!(current(&bench, key), Some(2));
         assert!(
-            matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(CallReuse::Before(known)) if known == answer)
+            matches!(bench.kernel.queue_nested_call(at, 1, &wanted("a")), Some(CallReuse::Answered(known)) if known == answer)
         );
         bench.answer_with(key, (turn, 2), "that, too");
         assert_eq!(current(&bench, key), Some(0), "the call itself goes on");
@@ -164,25 +164,25 @@ mod tests {
     }
 
     #[test]
-    fn what_code_still_wanted_when_it_was_over_is_not_made() {
+    fn pending_nested_calls_are_dropped_when_their_code_has_ended() {
         let mut bench = Bench::new();
         let (at, _) = at_work(&mut bench);
         let (key, turn, _) = at;
-        bench.kernel.call_within(at, 1, &wanted("a"));
+        bench.kernel.queue_nested_call(at, 1, &wanted("a"));
         bench.answer_with(key, (turn, 0), "Error: it took too long");
         assert!(current(&bench, key).is_none() && bench.kernel.activation(key).is_some(), "its turn is over");
     }
 
     #[test]
-    fn code_that_starts_over_and_wants_something_else_is_told_so() {
+    fn restarted_code_that_makes_a_different_call_gets_an_error() {
         let mut bench = Bench::new();
         let (at, _) = at_work(&mut bench);
         let (key, turn, _) = at;
-        bench.kernel.call_within(at, 1, &wanted("a"));
+        bench.kernel.queue_nested_call(at, 1, &wanted("a"));
         bench.tick();
-        bench.kernel.note_within((key, turn, 1), &CallAnswer::Done("a".to_owned()));
+        bench.kernel.note_nested_answer((key, turn, 1), &CallAnswer::Done("a".to_owned()));
         bench.answer_with(key, (turn, 1), "a");
-        let taken = bench.kernel.call_within(at, 1, &wanted("b"));
-        assert!(matches!(taken, Some(CallReuse::Before(CallAnswer::NotDone(_)))));
+        let taken = bench.kernel.queue_nested_call(at, 1, &wanted("b"));
+        assert!(matches!(taken, Some(CallReuse::Answered(CallAnswer::NotDone(_)))));
     }
 }

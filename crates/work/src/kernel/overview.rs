@@ -151,7 +151,7 @@ mod tests {
     use super::super::tests::Bench;
 
     #[test]
-    fn what_is_unfinished_is_reported_run_by_run_with_what_it_waits_for() {
+    fn unfinished_work_is_listed_by_run_with_its_state() {
         let mut bench = Bench::new();
         let key = bench.start("boss", "Plan\nit");
         let other = bench.start("ada", "Write");

@@ -25,7 +25,7 @@ const SESSION_ORDERS: &str = "session/";
 
 impl RoomAccess<'_, '_> {
     /// Records a person's decision, with the work that it is about.
-    pub(super) fn commanded(&mut self, kernel: &Kernel, command: &KernelCommand) -> Seq {
+    pub(super) fn record_command(&mut self, kernel: &Kernel, command: &KernelCommand) -> Seq {
         let about = match command {
             KernelCommand::Kill { activation } | KernelCommand::Decide { activation, .. } => {
                 kernel.activation(*activation)
@@ -41,8 +41,8 @@ impl RoomAccess<'_, '_> {
 
     /// Finishes ended work: records the ending, frees the agent, stores the session and notifies everything that waits
     /// for the work.
-    pub(super) fn over(&mut self, kernel: &mut Kernel, one: &Activation, ending: &Ending, because: Option<Seq>) {
-        let used = self.questions.ledger().activation(&one.key.id());
+    pub(super) fn finish(&mut self, kernel: &mut Kernel, one: &Activation, ending: &Ending, because: Option<Seq>) {
+        let used = self.request_queue.ledger().activation(&one.key.id());
         let (turns, calls, tokens, cost_usd) = (one.turn, used.calls, used.tokens, used.cost().known());
         let because = because.unwrap_or(one.cause);
         let cause = match ending.clone() {
@@ -58,14 +58,14 @@ impl RoomAccess<'_, '_> {
                 self.record(one, because, &events::Abort { turns, calls, tokens, cost_usd, what, by_person })
             }
         };
-        self.news.write(WorkAnswer::Ended { activation: one.key, ending: ending.clone(), cause });
+        self.work_answers.write(WorkAnswer::Ended { activation: one.key, ending: ending.clone(), cause });
         if let Some(agent) = one.agent_key {
             let name = self.agent(&one.agent).map_or_else(|| one.agent.clone(), |agent| agent.name.clone());
             let said = match kernel.is_part_of_more(one.thread) {
                 true => Vec::new(),
                 false => work_transcript(&one.messages_so_far(), &name),
             };
-            self.over.write(WorkOver {
+            self.work_over.write(WorkOver {
                 activation: one.key,
                 agent,
                 task: one.input.clone(),
@@ -81,14 +81,14 @@ impl RoomAccess<'_, '_> {
                         Ending::Completed { text } => ThinkOutcome::Said { text: text.clone() },
                         Ending::Aborted { why, .. } => ThinkOutcome::Nothing { why: why.clone() },
                     };
-                    self.done.write(ThinkDone { agent, activity, think: None, outcome, cause });
+                    self.think_done.write(ThinkDone { agent, activity, think: None, outcome, cause });
                 }
                 None => {
-                    self.withdrawals.write(WorkRequestWithdrawn { agent, activation: one.key });
+                    self.work_requests_withdrawn.write(WorkRequestWithdrawn { agent, activation: one.key });
                 }
             }
         }
-        self.keep_session(kernel, one, Some(ending));
+        self.order_session_save(kernel, one, Some(ending));
         kernel.note_ended(one, ending);
         self.report_due(kernel, one.thread, cause);
     }
@@ -96,19 +96,19 @@ impl RoomAccess<'_, '_> {
     /// Frees an agent that arrived for work that has ended meanwhile.
     pub(super) fn release(&mut self, ArrivedForWork { agent, activity, cause, .. }: ArrivedForWork) {
         let outcome = ThinkOutcome::Nothing { why: "the work had ended".to_owned() };
-        self.done.write(ThinkDone { agent, activity, think: None, outcome, cause });
+        self.think_done.write(ThinkDone { agent, activity, think: None, outcome, cause });
     }
 
     /// Saves the session of running work.
     pub(super) fn write_session(&mut self, kernel: &mut Kernel, key: ActivationKey) {
         if let Some(one) = kernel.activation(key).cloned() {
-            let bytes = self.keep_session(kernel, &one, None);
+            let bytes = self.order_session_save(kernel, &one, None);
             kernel.note_written(key, bytes);
         }
     }
 
     /// Orders the session to be saved. Returns its size in bytes.
-    fn keep_session(&mut self, kernel: &Kernel, one: &Activation, ending: Option<&Ending>) -> u64 {
+    fn order_session_save(&mut self, kernel: &Kernel, one: &Activation, ending: Option<&Ending>) -> u64 {
         let about = self.about(&one.profile);
         let (order, bytes) = session_order(kernel, one, ending, &about, (self.run(), self.clock.tick()));
         self.sessions.write(order);

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_images_are_sent_where_they_belong_and_the_others_are_named() {
+    fn the_newest_images_are_sent_and_older_ones_are_marked_as_not_shown() {
         let (messages, notes) = session(&[vec![image("image/png")], vec![image("image/png"); 4]]);
         let sent = with_images(&messages, &notes, true);
         let line = "[image: image/png, 1 KB]";
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_takes_none_gets_a_line_and_so_does_one_for_another_kind() {
+    fn images_that_a_model_does_not_accept_are_marked_as_not_shown() {
         let (messages, notes) = session(&[vec![image("image/png")]]);
         assert_eq!(
             results_of(&with_images(&messages, &notes, false)),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_noted_yet_has_no_images() {
+    fn messages_without_notes_have_no_images() {
         let (messages, _) = session(&[vec![image("image/png")]]);
         assert_eq!(with_images(&messages, &[], true), messages);
     }

@@ -23,7 +23,7 @@ impl Section for KernelSaved {
 
     fn load(self, world: &mut World) {
         let mut kernel = self.kernel;
-        kernel.count_on();
+        kernel.raise_counter();
         world.insert_resource(kernel);
         world.insert_resource(self.outbox);
     }

@@ -19,7 +19,7 @@ pub(super) struct ServersNeeded {
     /// The waiting work, with the names of the servers that it waits for.
     waiting: BTreeMap<ActivationKey, Vec<String>>,
     /// The work that was already reported as waiting.
-    told: BTreeSet<ActivationKey>,
+    reported: BTreeSet<ActivationKey>,
 }
 
 impl ServersNeeded {
@@ -41,7 +41,7 @@ impl RoomAccess<'_, '_> {
         let is_other_work = known.note_work(kernel.activations().map(|one| (one.key, lent(one.thread))).collect());
         let is_other_room = self.servers.is_changed() || self.profiles.is_changed() || self.tools.is_changed();
         if is_other_work || is_other_room {
-            self.look_at_servers(kernel, known);
+            self.update_needed_servers(kernel, known);
         }
         if known.wanted != *self.servers.wanted() {
             self.servers_wanted.write(McpWanted(known.wanted.clone()));
@@ -50,7 +50,7 @@ impl RoomAccess<'_, '_> {
         for (key, names) in &known.waiting {
             let Some(one) = kernel.activation(*key) else { continue };
             held.extend(one.agent_key);
-            if one.activity.is_some() && known.told.insert(*key) {
+            if one.activity.is_some() && known.reported.insert(*key) {
                 self.explain(one, format!("connecting to {}", names.join(", ")), false, one.cause);
             }
         }
@@ -58,7 +58,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Computes which servers each piece of work needs, and which of them are not connected yet.
-    fn look_at_servers(&self, kernel: &Kernel, known: &mut ServersNeeded) {
+    fn update_needed_servers(&self, kernel: &Kernel, known: &mut ServersNeeded) {
         known.wanted.clear();
         known.waiting.clear();
         for one in kernel.activations() {
@@ -71,8 +71,8 @@ impl RoomAccess<'_, '_> {
             }
             known.wanted.extend(keys.into_iter().map(Id::from));
         }
-        let ServersNeeded { waiting, told, .. } = known;
-        told.retain(|key| waiting.contains_key(key));
+        let ServersNeeded { waiting, reported, .. } = known;
+        reported.retain(|key| waiting.contains_key(key));
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
     use crate::base::RunTag;
 
     #[test]
-    fn servers_are_looked_for_again_only_where_there_is_other_work() {
+    fn needed_servers_are_recomputed_only_when_the_work_changes() {
         let key = |number| ActivationKey::new(number, RunTag::of("r-1"));
         let mut known = ServersNeeded::default();
         let mut is_news = |work: &[(ActivationKey, usize)]| known.note_work(work.to_vec());

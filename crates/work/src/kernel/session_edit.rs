@@ -20,9 +20,9 @@ use crate::log::events;
 use crate::mind::{PromptMessage, Role, ToolCall};
 use crate::workspace::session_files::{MergedMessage, MessageRole, SessionCall, SessionMessage, SessionText, merge};
 
-/// A session as edited by a person. Send it in `Ingest` once the kernel accepts it ([`Kernel::takes_session`]).
+/// A session as edited by a person. Send it in `Ingest` once the kernel accepts it ([`Kernel::check_session_edit`]).
 #[derive(Message, Clone, PartialEq, Debug)]
-pub struct SessionTaken {
+pub struct EditedSession {
     /// The thread of the session; `None` for a new session.
     pub thread: Option<ActivationKey>,
     /// The path of the session file, if it is not the default path of the thread.
@@ -47,7 +47,7 @@ pub struct SessionTaken {
 
 /// What to do with the text of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SessionTake {
+pub enum SessionEditTiming {
     /// The text contains no change.
     Nothing,
     /// The text can be applied now.
@@ -118,10 +118,10 @@ struct Edit {
 }
 
 impl Edit {
-    fn of(ours: &[PromptMessage], taken: &SessionText, replaces: bool) -> Self {
-        let theirs = &taken.messages;
+    fn of(ours: &[PromptMessage], edited: &SessionText, replaces: bool) -> Self {
+        let theirs = &edited.messages;
         let mine: Vec<SessionMessage> = ours.iter().map(file_message).collect();
-        let written = if replaces { usize::MAX } else { taken.written.unwrap_or(0) };
+        let written = if replaces { usize::MAX } else { edited.written.unwrap_or(0) };
         let merged = merge(&mine, theirs, written);
         let messages = merged.messages.iter().map(|one| match *one {
             MergedMessage::Ours(at) => (ours[at].clone(), Some(at)),
@@ -146,8 +146,8 @@ impl Edit {
     }
 
     /// Whether the session has more messages than the text.
-    fn is_behind(&self, taken: &SessionText) -> bool {
-        self.messages.len() + self.new.len() > taken.messages.len()
+    fn is_behind(&self, edited: &SessionText) -> bool {
+        self.messages.len() + self.new.len() > edited.messages.len()
     }
 
     fn is_nothing(&self) -> bool {
@@ -173,38 +173,38 @@ fn closed(messages: Vec<(PromptMessage, Option<usize>)>) -> Vec<(PromptMessage, 
 
 impl Kernel {
     /// Decides what to do with the text of a session.
-    pub fn takes_session(&self, taken: &SessionTaken, settings: &KernelSettings) -> SessionTake {
+    pub fn check_session_edit(&self, edited: &EditedSession, settings: &KernelSettings) -> SessionEditTiming {
         let is_full = self.activations.len() >= settings.activations_at_most as usize;
-        let Some(key) = taken.thread else {
-            let (begins, is_behind) = match &taken.ours {
-                None => (taken.session.begins(), false),
+        let Some(key) = edited.thread else {
+            let (begins, is_behind) = match &edited.ours {
+                None => (edited.session.begins(), false),
                 Some(ours) => {
-                    let edit = Edit::of(&prompt_messages(ours), &taken.session, false);
-                    (edit.asks, edit.is_behind(&taken.session))
+                    let edit = Edit::of(&prompt_messages(ours), &edited.session, false);
+                    (edit.asks, edit.is_behind(&edited.session))
                 }
             };
             return match (begins, is_full) {
-                (false, _) if !is_behind => SessionTake::Nothing,
-                (true, true) => SessionTake::Later,
-                (false | true, _) => SessionTake::Now,
+                (false, _) if !is_behind => SessionEditTiming::Nothing,
+                (true, true) => SessionEditTiming::Later,
+                (false | true, _) => SessionEditTiming::Now,
             };
         };
-        let Some(thread) = self.threads.get(&key) else { return SessionTake::Nothing };
+        let Some(thread) = self.threads.get(&key) else { return SessionEditTiming::Nothing };
         let live = thread.live.and_then(|live| self.activations.get(&live));
         let ours = live.map_or_else(|| thread.messages.clone(), Activation::messages_so_far);
-        let edit = Edit::of(&ours, &taken.session, taken.replaces);
+        let edit = Edit::of(&ours, &edited.session, edited.replaces);
         match live {
-            Some(one) if is_in_turn(one) && (edit.is_rebuilt || taken.replaces) => SessionTake::Later,
-            None if edit.asks && is_full => SessionTake::Later,
-            _ if edit.is_nothing() && !edit.is_behind(&taken.session) && thread.file.over == Some(taken.over) => {
-                SessionTake::Nothing
+            Some(one) if is_in_turn(one) && (edit.is_rebuilt || edited.replaces) => SessionEditTiming::Later,
+            None if edit.asks && is_full => SessionEditTiming::Later,
+            _ if edit.is_nothing() && !edit.is_behind(&edited.session) && thread.file.over == Some(edited.over) => {
+                SessionEditTiming::Nothing
             }
-            _ => SessionTake::Now,
+            _ => SessionEditTiming::Now,
         }
     }
 
     /// Describes the running turn of a session, for messages to whoever has to wait for it.
-    pub fn turn_of(&self, key: ActivationKey) -> Option<&'static str> {
+    pub fn running_turn(&self, key: ActivationKey) -> Option<&'static str> {
         let one = self.activations.get(&self.threads.get(&key)?.live?)?;
         match one.phase {
             Phase::Asking => Some("its model is being asked"),
@@ -216,21 +216,21 @@ impl Kernel {
 
     /// Applies the text of a session. Returns the input of the new activation `key`, if the agent has to be activated,
     /// and whether the file has to be saved although no work is running.
-    fn take_session(
+    fn apply_session_edit(
         &mut self,
-        taken: &SessionTaken,
+        edited: &EditedSession,
         (key, now, cause): (ActivationKey, u64, Seq),
     ) -> (Option<String>, bool) {
-        let thread_key = taken.thread.unwrap_or(key);
+        let thread_key = edited.thread.unwrap_or(key);
         let Some(thread) = self.threads.get_mut(&thread_key) else { return (None, false) };
-        thread.file.over = Some(taken.over);
+        thread.file.over = Some(edited.over);
         let live = thread.live.filter(|live| self.activations.contains_key(live));
         let ours = match live {
             Some(live) => self.activations[&live].messages_so_far(),
             None => thread.messages.clone(),
         };
-        let edit = Edit::of(&ours, &taken.session, taken.replaces);
-        let is_behind = edit.is_behind(&taken.session) || taken.replaces;
+        let edit = Edit::of(&ours, &edited.session, edited.replaces);
+        let is_behind = edit.is_behind(&edited.session) || edited.replaces;
         match live {
             Some(live) if edit.is_nothing() => {
                 if let Some(one) = self.activations.get_mut(&live) {
@@ -257,7 +257,7 @@ impl Kernel {
             one.outcomes.clear();
             let places = messages.iter().map(|(_, place)| *place).collect::<Vec<_>>();
             one.messages = messages.into_iter().map(|(message, _)| message).collect();
-            self.renote(thread, &places, now);
+            self.move_notes(thread, &places, now);
         } else {
             // The file lists the session first, then the results of the current turn, then unread messages.
             let results: Vec<&mut String> = match &mut one.phase {
@@ -289,7 +289,7 @@ impl Kernel {
         messages.extend(edit.new.into_iter().map(|text| (PromptMessage::plain(Role::User, text), None)));
         let messages = closed(messages);
         let places: Vec<Option<usize>> = messages.iter().map(|(_, place)| *place).collect();
-        self.renote(key, &places, now);
+        self.move_notes(key, &places, now);
         let messages: Vec<PromptMessage> = messages.into_iter().map(|(message, _)| message).collect();
         let thread = self.threads.get_mut(&key)?;
         if !edit.asks {
@@ -315,7 +315,7 @@ impl Kernel {
     }
 
     /// Moves the notes of messages to the messages' new places.
-    fn renote(&mut self, key: ActivationKey, places: &[Option<usize>], now: u64) {
+    fn move_notes(&mut self, key: ActivationKey, places: &[Option<usize>], now: u64) {
         let Some(thread) = self.threads.get_mut(&key) else { return };
         let notes = std::mem::take(&mut thread.notes);
         let note = |place: &Option<usize>| {
@@ -329,25 +329,25 @@ impl Kernel {
 
 impl RoomAccess<'_, '_> {
     /// Applies a session that a person edited.
-    pub(super) fn take_session(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, taken: &SessionTaken) {
+    pub(super) fn apply_session_edit(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, edited: &EditedSession) {
         let key = kernel.next_key(self.run());
-        let taken = &match taken.thread.filter(|thread| kernel.thread(*thread).is_some()) {
-            Some(_) => taken.clone(),
-            None => SessionTaken { thread: Some(self.begin_session(kernel, taken, key)), ..taken.clone() },
+        let edited = &match edited.thread.filter(|thread| kernel.thread(*thread).is_some()) {
+            Some(_) => edited.clone(),
+            None => EditedSession { thread: Some(self.begin_session(kernel, edited, key)), ..edited.clone() },
         };
-        let (text, is_behind) = kernel.take_session(taken, (key, self.clock.tick(), taken.cause));
+        let (text, is_behind) = kernel.apply_session_edit(edited, (key, self.clock.tick(), edited.cause));
         let Some(text) = text else {
             // The person's text is in the file already; it is saved only if the session contains more.
-            let resting = taken.thread.and_then(|key| Some((key, kernel.thread(key)?)));
+            let resting = edited.thread.and_then(|key| Some((key, kernel.thread(key)?)));
             if let Some((key, thread)) = resting.filter(|(_, thread)| is_behind && thread.live.is_none()) {
                 self.write_resting(key, thread, kernel.may_sleep(key));
             }
             return;
         };
-        if self.agent(&taken.agent).is_none() {
+        if self.agent(&edited.agent).is_none() {
             outbox.agents.push(AgentCommand::Add {
-                id: Some(taken.agent.clone()),
-                profile: taken.profile.clone(),
+                id: Some(edited.agent.clone()),
+                profile: edited.profile.clone(),
                 position: bevy::math::Vec2::ZERO,
                 behaviour: None,
                 exactly: false,
@@ -355,39 +355,39 @@ impl RoomAccess<'_, '_> {
         }
         let woken = events::Activation {
             task: truncate(&text, LOGGED_CHARS),
-            by: taken.by.clone(),
-            profile: Some(taken.profile.clone()),
+            by: edited.by.clone(),
+            profile: Some(edited.profile.clone()),
             depth: Some(0),
             ..events::Activation::default()
         };
-        let record = self.queued(key, &taken.agent, &woken, Some(taken.cause));
+        let record = self.queued(key, &edited.agent, &woken, Some(edited.cause));
         kernel.note_queued(key, record);
     }
 
     /// Creates the thread of an unknown session, without an activation.
-    fn begin_session(&self, kernel: &mut Kernel, taken: &SessionTaken, new: ActivationKey) -> ActivationKey {
-        let key = taken.thread.or(taken.session.thread.filter(|_| taken.path.is_none())).unwrap_or(new);
+    fn begin_session(&self, kernel: &mut Kernel, edited: &EditedSession, new: ActivationKey) -> ActivationKey {
+        let key = edited.thread.or(edited.session.thread.filter(|_| edited.path.is_none())).unwrap_or(new);
         let work = NewWork {
             key,
-            agent: taken.agent.clone(),
-            file_name: self.file_name(&taken.profile),
-            profile: taken.profile.clone(),
+            agent: edited.agent.clone(),
+            file_name: self.file_name(&edited.profile),
+            profile: edited.profile.clone(),
             input: String::new(),
             priority: 0,
             now: self.clock.tick(),
-            cause: taken.cause,
+            cause: edited.cause,
         };
-        let earlier = taken.session.activations.clone();
-        let messages = taken.ours.as_ref().map(prompt_messages).unwrap_or_default();
+        let earlier = edited.session.activations.clone();
+        let messages = edited.ours.as_ref().map(prompt_messages).unwrap_or_default();
         let last = EndedWork {
             activation: earlier.last().copied().unwrap_or(key),
             task: messages.first().map(|first| first.text.clone()).unwrap_or_default(),
             turns: messages.iter().filter(|one| one.role == Role::Assistant).count() as u32,
             work: "completed".to_owned(),
             why: None,
-            started_by: taken.by.to_string(),
+            started_by: edited.by.to_string(),
         };
-        let file = ThreadFile { path: taken.path.clone(), last: Some(last), ..ThreadFile::default() };
+        let file = ThreadFile { path: edited.path.clone(), last: Some(last), ..ThreadFile::default() };
         kernel.threads.insert(key, RunNode { live: None, earlier, messages, file, ..RunNode::of(&work) });
         key
     }

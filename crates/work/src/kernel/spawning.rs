@@ -104,7 +104,7 @@ impl RoomAccess<'_, '_> {
 
     /// The agent and profile with this name: an agent in the room, by its id or profile, otherwise a profile that is
     /// to be added to the room. It is the starting agent itself only if named by id.
-    pub(super) fn startable(&self, one: &Activation, name: &str) -> Option<(Id, Id)> {
+    pub(super) fn agent_to_start(&self, one: &Activation, name: &str) -> Option<(Id, Id)> {
         if let Some(agent) = self.agent(name.trim()) {
             return Some((agent.id.clone(), agent.profile.clone()));
         }
@@ -167,15 +167,15 @@ impl RoomAccess<'_, '_> {
                 Refusal::NoParent | Refusal::Over => result_text::signalled("", &result_text::Signalled::NoParent),
                 other => result_text::Outcome::error(&other.to_string()),
             },
-            Ok(told) => {
+            Ok(delivered) => {
                 self.count_exchange(kernel, one, ExchangeKind::Signal);
-                self.record_signal(kernel, (&one.agent, one.key), &told, (key, message), cause);
+                self.record_signal(kernel, (&one.agent, one.key), &delivered, (key, message), cause);
                 let outcome = match kernel.stopped_by() {
-                    _ if told.is_kept => result_text::Signalled::Kept,
+                    _ if delivered.is_kept => result_text::Signalled::Kept,
                     Some(_) => result_text::Signalled::Deferred { why: "token budget reached".to_owned() },
                     None => result_text::Signalled::Sent,
                 };
-                result_text::signalled(&told.to, &outcome)
+                result_text::signalled(&delivered.to, &outcome)
             }
         }
     }
@@ -185,26 +185,26 @@ impl RoomAccess<'_, '_> {
         &mut self,
         kernel: &mut Kernel,
         (from, activation): (&Id, ActivationKey),
-        told: &Signalled,
+        delivered: &Signalled,
         (key, message): (ActivationKey, &str),
         cause: Seq,
     ) {
         let mut cause = cause;
-        if told.woke {
+        if delivered.woke {
             let woken = events::Activation {
                 task: message.to_owned(),
                 by: from.clone(),
                 signal_of: Some(activation.id()),
                 ..events::Activation::default()
             };
-            cause = self.queued(key, &told.agent, &woken, Some(cause));
+            cause = self.queued(key, &delivered.agent, &woken, Some(cause));
             kernel.note_queued(key, cause);
         }
         let signal = events::Signal {
-            to: told.agent.clone(),
+            to: delivered.agent.clone(),
             message: truncate(message, LOGGED_CHARS),
-            woke: told.woke,
-            kept: told.is_kept,
+            woke: delivered.woke,
+            kept: delivered.is_kept,
         };
         let draft = EventDraft::of(&signal).agent(from).activation(&activation.id());
         self.log.write(draft.cause(cause));
@@ -215,15 +215,18 @@ impl RoomAccess<'_, '_> {
         while let Some(thread) = kernel.due_report(ended) {
             let key = kernel.next_key(self.run());
             let reported = kernel.report(thread, (key, self.clock.tick(), cause));
-            let Some(Reported { from, activation, words, gave, told }) = reported else { break };
+            let Some(Reported { from, activation, words, gave, delivered }) = reported else { break };
             let mut cause = cause;
             if let Some((ok, result)) = gave {
-                let back =
-                    events::TaskResultReturned { to: told.agent.clone(), ok, result: truncate(&result, LOGGED_CHARS) };
+                let back = events::TaskResultReturned {
+                    to: delivered.agent.clone(),
+                    ok,
+                    result: truncate(&result, LOGGED_CHARS),
+                };
                 let draft = EventDraft::of(&back).agent(&from).activation(&activation.id());
                 cause = self.log.write(draft.cause(cause));
             }
-            self.record_signal(kernel, (&from, activation), &told, (key, &words), cause);
+            self.record_signal(kernel, (&from, activation), &delivered, (key, &words), cause);
         }
     }
 }

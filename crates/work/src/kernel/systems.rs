@@ -38,7 +38,7 @@ pub(super) fn ingest(
     mut commands: MessageReader<KernelCommand>,
     mut replies: MessageReader<WorkReplied>,
     mut outcomes: MessageReader<ToolOutcome>,
-    mut asides: MessageReader<SideRequestReplied>,
+    mut side_replies: MessageReader<SideRequestReplied>,
     (mut removed, mut minutes): (MessageReader<AgentRemoved>, MessageReader<MinutePassed>),
 ) {
     for gone in removed.read() {
@@ -57,7 +57,7 @@ pub(super) fn ingest(
     for reply in replies.read() {
         kernel.note_sent(reply.activation, reply.turn, reply.sent_chars_at_most);
         if let Some(taken) = &reply.taken {
-            let used = room.questions.ledger().activation(&reply.activation.id());
+            let used = room.request_queue.ledger().activation(&reply.activation.id());
             kernel.note_agent_session(reply.activation, taken.agent_session.as_ref());
             let room_bytes = kernel.room_for_attached(reply.activation);
             kernel.note_reply(
@@ -67,9 +67,9 @@ pub(super) fn ingest(
             );
         }
         match &reply.outcome {
-            Ok(said) => {
-                let said = room.with_proposal(&kernel, reply.activation, said.clone());
-                kernel.replied(reply.activation, reply.turn, said, &room.settings);
+            Ok(answer) => {
+                let answer = room.with_proposal(&kernel, reply.activation, answer.clone());
+                kernel.replied(reply.activation, reply.turn, answer, &room.settings);
             }
             Err(failure) => {
                 let failure = no_reply(failure, reply.sent_chars);
@@ -77,7 +77,7 @@ pub(super) fn ingest(
             }
         }
     }
-    for reply in asides.read() {
+    for reply in side_replies.read() {
         room.sampled(&mut kernel, reply);
     }
     for outcome in outcomes.read() {
@@ -133,7 +133,7 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
         room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
         return;
     };
-    let input = match room.meant(&profile, &task.text) {
+    let input = match room.expand_skill(&profile, &task.text) {
         Ok(input) => input,
         Err(why) => {
             let what = format!("the task for {} was rejected: {why}", task.agent);
@@ -190,7 +190,7 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
 
 fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCommand) {
     const BY: &str = "a person stopped it";
-    let cause = room.commanded(kernel, command);
+    let cause = room.record_command(kernel, command);
     match command {
         KernelCommand::Pause => kernel.set_paused(true),
         KernelCommand::Resume => {
@@ -216,12 +216,12 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
 }
 
 /// Lets work continue if the budget that stopped it has changed, or a new run has begun.
-pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, questions: Res<RequestQueue>) {
+pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, request_queue: Res<RequestQueue>) {
     if budget.is_changed() {
         let caps = serde_json::to_string(&*budget).unwrap_or_default();
         kernel.note_caps(content_hash(caps.as_bytes()));
     }
-    if kernel.stopped_by().is_some() && questions.run_cap_reached().is_none() {
+    if kernel.stopped_by().is_some() && request_queue.run_cap_reached().is_none() {
         kernel.lift_stop();
     }
 }
@@ -258,7 +258,7 @@ pub(super) fn run_kernel(
     let settings: KernelSettings = (*room.settings).clone();
     let mut has_ended = false;
     for _ in 0..ROUNDS {
-        let mut effects = kernel.take_effects();
+        let mut effects = kernel.take_actions();
         if goes_on {
             let roster = &room.roster;
             let is_held = |agent| {

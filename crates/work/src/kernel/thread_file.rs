@@ -27,7 +27,7 @@ pub struct ThreadFile {
 }
 
 impl ThreadFile {
-    pub(super) fn is_usual(&self) -> bool {
+    pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }

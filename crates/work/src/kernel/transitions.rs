@@ -3,7 +3,7 @@
 use super::activation::{Activation, Call, CallProgress, Phase};
 use super::approval_question::CallQuestion;
 use super::core::{Kernel, KernelAction, NoReply};
-use super::hand_over::Judged;
+use super::hand_over::ResultCheck;
 use super::message_notes::Attached;
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Backoff};
@@ -38,10 +38,10 @@ const SESSION_CHARS_AT_LEAST: usize = 1_000;
 impl Kernel {
     /// Applies a model's reply.
     pub fn replied(&mut self, key: ActivationKey, turn: u32, reply: WorkReply, settings: &KernelSettings) {
-        let Some(activation) = self.asked_now(key, turn) else { return };
+        let Some(activation) = self.awaiting_reply(key, turn) else { return };
         (activation.failures, activation.refused_lengths) = (0, 0);
-        let has_said = !reply.text.trim().is_empty();
-        if has_said || !reply.tool_calls.is_empty() {
+        let has_text = !reply.text.trim().is_empty();
+        if has_text || !reply.tool_calls.is_empty() {
             activation.messages.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
         }
         activation.is_unwritten = true;
@@ -56,7 +56,7 @@ impl Kernel {
 
     fn replied_in_full(&mut self, key: ActivationKey, reply: WorkReply, settings: &KernelSettings) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
-        let begun = std::mem::take(&mut activation.unfinished);
+        let earlier_text = std::mem::take(&mut activation.unfinished);
         if !reply.tool_calls.is_empty() {
             // Whether there was progress is decided once the results are there.
             activation.phase = Phase::Calling { calls: reply.tool_calls.into_iter().map(Call::new).collect() };
@@ -67,7 +67,7 @@ impl Kernel {
             // Messages that arrived during the request may change the result.
             activation.phase = Phase::Due;
         } else {
-            let text = if begun.is_empty() { reply.text } else { begun + &reply.leading + &reply.text };
+            let text = if earlier_text.is_empty() { reply.text } else { earlier_text + &reply.leading + &reply.text };
             self.conclude(key, text);
         }
     }
@@ -75,14 +75,14 @@ impl Kernel {
     /// Ends work whose agent has concluded. Delegated work is returned to its agent once if the result does not have
     /// the requested form.
     fn conclude(&mut self, key: ActivationKey, text: String) {
-        match self.judged(key, &text) {
-            Judged::Fits => {
+        match self.check_result(key, &text) {
+            ResultCheck::Valid => {
                 self.end(key, Ending::Completed { text });
             }
-            Judged::Unfit(why) => {
+            ResultCheck::Invalid(why) => {
                 self.end(key, Ending::Failed { why });
             }
-            Judged::Again(words) => {
+            ResultCheck::Retry(words) => {
                 if let Some(activation) = self.activations.get_mut(&key) {
                     activation.phase = Phase::Due;
                     activation.messages.push(PromptMessage::plain(Role::User, words.clone()));
@@ -110,24 +110,24 @@ impl Kernel {
         let mut calls: Vec<Call> = reply.tool_calls.into_iter().map(Call::new).collect();
         if let Some(last) = calls.last_mut() {
             activation.unfinished.clear();
-            if is_half(&last.call) {
+            if is_incomplete(&last.call) {
                 last.end = Some(CallEnd::NotDone);
-                last.progress = CallProgress::Answered(half_a_call(tokens));
+                last.progress = CallProgress::Answered(incomplete_call_message(tokens));
             } else {
-                activation.mail.push_back(cut_after_calls(tokens));
+                activation.mail.push_back(cut_after_calls_message(tokens));
             }
             activation.phase = Phase::Calling { calls };
             if activation.current_call().is_none() {
                 self.close_turn(key, settings);
             }
         } else if reply.text.trim().is_empty() {
-            self.strike(key, Some(&cut_before_words(tokens)), settings);
+            self.strike(key, Some(&cut_empty_message(tokens)), settings);
         } else {
             if !activation.unfinished.is_empty() {
                 activation.unfinished.push_str(&reply.leading);
             }
             activation.unfinished.push_str(&reply.text);
-            activation.messages.push(PromptMessage::plain(Role::User, cut_in_words(tokens)));
+            activation.messages.push(PromptMessage::plain(Role::User, cut_text_message(tokens)));
         }
     }
 
@@ -160,14 +160,14 @@ impl Kernel {
 
     /// Applies a failed model request.
     pub fn failed(&mut self, key: ActivationKey, turn: u32, failure: NoReply, now: u64, settings: &KernelSettings) {
-        let Some(activation) = self.asked_now(key, turn) else { return };
+        let Some(activation) = self.awaiting_reply(key, turn) else { return };
         // The request is repeated with the same turn number.
         activation.phase = Phase::Due;
         activation.turn -= 1;
         activation.has_slot = false;
         match failure {
             NoReply::RateLimited { retry_after_secs, why } => {
-                let secs = retry_after_secs.unwrap_or_else(|| doubled(settings.rate_limit_secs, self.rate_limits));
+                let secs = retry_after_secs.unwrap_or_else(|| backoff_secs(settings.rate_limit_secs, self.rate_limits));
                 let resume = now + ticks(secs.clamp(1.0, WAIT_AT_MOST_SECS)).max(1);
                 self.rate_limits = self.rate_limits.saturating_add(1);
                 self.resume_tick = Some(self.resume_tick.map_or(resume, |tick| tick.max(resume)));
@@ -191,7 +191,7 @@ impl Kernel {
                 }
             }
             NoReply::Passing { why } if activation.failures < settings.retries_at_most => {
-                activation.not_before = now + ticks(doubled(settings.retry_secs, activation.failures)).max(1);
+                activation.not_before = now + ticks(backoff_secs(settings.retry_secs, activation.failures)).max(1);
                 activation.failures += 1;
                 self.outgoing
                     .push_back(KernelAction::Warn { activation: key, what: format!("{why}; it is tried again") });
@@ -210,7 +210,7 @@ impl Kernel {
 
     /// Records the maximum number of session characters sent with a request.
     pub(super) fn note_sent(&mut self, key: ActivationKey, turn: u32, chars_at_most: usize) {
-        if let Some(activation) = self.asked_now(key, turn) {
+        if let Some(activation) = self.awaiting_reply(key, turn) {
             activation.sent_chars_at_most = chars_at_most;
         }
     }
@@ -268,7 +268,7 @@ impl Kernel {
     }
 
     /// The activation, if it waits for the reply of this turn.
-    fn asked_now(&mut self, key: ActivationKey, turn: u32) -> Option<&mut Activation> {
+    fn awaiting_reply(&mut self, key: ActivationKey, turn: u32) -> Option<&mut Activation> {
         self.activations.get_mut(&key).filter(|one| one.phase == Phase::Asking && one.turn == turn)
     }
 
@@ -298,7 +298,7 @@ impl Kernel {
         (call.plan, call.question) = (None, None);
         let withdrawn = call.end_sample();
         self.outgoing.extend(withdrawn);
-        self.close_within(key, index);
+        self.close_nested_calls(key, index);
         self.is_unsettled = true;
         let Some(activation) = self.activations.get_mut(&key) else { return false };
         activation.is_unwritten = true;
@@ -415,25 +415,25 @@ fn first_sentence(words: &str) -> &str {
 }
 
 /// Whether the last call of a truncated reply is incomplete, that is, its arguments are empty or missing.
-fn is_half(call: &ToolCall) -> bool {
+fn is_incomplete(call: &ToolCall) -> bool {
     call.arguments.as_object().is_none_or(serde_json::Map::is_empty)
 }
 
-fn half_a_call(tokens: u32) -> String {
+fn incomplete_call_message(tokens: u32) -> String {
     format!(
         "Error: your reply was cut off at the limit of {tokens} tokens in the middle of this call, so it was not \
          carried out. Repeat it in smaller parts: start a long file with vfs_write and continue with vfs_append."
     )
 }
 
-fn cut_after_calls(tokens: u32) -> String {
+fn cut_after_calls_message(tokens: u32) -> String {
     format!(
         "Your last reply was cut off at the limit of {tokens} tokens. The calls shown were carried out; if you \
          intended more calls, make them now."
     )
 }
 
-fn cut_in_words(tokens: u32) -> String {
+fn cut_text_message(tokens: u32) -> String {
     format!(
         "Your reply was cut off at the limit of {tokens} tokens. Continue exactly where it ended, without repeating \
          anything and without mentioning it; your next reply is appended to it. Put long texts in a file: start it \
@@ -441,13 +441,13 @@ fn cut_in_words(tokens: u32) -> String {
     )
 }
 
-fn cut_before_words(tokens: u32) -> String {
+fn cut_empty_message(tokens: u32) -> String {
     format!(
         "Your reply was cut off at the limit of {tokens} tokens before it said anything. Think less, and take one \
          small step: one tool call or a short answer."
     )
 }
 
-fn doubled(secs: f32, times: u32) -> f32 {
+fn backoff_secs(secs: f32, times: u32) -> f32 {
     Backoff::new(secs, WAIT_AT_MOST_SECS).wait_secs(times) as f32
 }

@@ -6,7 +6,7 @@ use bevy::math::Vec2;
 use super::access::RoomAccess;
 use super::core::{Kernel, NewWork};
 use super::outbox::Outbox;
-use super::session_edit::SessionTaken;
+use super::session_edit::EditedSession;
 use super::work_orders::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 use crate::agent::AgentCommand;
 use crate::base::{ActivationKey, Id, Seq};
@@ -15,7 +15,7 @@ use crate::tools::started;
 
 impl Kernel {
     /// Queues work that a higher floor ordered, as a run of its own.
-    pub fn begin_ordered(&mut self, work: NewWork, terms: WorkTerms) {
+    pub fn start_ordered(&mut self, work: NewWork, terms: WorkTerms) {
         let key = work.key;
         self.start(work);
         if let Some(thread) = self.threads.get_mut(&key) {
@@ -59,21 +59,21 @@ pub(super) fn apply_orders(
     mut room: RoomAccess,
     mut kernel: ResMut<Kernel>,
     mut outbox: ResMut<Outbox>,
-    (mut orders, mut sessions): (MessageReader<WorkOrder>, MessageReader<SessionTaken>),
+    (mut orders, mut sessions): (MessageReader<WorkOrder>, MessageReader<EditedSession>),
 ) {
     for taken in sessions.read() {
-        room.take_session(&mut kernel, &mut outbox, taken);
+        room.apply_session_edit(&mut kernel, &mut outbox, taken);
     }
     let mut is_freed = false;
     for order in orders.read() {
         match order {
             WorkOrder::Begin(wanted) => {
-                let news = begin(&mut room, &mut kernel, &mut outbox, wanted);
-                room.news.write(news);
+                let answer = begin(&mut room, &mut kernel, &mut outbox, wanted);
+                room.work_answers.write(answer);
             }
             WorkOrder::GoOn { order, thread, text, by, cause } => {
-                let news = continue_work(&mut room, &mut kernel, (order, *thread), text, (by, *cause));
-                room.news.write(news);
+                let answer = continue_work(&mut room, &mut kernel, (order, *thread), text, (by, *cause));
+                room.work_answers.write(answer);
             }
             WorkOrder::Keep { thread } => kernel.keep(*thread),
             WorkOrder::LetGo { thread } => {
@@ -130,7 +130,7 @@ fn begin(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, wanted
         now: room.clock.tick(),
         cause,
     };
-    kernel.begin_ordered(work, wanted.terms.clone());
+    kernel.start_ordered(work, wanted.terms.clone());
     WorkAnswer::Begun { order: wanted.order.clone(), activation: key, thread: key, agent }
 }
 
@@ -150,7 +150,7 @@ fn continue_work(
         let why = format!("the agent {:?} no longer exists", &*agent);
         return WorkAnswer::Refused { order: order.clone(), why };
     }
-    let told = events::Activation {
+    let woken = events::Activation {
         task: text.to_owned(),
         by: by.clone(),
         depth: Some(0),
@@ -158,7 +158,7 @@ fn continue_work(
         ..events::Activation::default()
     };
     let key = kernel.next_key(room.run());
-    let record = room.queued(key, &agent, &told, Some(cause));
+    let record = room.queued(key, &agent, &woken, Some(cause));
     kernel.deliver_words(thread, text.to_owned(), (key, room.clock.tick(), record));
     WorkAnswer::Begun { order: order.clone(), activation: key, thread, agent }
 }

@@ -33,7 +33,7 @@ pub struct WorkTerms {
 
 impl WorkTerms {
     /// Whether these are the default terms.
-    pub(super) fn is_usual(&self) -> bool {
+    pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }

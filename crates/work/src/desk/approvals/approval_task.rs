@@ -114,7 +114,7 @@ impl Asked {
     }
 
     /// The first key in which a task differs from the question; `None` if it does not.
-    pub fn differs_in(&self, task: &Task) -> Option<&str> {
+    pub fn first_difference(&self, task: &Task) -> Option<&str> {
         if plain(&task.title.text) != plain(&self.title) {
             return Some("title");
         }

@@ -159,7 +159,7 @@ fn answer(
         let what = format!("{} ({}); the task is ignored", issue.what, issue.code.word());
         return Err(Problem::error(APPROVALS_FILE, what, issue.code.remedy()).at_line(Some(file.position(issue.at).0)));
     }
-    if let Some(key) = asked.differs_in(task) {
+    if let Some(key) = asked.first_difference(task) {
         let what = format!("the {key} of {:?} was edited; the mark is ignored", task.id);
         return Err(problem(what, "remove the task to be asked again, or answer in the window"));
     }

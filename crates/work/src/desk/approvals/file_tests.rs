@@ -64,7 +64,7 @@ fn decided(outcome: Outcome) -> Decided {
 }
 
 #[test]
-fn a_question_is_a_task_that_a_person_can_read_and_tick() {
+fn a_question_is_written_as_a_task_that_a_person_can_mark() {
     let one = asked("7-1-0-abcd", "first line\n\n  second --> line\n- [x] not a task\n");
     let text = written(&[&one]);
     for line in [
@@ -87,7 +87,7 @@ fn a_question_is_a_task_that_a_person_can_read_and_tick() {
 }
 
 #[test]
-fn a_mark_is_the_decision_and_lines_below_say_how_far_it_reaches_and_why() {
+fn a_mark_is_a_decision_with_an_optional_scope_and_comment() {
     let one = asked("7-1-0-abcd", "x");
     let text = written(&[&one]);
     for (mark, allow) in [("[x]", true), ("[X]", true), ("x", true), ("[-]", false), ("-", false)] {
@@ -118,7 +118,7 @@ fn a_mark_is_the_decision_and_lines_below_say_how_far_it_reaches_and_why() {
 }
 
 #[test]
-fn what_was_not_asked_so_is_not_answered() {
+fn marks_on_edited_or_unknown_questions_are_rejected() {
     let (one, two) = (asked("7-1-0-abcd", "one"), asked("8-1-0-abcd", "two"));
     let text = marked(&written(&[&one, &two]), &one.id, "[x]");
     let refused = |text: &str, told: &str| {
@@ -147,7 +147,7 @@ fn what_was_not_asked_so_is_not_answered() {
 }
 
 #[test]
-fn another_rooms_questions_and_a_persons_own_tasks_stay_what_they_are() {
+fn questions_of_other_rooms_and_a_persons_own_tasks_are_left_alone() {
     let one = asked("7-1-0-abcd", "one");
     let other = written(&[&one]).replace(SCENE, "scenes/other.yaml");
     let own = format!("{}- [x] buy milk\n  until: friday\n", marked(&other, &one.id, "[x]"));
@@ -160,7 +160,7 @@ fn another_rooms_questions_and_a_persons_own_tasks_stay_what_they_are() {
 }
 
 #[test]
-fn what_became_of_it_is_written_once_and_nothing_else_changes() {
+fn a_decision_is_written_once_and_nothing_else_changes() {
     let (one, two) = (asked("7-1-0-abcd", "one"), asked("8-1-0-abcd", "two"));
     let text = written(&[&one, &two]).replace("## TODO", "Mine.\n\n## TODO").replace('\n', "\r\n");
     let refused = Decided { because: Some("not now: later".into()), ..decided(Outcome::Refused) };
@@ -181,7 +181,7 @@ fn what_became_of_it_is_written_once_and_nothing_else_changes() {
 }
 
 #[test]
-fn a_long_file_loses_what_was_decided_longest_ago() {
+fn the_oldest_decisions_are_removed_from_a_long_file() {
     let long = format!("{}\n", "a long line ".repeat(30)).repeat(180);
     let all: Vec<Asked> = (0..20).map(|number| asked(&format!("{number}-1-0-abcd"), &long)).collect();
     let mut text = String::new();
@@ -216,7 +216,7 @@ proptest! {
 
     /// Whatever is done to the file, an answer counts only for the exact question, and only if it is marked.
     #[test]
-    fn any_edit_answers_only_what_was_asked(edits in edits(), ticked in any::<bool>()) {
+    fn no_edit_can_answer_a_question_that_was_not_asked(edits in edits(), ticked in any::<bool>()) {
         let (one, two) = (asked("7-1-0-abcd", "rm -r one\nand more"), asked("8-1-0-abcd", "two"));
         let mut text = written(&[&one, &two]);
         if ticked {
@@ -242,7 +242,7 @@ proptest! {
 
     /// Updating a file keeps everything that a person wrote in it, and a second update changes nothing.
     #[test]
-    fn what_a_person_wrote_stays(before in "[a-zA-Z#\\[\\]x:\\- \n]{0,200}") {
+    fn text_written_by_a_person_is_kept(before in "[a-zA-Z#\\[\\]x:\\- \n]{0,200}") {
         let one = asked("7-1-0-abcd", "one");
         let renewed = bring_up_to_date(&before, [&one].into_iter(), std::iter::empty()).text;
         for line in before.lines().filter(|line| !line.trim().is_empty()) {

@@ -169,7 +169,7 @@ pub(super) fn read_decisions(
     (known, start): (Res<KnownFiles>, Option<Res<RoomStart>>),
     (kernel, runs, settings): (Res<Kernel>, Res<WorkflowRuns>, Res<WorkflowSettings>),
     (clock, date): (Res<SimClock>, Res<RoomDate>),
-    (keeps_in, under_way): (Res<HasSandbox>, Res<PendingToolOrders>),
+    (sandbox, under_way): (Res<HasSandbox>, Res<PendingToolOrders>),
     mut changes: MessageReader<FileChanged>,
     (mut decisions, mut answers): (MessageWriter<KernelCommand>, MessageWriter<WorkflowCommand>),
     mut reports: MessageWriter<ProblemReport>,
@@ -181,7 +181,7 @@ pub(super) fn read_decisions(
         own.text = known.text(APPROVALS_FILE).unwrap_or_default().to_owned();
         own.is_held = !file::read(&own.text, &BTreeMap::new(), scene).is_usable;
     }
-    let is_program_free = !keeps_in.0 && [COMMANDS, SERVERS].iter().any(|one| under_way.of(one).next().is_some());
+    let is_program_free = !sandbox.0 && [COMMANDS, SERVERS].iter().any(|one| under_way.of(one).next().is_some());
     if is_program_free {
         own.open_to_programs_until = clock.tick() + NOTICED_WITHIN_TICKS;
     }

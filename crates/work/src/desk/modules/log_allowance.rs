@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_is_logged_and_an_endless_stream_is_not() {
+    fn bursts_are_logged_and_endless_output_is_dropped() {
         let begun = Instant::now();
         let mut allowance = LogAllowance::new(begun);
         let took: Vec<Allowed> = (0..LINES_AT_ONCE + 3).map(|_| allowance.take(begun)).collect();

@@ -16,7 +16,7 @@ pub use module_events::ModuleLogged;
 pub(super) use module_messages::{KnownModules, apply_module_messages, apply_work_answers, follow_prompts};
 pub use module_runner::stop_all;
 pub(super) use module_runner::{RunningModules, run};
-pub(super) use module_words::ask_for_words;
+pub(super) use module_words::wait_for_prompt_texts;
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::Resource;

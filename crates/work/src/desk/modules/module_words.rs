@@ -10,7 +10,7 @@ use crate::kernel::Kernel;
 use crate::mind::PromptAdditions;
 
 /// Lets work that begins wait until its agent's modules were asked. The module runner always answers.
-pub(in crate::desk) fn ask_for_words(
+pub(in crate::desk) fn wait_for_prompt_texts(
     kernel: Res<Kernel>,
     modules: Res<KnownModules>,
     mut words: ResMut<PromptAdditions>,

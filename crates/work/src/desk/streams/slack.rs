@@ -1,6 +1,6 @@
 //! The Slack messages that agents read.
 
-use super::stream_reader::{self, Arrived};
+use super::stream_reader::{self, IncomingMessage};
 use crate::tools::SLACK_INBOX;
 use crate::workspace::KnownFiles;
 use crate::workspace::vfs::FileRights;
@@ -24,8 +24,8 @@ pub(in crate::desk) fn read(
     let is = |wanted: Option<&str>, said: Option<&str>| {
         wanted.is_none_or(|wanted| said.is_some_and(|said| bare(said) == bare(wanted)))
     };
-    let is_meant = |one: &Arrived| is(channel, one.channel.as_deref()) && is(from, Some(&one.from));
-    let all: Vec<Arrived> =
+    let is_meant = |one: &IncomingMessage| is(channel, one.channel.as_deref()) && is(from, Some(&one.from));
+    let all: Vec<IncomingMessage> =
         text.lines().filter_map(|line| stream_reader::read(line.trim()).ok()).filter(is_meant).collect();
     let told: Vec<String> = all.iter().skip(all.len().saturating_sub(count)).map(message_line).collect();
     if told.is_empty() {
@@ -38,7 +38,7 @@ pub(in crate::desk) fn read(
     Ok(if surplus > 0 { format!("… {cut}") } else { cut })
 }
 
-fn message_line(one: &Arrived) -> String {
+fn message_line(one: &IncomingMessage) -> String {
     let time = one.time.as_ref().map(|time| format!("[{time}] ")).unwrap_or_default();
     let channel = one.channel.as_ref().map(|channel| format!(" in {channel}")).unwrap_or_default();
     format!("{time}{}{channel}: {}", one.from, one.text)

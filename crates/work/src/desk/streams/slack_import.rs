@@ -27,7 +27,7 @@ const PLACE: &str = "settings.yaml";
 /// The maximum number of batches that wait for the file before polling is paused.
 const BATCHES_AT_MOST: usize = 8;
 /// The delay in seconds before a failed write is retried.
-const AGAIN_SECS: u64 = 10;
+const RETRY_SECS: u64 = 10;
 /// The maximum size of a line in bytes, below the size at which streams skip lines.
 const LINE_BYTES_AT_MOST: usize = 60 * 1024;
 
@@ -109,7 +109,7 @@ fn line_of(arrival: &SlackArrival) -> String {
 }
 
 /// Receives the results of polls, and appends them to the file, one batch after another.
-pub(in crate::desk) fn bring(
+pub(in crate::desk) fn append_new_messages(
     mut all: ResMut<SlackChannels>,
     (known, log, clock, under_way): (Res<KnownFiles>, Res<EventLog>, Res<SimClock>, Res<PendingFileOrders>),
     (mut news, mut outcomes): (MessageReader<SlackNews>, MessageReader<FileOutcome>),
@@ -129,7 +129,7 @@ pub(in crate::desk) fn bring(
             Ok(_) => drop(all.bringing.pop_front()),
             Err(failure) => {
                 batch.tries += 1;
-                batch.not_before = clock.tick() + AGAIN_SECS * TICKS_PER_SEC;
+                batch.not_before = clock.tick() + RETRY_SECS * TICKS_PER_SEC;
                 batch.is_sent = false;
                 let what = format!("messages from Slack are waiting, because they cannot be written: {}", failure.what);
                 problems.push(Problem::warning(SLACK_INBOX, what, "free up space; this is retried"));
@@ -159,7 +159,7 @@ pub(in crate::desk) fn bring(
 
 /// Requests the next poll from the gateway as soon as the previous one has been processed; the gateway keeps the
 /// interval of the settings.
-pub(in crate::desk) fn look(
+pub(in crate::desk) fn request_poll(
     (all, access, journal): (Res<SlackChannels>, Res<SlackAccess>, Res<InputJournal>),
     (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),
     mut calls: ResMut<SlackCalls>,
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn every_message_is_brought_once_however_often_it_is_seen() {
+    fn each_message_is_appended_once_however_often_it_is_polled() {
         let mut channels = SlackChannels::default();
         let run: Id = "r-1".into();
         channels.take(&look(&[("1.5", "one"), ("2.5", "two")]), &run, "");
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_begins_a_line_of_its_own_and_no_line_is_too_long_for_a_stream() {
+    fn messages_start_on_a_new_line_and_never_exceed_the_line_limit() {
         let mut channels = SlackChannels::default();
         channels.take(&look(&[("1.5", "one")]), &"r-1".into(), "{\"text\":\"half");
         assert!(channels.bringing[0].text.starts_with('\n'));

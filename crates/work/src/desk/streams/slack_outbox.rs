@@ -176,7 +176,7 @@ fn post_result(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
 
 /// The messages that this process has begun to send. Not saved.
 #[derive(Default)]
-pub(in crate::desk) struct Begun {
+pub(in crate::desk) struct StartedSends {
     orders: BTreeSet<OrderKey>,
     has_looked: bool,
 }
@@ -186,25 +186,25 @@ pub(in crate::desk) struct Begun {
 pub(in crate::desk) fn send_out(
     (all, access): (Res<SlackSending>, Res<SlackAccess>),
     (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),
-    (mut calls, mut door): (ResMut<SlackCalls>, ResMut<InputQueue<SlackNews>>),
+    (mut calls, mut queue): (ResMut<SlackCalls>, ResMut<InputQueue<SlackNews>>),
     journal: Res<InputJournal>,
-    mut begun: Local<Begun>,
+    mut started: Local<StartedSends>,
 ) {
     if journal.is_replaying() {
         return;
     }
-    let is_first_look = !std::mem::replace(&mut begun.has_looked, true);
+    let is_first_look = !std::mem::replace(&mut started.has_looked, true);
     if all.sending.is_empty() {
-        begun.orders.clear();
+        started.orders.clear();
         return;
     }
     for (key, sent) in &all.sending {
-        if !begun.orders.insert(*key) {
+        if !started.orders.insert(*key) {
             continue;
         }
         if is_first_look && access.may_have_sent() {
             let what = "the workshop was stopped while the message was being sent".to_owned();
-            door.push(SlackNews::Posted { id: key.id(), post: SlackPost::Unknown { what } });
+            queue.push(SlackNews::Posted { id: key.id(), post: SlackPost::Unknown { what } });
             continue;
         }
         let message =
@@ -212,5 +212,5 @@ pub(in crate::desk) fn send_out(
         let terms = Box::new(SlackTerms::of(&gateway, &settings));
         calls.send(SlackCommand::Send { id: key.id(), message, terms });
     }
-    begun.orders.retain(|key| all.sending.contains_key(key));
+    started.orders.retain(|key| all.sending.contains_key(key));
 }

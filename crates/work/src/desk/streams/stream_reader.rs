@@ -24,7 +24,7 @@ const TEXT_CHARS: usize = 16_000;
 /// The read position in a stream. Part of the saved world.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct StreamPlace {
+pub struct StreamPosition {
     /// The number of bytes that were read.
     bytes: usize,
     /// Hash of these bytes.
@@ -40,7 +40,7 @@ pub struct StreamPlace {
 
 /// An incoming message.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Arrived {
+pub struct IncomingMessage {
     /// The sender, as given in the message.
     pub from: String,
     /// The recipient, if given: an agent or an inbox.
@@ -61,21 +61,21 @@ pub struct NewLine {
     /// The line number, from 1.
     pub number: usize,
     /// The message, or why the line is not one.
-    pub arrived: Result<Arrived, String>,
+    pub message: Result<IncomingMessage, String>,
     /// The number of bytes of the text up to the end of the line.
     end: usize,
     hash: u64,
 }
 
-impl StreamPlace {
+impl StreamPosition {
     /// Whether this text begins with the text that was read.
-    fn goes_on(&self, text: &str) -> bool {
+    fn is_continued_by(&self, text: &str) -> bool {
         text.as_bytes().get(..self.bytes).is_some_and(|read| content_hash(read) == self.hash)
     }
 
     /// Starts over if this text does not begin with the text that was read. Returns whether it did.
     pub fn follow(&mut self, text: &str) -> bool {
-        if self.bytes == 0 || self.goes_on(text) {
+        if self.bytes == 0 || self.is_continued_by(text) {
             return false;
         }
         for hash in std::mem::take(&mut self.taken) {
@@ -98,7 +98,7 @@ impl StreamPlace {
                 return None;
             }
             let hash = content_hash(content.as_bytes());
-            let new = NewLine { number: self.lines + 1, arrived: read(content), end, hash };
+            let new = NewLine { number: self.lines + 1, message: read(content), end, hash };
             let is_old = self.passed_over.get(&hash).is_some_and(|left| *left > 0);
             if !content.is_empty() && !is_old {
                 return Some(new);
@@ -123,7 +123,7 @@ impl StreamPlace {
 }
 
 /// Parses a line.
-pub fn read(line: &str) -> Result<Arrived, String> {
+pub fn read(line: &str) -> Result<IncomingMessage, String> {
     if line.len() > LINE_BYTES_AT_MOST {
         return Err(format!("it is longer than {} KiB", LINE_BYTES_AT_MOST / 1024));
     }
@@ -135,7 +135,7 @@ pub fn read(line: &str) -> Result<Arrived, String> {
         return Err("it has neither text nor subject".to_owned());
     }
     let named = |names: &[&str]| first(&keys, names).map(|name| truncate(&one_line(&name), NAME_CHARS));
-    Ok(Arrived {
+    Ok(IncomingMessage {
         from: named(&["from", "user", "sender", "author"]).unwrap_or_else(|| "somebody".to_owned()),
         to: named(&["to", "recipient"]).map(|to| to.trim_start_matches('@').to_owned()),
         subject: truncate(&one_line(&subject), NAME_CHARS),

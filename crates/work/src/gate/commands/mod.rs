@@ -27,34 +27,37 @@ pub use crate::workspace::layout::ALLOWLIST_FILE;
 
 /// The verdict of the rules on a command.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Judged {
+pub struct CommandVerdict {
     /// The verdict.
     pub verdict: Verdict,
     /// The reason, as a clause about the command without a full stop.
     pub why: String,
 }
 
-impl Judged {
+impl CommandVerdict {
     fn ask(why: impl Into<String>) -> Self {
         Self { verdict: Verdict::Ask, why: why.into() }
     }
 }
 
 /// The verdict of the rules on a command line.
-pub fn judge(line: &str, rules: &CommandRules) -> Judged {
+pub fn judge(line: &str, rules: &CommandRules) -> CommandVerdict {
     let command = Command::parse(line);
     if let Some(rule) = forbidden_by(line, &command, rules, 0) {
-        return Judged { verdict: Verdict::Deny, why: format!("the rule {rule:?} of {ALLOWLIST_FILE} forbids it") };
+        return CommandVerdict {
+            verdict: Verdict::Deny,
+            why: format!("the rule {rule:?} of {ALLOWLIST_FILE} forbids it"),
+        };
     }
     if line.chars().any(|c| c != '\t' && (is_unseen(c) || c.is_control())) {
-        return Judged::ask("it has an invisible character");
+        return CommandVerdict::ask("it has an invisible character");
     }
     let words = match &command {
         Command::Plain(words) => words,
-        Command::NeedsShell(why) => return Judged::ask(format!("it needs a shell: {why}")),
+        Command::NeedsShell(why) => return CommandVerdict::ask(format!("it needs a shell: {why}")),
     };
     let Some(rule) = rules.allowing(words) else {
-        return Judged::ask(match rules.asking(words) {
+        return CommandVerdict::ask(match rules.asking(words) {
             Some(rule) => format!("the rule {rule:?} of {ALLOWLIST_FILE} requires approval"),
             None => format!("no rule of {ALLOWLIST_FILE} allows it"),
         });
@@ -62,8 +65,8 @@ pub fn judge(line: &str, rules: &CommandRules) -> Judged {
     if words.len() > 1 && rules.is_exact(rule, words) {
         return allowed(rule);
     }
-    match wrapper_programs::beyond(words, rule) {
-        Some(why) => Judged::ask(format!("the rule {:?} does not cover it: {why}", words::written(rule))),
+    match wrapper_programs::not_covered(words, rule) {
+        Some(why) => CommandVerdict::ask(format!("the rule {:?} does not cover it: {why}", words::written(rule))),
         None => allowed(rule),
     }
 }
@@ -94,9 +97,9 @@ pub fn with_rule(text: &str, pattern: &str) -> Result<String, String> {
     if is_readable { Ok(written) } else { Err(format!("{ALLOWLIST_FILE} has too many rules")) }
 }
 
-fn allowed(rule: &[String]) -> Judged {
+fn allowed(rule: &[String]) -> CommandVerdict {
     let why = format!("the rule {:?} of {ALLOWLIST_FILE} allows it", words::written(rule));
-    Judged { verdict: Verdict::Allow, why }
+    CommandVerdict { verdict: Verdict::Allow, why }
 }
 
 /// The maximum depth of commands within commands that is searched for denied ones.
@@ -113,7 +116,7 @@ fn forbidden_by(line: &str, command: &Command, rules: &CommandRules, depth: usiz
         Command::NeedsShell(_) => words::parts(line),
     };
     parts.iter().find_map(|words| {
-        let starts = wrapper_programs::places_of_programs(words);
+        let starts = wrapper_programs::program_positions(words);
         let here = starts.into_iter().find_map(|at| rules.forbidding(&words[at..]));
         here.or_else(|| {
             // A word with spaces may be a command line itself.

@@ -2,7 +2,7 @@
 //! covers. Pure.
 
 /// Programs that start any program they are given. Only a rule with the whole command covers them.
-const STARTERS: &[&str] = &[
+const LAUNCHERS: &[&str] = &[
     ".",
     "at",
     "batch",
@@ -181,7 +181,7 @@ const INTERPRETERS: &[&str] = &[
 ];
 
 /// Programs whose rule must name a subcommand, one word more than the program: `docker ps`, `cargo test`.
-const WITH_COMMANDS: &[&str] = &[
+const WITH_SUBCOMMANDS: &[&str] = &[
     "ansible",
     "ansible-playbook",
     "apt",
@@ -613,29 +613,29 @@ fn is_one_of(list: &[&str], program: &str) -> bool {
 /// it has any. `None` for programs that start others or run given code.
 pub fn pattern_of(words: &[String]) -> Option<&[String]> {
     let program = words.first()?;
-    let is_plain = name_of(program) == *program && !is_one_of(STARTERS, program) && !is_one_of(INTERPRETERS, program);
-    let length = if is_one_of(WITH_COMMANDS, program) { 2 } else { 1 };
+    let is_plain = name_of(program) == *program && !is_one_of(LAUNCHERS, program) && !is_one_of(INTERPRETERS, program);
+    let length = if is_one_of(WITH_SUBCOMMANDS, program) { 2 } else { 1 };
     let pattern = words.get(..length).filter(|_| is_plain)?;
     let names_an_act =
         |word: &String| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_.:+".contains(c));
     let is_open = pattern.iter().all(names_an_act) && pattern.iter().skip(1).all(|word| !word.starts_with('-'));
-    (is_open && beyond(words, pattern).is_none()).then_some(pattern)
+    (is_open && not_covered(words, pattern).is_none()).then_some(pattern)
 }
 
 /// The reason why a rule does not cover a command that begins with its words; `None` if it does.
-pub fn beyond(words: &[String], rule: &[String]) -> Option<String> {
+pub fn not_covered(words: &[String], rule: &[String]) -> Option<String> {
     let program = words.first()?;
     let name = name_of(program);
-    if is_one_of(STARTERS, program) {
+    if is_one_of(LAUNCHERS, program) {
         return Some(format!("{name} starts other programs, so the rule must contain the whole command"));
     }
-    // A rule does not contain what it leaves open with a wildcard.
+    // A word that a rule leaves open with a wildcard does not count as part of the rule.
     let second = words.get(1).filter(|word| rule.get(1) == Some(word) && !word.contains('*'));
     let is_interpreter = is_one_of(INTERPRETERS, program);
     if is_interpreter && second.is_none_or(|file| file.starts_with(['-', '+', '/'])) {
         return Some(format!("{name} runs what it is given, so the rule must name the file that it runs"));
     }
-    if is_one_of(WITH_COMMANDS, program) && second.is_none() {
+    if is_one_of(WITH_SUBCOMMANDS, program) && second.is_none() {
         return Some(format!("{name} does many things, so the rule must say which"));
     }
     if is_interpreter {
@@ -671,10 +671,10 @@ fn is_option(word: &str, option: &str) -> bool {
 
 /// The indices at which a program name can be in a command: the first word, and words after one that starts other
 /// programs.
-pub fn places_of_programs(words: &[String]) -> Vec<usize> {
+pub fn program_positions(words: &[String]) -> Vec<usize> {
     let begins = words.iter().position(|word| !word.contains('=') || word.starts_with('=')).unwrap_or(0);
     let Some(program) = words.get(begins) else { return Vec::new() };
-    let starts_others = is_one_of(STARTERS, program) || is_one_of(INTERPRETERS, program);
+    let starts_others = is_one_of(LAUNCHERS, program) || is_one_of(INTERPRETERS, program);
     let runs_by_option = words.iter().any(|word| {
         let options = OPTIONS.iter().find(|(known, _)| *known == name_of(program));
         word.starts_with("-exec")
