@@ -71,7 +71,7 @@ pub(super) struct CheckInContext<'w, 's> {
     date: Res<'w, RoomDate>,
     log: Res<'w, EventLog>,
     orders: MessageWriter<'w, WorkOrder>,
-    news: MessageWriter<'w, WorkNotice>,
+    notices: MessageWriter<'w, WorkNotice>,
     writes: MessageWriter<'w, SceneWrite>,
     reports: MessageWriter<'w, ProblemReport>,
 }
@@ -103,16 +103,16 @@ pub(super) fn check_in(
 pub(super) fn apply_started_sessions(
     mut own: ResMut<CheckIns>,
     mut room: CheckInContext,
-    mut news: MessageReader<WorkAnswer>,
+    mut work_answers: MessageReader<WorkAnswer>,
 ) {
     if own.ordered.is_none() {
-        news.clear();
+        work_answers.clear();
         return;
     }
-    for news in news.read() {
-        let (WorkAnswer::Begun { order, .. } | WorkAnswer::Refused { order, .. }) = news else { continue };
+    for answer in work_answers.read() {
+        let (WorkAnswer::Begun { order, .. } | WorkAnswer::Refused { order, .. }) = answer else { continue };
         let Some(ordered) = own.ordered.take_if(|ordered| ordered.order == *order) else { continue };
-        match news {
+        match answer {
             WorkAnswer::Begun { thread, .. } => {
                 own.kept = Some(*thread);
                 room.write(&ordered, room.kernel.session_id(*thread));
@@ -228,7 +228,7 @@ impl CheckInContext<'_, '_> {
         if live.is_some_and(|live| live.mail.iter().any(|text| text.starts_with(CHECK_IN))) {
             return;
         }
-        self.news.write(WorkNotice { thread, text: told, from: BY.into(), from_work: None, cause: Seq(0) });
+        self.notices.write(WorkNotice { thread, text: told, from: BY.into(), from_work: None, cause: Seq(0) });
         self.write(&ordered, self.kernel.session_id(thread));
     }
 

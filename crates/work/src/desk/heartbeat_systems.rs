@@ -76,15 +76,15 @@ pub(super) fn start_due_heartbeats(
 pub(super) fn apply_work_answers(
     mut own: ResMut<Heartbeats>,
     clock: Res<SimClock>,
-    mut news: MessageReader<WorkAnswer>,
+    mut work_answers: MessageReader<WorkAnswer>,
 ) {
     if own.beats.is_empty() {
-        news.clear();
+        work_answers.clear();
         return;
     }
     let own = own.bypass_change_detection();
-    for news in news.read() {
-        match news {
+    for answer in work_answers.read() {
+        match answer {
             WorkAnswer::Begun { order, activation, .. } => own.begun(order, *activation),
             WorkAnswer::Refused { order, .. } => own.refused(order, clock.tick() + RETRY_SECS * TICKS_PER_SEC),
             WorkAnswer::Ended { activation, .. } => own.ended(*activation),

@@ -50,7 +50,7 @@ pub(super) struct SessionsAccess<'w, 's> {
     profiles: Res<'w, Profiles>,
     agents: Query<'w, 's, &'static Agent>,
     hops: ResMut<'w, Hops>,
-    news: MessageWriter<'w, WorkNotice>,
+    notices: MessageWriter<'w, WorkNotice>,
     orders: MessageWriter<'w, WorkOrder>,
 }
 
@@ -117,7 +117,7 @@ impl SessionsAccess<'_, '_> {
             Some(thread) => {
                 self.hops.sessions.insert(thread, hops + 1);
                 let (from, from_work) = (order.agent.clone(), Some(order.key.activation));
-                self.news.write(WorkNotice { thread, text, from, from_work, cause: order.cause });
+                self.notices.write(WorkNotice { thread, text, from, from_work, cause: order.cause });
             }
             None => {
                 let named: Id = format!("message/{}", order.key).into();

@@ -186,10 +186,10 @@ impl TaskAssignments {
 
     /// Whether any assignment is in progress or any notice is pending.
     pub fn is_at_work(&self) -> bool {
-        let is_still = |assignment: &TaskAssignment| {
+        let is_inactive = |assignment: &TaskAssignment| {
             matches!(assignment.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over)
         };
-        !self.told.is_empty() || !self.all.iter().all(is_still)
+        !self.told.is_empty() || !self.all.iter().all(is_inactive)
     }
 
     /// Whether anything will happen without a turn of an agent or a person. `is_over` returns whether all work of a
@@ -233,10 +233,10 @@ impl TaskAssignments {
             AssignmentStage::Over => task_of(files, &assignment.path, &assignment.id).is_some(),
             _ => true,
         });
-        let is_still = |assignment: &&TaskAssignment| {
+        let is_inactive = |assignment: &&TaskAssignment| {
             matches!(assignment.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over)
         };
-        let places = at_once.saturating_sub(self.all.len() - self.all.iter().filter(is_still).count());
+        let places = at_once.saturating_sub(self.all.len() - self.all.iter().filter(is_inactive).count());
         if places == 0 {
             return Vec::new();
         }

@@ -55,7 +55,7 @@ pub(super) struct TaskContext<'w, 's> {
     date: Res<'w, RoomDate>,
     log: ResMut<'w, EventLog>,
     orders: MessageWriter<'w, WorkOrder>,
-    news: MessageWriter<'w, WorkNotice>,
+    notices: MessageWriter<'w, WorkNotice>,
     reports: MessageWriter<'w, ProblemReport>,
 }
 
@@ -93,9 +93,9 @@ pub(super) fn start_and_close_tasks(
 }
 
 /// Records which sessions were started by messages.
-pub(super) fn apply_started_sessions(mut hops: ResMut<Hops>, mut news: MessageReader<WorkAnswer>) {
-    for news in news.read() {
-        match news {
+pub(super) fn apply_started_sessions(mut hops: ResMut<Hops>, mut work_answers: MessageReader<WorkAnswer>) {
+    for answer in work_answers.read() {
+        match answer {
             WorkAnswer::Begun { order, thread, .. } => hops.bypass_change_detection().begun(order, Some(*thread)),
             WorkAnswer::Refused { order, .. } => hops.bypass_change_detection().begun(order, None),
             WorkAnswer::Ended { .. } => {}
@@ -108,14 +108,14 @@ pub(super) fn apply_work_answers(
     mut assignments: ResMut<TaskAssignments>,
     kernel: Res<Kernel>,
     clock: Res<SimClock>,
-    mut news: MessageReader<WorkAnswer>,
+    mut work_answers: MessageReader<WorkAnswer>,
 ) {
-    if news.is_empty() || !assignments.is_at_work() {
-        news.clear();
+    if work_answers.is_empty() || !assignments.is_at_work() {
+        work_answers.clear();
         return;
     }
-    for news in news.read() {
-        match news {
+    for answer in work_answers.read() {
+        match answer {
             WorkAnswer::Begun { order, thread, .. } => {
                 if let Some(assignment) = of_order(&mut assignments, order) {
                     assignment.stage = AssignmentStage::Working { thread: *thread, last: None };
@@ -334,7 +334,7 @@ impl TaskContext<'_, '_> {
         let cause = Seq(0);
         if let Some(thread) = self.kernel.session_named(&notice.session) {
             let (text, from) = (notice.text.clone(), notice.from.clone());
-            self.news.write(WorkNotice { thread, text, from, from_work: None, cause });
+            self.notices.write(WorkNotice { thread, text, from, from_work: None, cause });
         } else if let Some(agent) = self.agent_of_session(&notice.session) {
             let wanted = WorkWanted {
                 order: format!("told/{}", notice.session).into(),

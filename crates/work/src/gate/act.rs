@@ -196,8 +196,8 @@ impl GateContext for RoomGateContext<'_> {
 impl Act {
     /// Creates an act from the touches that a call declares.
     pub fn of(tool: &str, declared: &[DeclaredTouch], context: &dyn GateContext, names: &ToolNames) -> Self {
-        let judge = Judge { context, names };
-        let touches = declared.iter().flat_map(|touch| judge.touches(touch).unwrap_or_else(|no_path| vec![no_path]));
+        let resolver = TouchResolver { context, names };
+        let touches = declared.iter().flat_map(|touch| resolver.touches(touch).unwrap_or_else(|no_path| vec![no_path]));
         Self { tool: tool.to_owned(), touches: touches.collect() }
     }
 
@@ -286,12 +286,12 @@ fn place(given: &str) -> Result<WorkspacePath, Touch> {
     WorkspacePath::new(given).map_err(|refusal| Touch::NoPath { why: refusal.to_string() })
 }
 
-struct Judge<'a> {
+struct TouchResolver<'a> {
     context: &'a dyn GateContext,
     names: &'a ToolNames,
 }
 
-impl Judge<'_> {
+impl TouchResolver<'_> {
     /// Converts a declared touch to the touches that are checked, including a change of a profile.
     fn touches(&self, declared: &DeclaredTouch) -> Result<Vec<Touch>, Touch> {
         let DeclaredTouch { kind, target, becomes } = declared;

@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn unreadable_settings_deny_everything_that_they_could_mean() {
-        let heard = |key: &str, value: Value| {
+        let policy_with = |key: &str, value: Value| {
             let mut policy: GatePolicy = serde_json::from_value(json!({})).unwrap();
             policy.not_understood(Some((key, &value)));
             policy
@@ -394,18 +394,18 @@ mod tests {
             ("denied", json!(["agents/**"])),
             ("protect", json!(["agents/**"])),
         ] {
-            let policy = heard(key, value);
+            let policy = policy_with(key, value);
             assert_eq!(policy.at_path(&path("agents/a.md")).map(|(verdict, _)| verdict), Some(Verdict::Deny), "{key}");
             assert_eq!(policy.at_path(&path("artifacts/a.md")), None, "{key}");
         }
-        assert_eq!(heard("aks", json!(["a"])).at_path(&path("a")).unwrap().0, Verdict::Ask);
+        assert_eq!(policy_with("aks", json!(["a"])).at_path(&path("a")).unwrap().0, Verdict::Ask);
         for (key, value, class, verdict) in [
             ("file_wirte", json!("deny"), TouchKind::FILE_WRITE, Verdict::Deny),
             ("spawn", json!(false), TouchKind::AGENT_SPAWN, Verdict::Deny),
             ("spawn", json!({ "max": 3 }), TouchKind::AGENT_SPAWN, Verdict::Ask),
             ("file_write", json!("dney"), TouchKind::FILE_WRITE, Verdict::Deny),
         ] {
-            assert_eq!(heard(key, value).ruling(&class).0, verdict, "{key}");
+            assert_eq!(policy_with(key, value).ruling(&class).0, verdict, "{key}");
         }
         for (key, value, verdict) in [
             ("everything", json!("ask"), Verdict::Ask),
@@ -414,7 +414,7 @@ mod tests {
             ("deny", json!(true), Verdict::Deny),
             ("", json!("deny"), Verdict::Deny),
         ] {
-            let policy = heard(key, value);
+            let policy = policy_with(key, value);
             assert_eq!(policy.strictness(&TouchKind::FILE_WRITE), verdict, "{key}");
             assert_eq!(policy.strictness(&TouchKind::FILE_READ), Verdict::Allow, "{key}");
             assert_eq!(policy.problems().is_empty(), policy.strictness == Strictness::AtLeast(Verdict::Allow), "{key}");

@@ -115,7 +115,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Records queued work in the log.
-    pub(super) fn queued(
+    pub(super) fn record_queued(
         &mut self,
         key: ActivationKey,
         agent: &Id,
@@ -143,7 +143,7 @@ impl RoomAccess<'_, '_> {
 
     /// The authority of an activation: that of its agent, limited by that of all agents above it.
     fn bounds(&self, one: &Activation, thread: Option<&RunNode>) -> Bounds {
-        let lent = thread.and_then(|thread| thread.terms.model.as_deref());
+        let work_model = thread.and_then(|thread| thread.terms.model.as_deref());
         let profile = &one.profile;
         let mut own = match (self.profiles.path(profile), self.profiles.get(profile)) {
             (Some(path), Some(profile)) => self.tools.authority(path, profile).0,
@@ -154,7 +154,7 @@ impl RoomAccess<'_, '_> {
             own.tools.extend(self.tools.names().of_session(one.thread).map(str::to_owned));
             own.tools.extend(thread.into_iter().flat_map(|thread| thread.terms.tools.iter().cloned()));
         }
-        if !own.is_least() && self.is_coding_agent(profile, lent) {
+        if !own.is_least() && self.is_coding_agent(profile, work_model) {
             own.tools.extend([OWN_TOOL, OPEN_TERMINAL].map(str::to_owned));
             if own.tools.contains("vfs_read") {
                 own.tools.insert(READ_TEXT.to_owned());
@@ -169,8 +169,8 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Whether this profile, with the model lent to it for this work, is run by a coding agent.
-    pub(super) fn is_coding_agent(&self, profile: &str, lent: Option<&str>) -> bool {
-        let wanted = lent.or_else(|| self.profiles.get(profile).and_then(|profile| profile.model.as_deref()));
+    pub(super) fn is_coding_agent(&self, profile: &str, work_model: Option<&str>) -> bool {
+        let wanted = work_model.or_else(|| self.profiles.get(profile).and_then(|profile| profile.model.as_deref()));
         self.request_queue.asks_coding_agent(&self.gateway, wanted)
     }
 
@@ -200,7 +200,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// The context for gate decisions.
-    pub(super) fn surroundings(&self) -> RoomGateContext<'_> {
+    pub(super) fn gate_context(&self) -> RoomGateContext<'_> {
         RoomGateContext { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.sandbox.0 }
     }
 

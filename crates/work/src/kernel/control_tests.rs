@@ -39,7 +39,7 @@ fn a_cap_of_an_agent_or_activation_ends_only_that_work() {
         bench.fail(greedy, over(scope, None));
         let limited = Ending::Aborted { why: "the cap is reached".into(), by_person: false };
         assert_eq!((bench.ending(greedy), bench.ending(greedy).word()), (&limited, "limited"), "{scope:?}");
-        assert_eq!(bench.told(), [("greedy", "boss", "was stopped: the cap is reached")], "{scope:?}");
+        assert_eq!(bench.sent_reports(), [("greedy", "boss", "was stopped: the cap is reached")], "{scope:?}");
         assert_eq!(bench.kernel.stopped_by(), None, "{scope:?}");
         bench.say(modest, "Done.", &[]);
         assert_eq!(*bench.ending(modest), Ending::Completed { text: "Done.".into() }, "{scope:?}");
@@ -100,16 +100,16 @@ fn a_parent_is_notified_once_everything_started_by_its_child_has_ended() {
     );
     bench.say(root, "I wait.", &[]);
     bench.say(child, "I wait too.", &[]);
-    assert_eq!(bench.told(), [], "the child only waits");
+    assert_eq!(bench.sent_reports(), [], "the child only waits");
     bench.say(one, "Left.", &[]);
-    assert_eq!(bench.told(), [("tot", "kid", "finished: Left.")]);
+    assert_eq!(bench.sent_reports(), [("tot", "kid", "finished: Left.")]);
     let again = bench.at_work("kid");
     bench.say(again, "Half.", &[]);
-    assert_eq!(bench.told().len(), 1, "one of its own is still at it");
+    assert_eq!(bench.sent_reports().len(), 1, "one of its own is still at it");
     bench.say(other, "Right.", &[]);
     let again = bench.at_work("kid");
     bench.say(again, "Both.", &[]);
-    assert_eq!(bench.told()[1..], [("tim", "kid", "finished: Right."), ("kid", "boss", "finished: Both.")]);
+    assert_eq!(bench.sent_reports()[1..], [("tim", "kid", "finished: Right."), ("kid", "boss", "finished: Both.")]);
     let boss = bench.at_work("boss");
     bench.say(boss, "Fine.", &[]);
     assert!(bench.kernel.is_idle());
@@ -125,7 +125,7 @@ fn a_parent_gets_its_childs_last_text_if_a_person_stopped_what_the_child_waited_
     bench.say(child, "I wait too.", &[]);
     bench.kernel.kill(grandchild, "a person", None);
     bench.tick();
-    assert_eq!(bench.told(), [("kid", "boss", "finished: I wait too.")]);
+    assert_eq!(bench.sent_reports(), [("kid", "boss", "finished: I wait too.")]);
 }
 
 #[test]

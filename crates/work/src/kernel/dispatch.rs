@@ -48,11 +48,13 @@ impl RoomAccess<'_, '_> {
                     self.work_requests.write(WorkRequested { agent, activation, from: giver, at, cause: one.cause });
                 }
             }
-            KernelAction::Ask { activation, turn } => self.ask(kernel, activation, turn),
+            KernelAction::Ask { activation, turn } => self.request_reply(kernel, activation, turn),
             KernelAction::Perform { activation, turn, index } => {
                 self.perform(kernel, outbox, (activation, turn, index))
             }
-            KernelAction::Sample { activation, turn, index } => self.ask_sample(kernel, (activation, turn, index)),
+            KernelAction::Sample { activation, turn, index } => {
+                self.send_sample_request(kernel, (activation, turn, index))
+            }
             KernelAction::EndSample { key } => {
                 self.side_requests_withdrawn.write(SideRequestWithdrawn { key });
             }
@@ -68,12 +70,12 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    fn ask(&mut self, kernel: &mut Kernel, key: ActivationKey, turn: u32) {
+    fn request_reply(&mut self, kernel: &mut Kernel, key: ActivationKey, turn: u32) {
         let Some(one) = kernel.activation(key) else { return };
         let (Some(agent), Some(activity)) = (one.agent_key, one.activity) else { return };
         let bounds = self.bounds_of(kernel, one);
-        let lent = kernel.terms(one.thread).and_then(|terms| terms.model.as_deref());
-        let has_own_tools = self.is_coding_agent(&one.profile, lent);
+        let work_model = kernel.terms(one.thread).and_then(|terms| terms.model.as_deref());
+        let has_own_tools = self.is_coding_agent(&one.profile, work_model);
         if has_own_tools && bounds.has_worktree() {
             let (now, settings) = (self.clock.tick(), self.settings.clone());
             kernel.failed(key, turn, NoReply::Lasting { why: NO_COPY.to_owned() }, now, &settings);
@@ -83,7 +85,8 @@ impl RoomAccess<'_, '_> {
             true => self.tools.declarations_to_coding_agent(self.caller(one), &bounds),
             false => self.tools.declarations(self.caller(one), &bounds),
         };
-        let wanted = lent.or_else(|| self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref()));
+        let wanted =
+            work_model.or_else(|| self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref()));
         let messages = match has_own_tools {
             true => one.messages.clone(),
             false => {
@@ -106,7 +109,7 @@ impl RoomAccess<'_, '_> {
             room,
             tools,
             has_own_tools,
-            model: lent.map(str::to_owned),
+            model: work_model.map(str::to_owned),
             agent_session: kernel.thread(one.thread).and_then(|thread| thread.file.agent_session.clone()),
             result_images: if has_own_tools { kernel.result_images(one) } else { ResultImages::default() },
             cause: one.cause,
@@ -125,7 +128,7 @@ impl RoomAccess<'_, '_> {
             None => self.plan(&one, &call.call, &bounds),
         };
         let decision = plan.as_ref().ok().map(|plan| {
-            let act = plan.act(&self.surroundings(), self.tools.names());
+            let act = plan.act(&self.gate_context(), self.tools.names());
             let act = if bounds.has_worktree() && *plan.executor == *FILES { act.in_worktree() } else { act };
             decide(&act, &bounds, &self.policy)
         });
@@ -191,7 +194,7 @@ impl RoomAccess<'_, '_> {
         (because, rules): (String, Vec<AskRule>),
         record: Seq,
     ) {
-        let wants = wants(plan, &self.surroundings());
+        let wants = wants(plan, &self.gate_context());
         let (tool, what) = (Id::from(&*plan.tool), plan.doing.to_string());
         let why = because.clone();
         let requested = events::ApprovalRequested { tool, what, wants: wants.clone(), why, turn, call: index };
@@ -271,7 +274,7 @@ impl RoomAccess<'_, '_> {
                 .ok_or_else(result_text::nothing_to_propose);
         }
         if let Work::Delegate { name, agent: None, task, terms } = &plan.work {
-            let (agent, profile) = self.here(one, name)?;
+            let (agent, profile) = self.agent_in_room(one, name)?;
             let planned = Planned::delegate(profile.to_string(), Some(agent), task.clone(), terms.clone());
             return Ok(planned.of(&plan.tool));
         }
@@ -409,7 +412,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Passes a person's answer on to the MCP server that asked for it during a call, and continues the call.
-    fn decided_for_server(&mut self, kernel: &mut Kernel, at: CallAt, decision: &Decided<'_>, cause: Seq) {
+    fn decided_for_server(&mut self, kernel: &mut Kernel, at: CallAt, decision: &PersonDecision<'_>, cause: Seq) {
         let (key, turn, index) = at;
         let found = kernel.running_call(key, turn, index).cloned().zip(kernel.activation(key).cloned());
         let Some((call, one)) = found else { return };
@@ -436,12 +439,12 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Applies a person's decision about a tool call.
-    pub(super) fn decided(&mut self, kernel: &mut Kernel, at: CallAt, decision: Decided<'_>, cause: Seq) {
+    pub(super) fn decided(&mut self, kernel: &mut Kernel, at: CallAt, decision: PersonDecision<'_>, cause: Seq) {
         let (key, turn, index) = at;
         if kernel.running_call(key, turn, index).is_some_and(Call::asks_for_server) {
             return self.decided_for_server(kernel, at, &decision, cause);
         }
-        let Decided { allow, scope, because, .. } = decision;
+        let PersonDecision { allow, scope, because, .. } = decision;
         let because = because.map(|because| truncate(because.trim(), LOGGED_CHARS)).filter(|word| !word.is_empty());
         let asked = kernel.activation(key).and_then(|one| {
             let (_, call) = one.current_call()?;
@@ -518,7 +521,7 @@ impl RoomAccess<'_, '_> {
 }
 
 /// A person's decision about a tool call.
-pub(super) struct Decided<'a> {
+pub(super) struct PersonDecision<'a> {
     /// Whether the call is allowed.
     pub(super) allow: bool,
     /// The scope of the permission.

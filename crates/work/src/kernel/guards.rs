@@ -33,7 +33,7 @@ pub enum Refusal {
     },
     /// The agent delegated a task to an agent that is waiting for it.
     #[error("this would create a loop: {way}")]
-    Circle {
+    Cycle {
         /// The agents of the cycle, in order.
         way: String,
     },
@@ -204,7 +204,7 @@ impl Kernel {
 
     /// Delivers a message to the agent of a session. Returns whether that woke the agent, or `None` if there is no
     /// such session or a person stopped the agent.
-    pub(super) fn deliver_words(
+    pub(super) fn deliver_message(
         &mut self,
         thread: ActivationKey,
         text: String,

@@ -50,7 +50,7 @@ impl Kernel {
         let line: Vec<&RunNode> = self.ancestors(thread).filter_map(|key| self.thread(key)).collect();
         if let Some(at) = line.iter().position(|above| *above.agent == *agent) {
             let names = line[..=at].iter().rev().map(|above| &*above.agent).chain([agent]);
-            return Err(Refusal::Circle { way: names.collect::<Vec<_>>().join(" → ") });
+            return Err(Refusal::Cycle { way: names.collect::<Vec<_>>().join(" → ") });
         }
         self.may_spawn(from, agent, task, settings)
     }

@@ -93,7 +93,7 @@ fn a_result_that_does_not_match_its_schema_fails_with_the_reason() {
         bench.say(ada, said, &[]);
     }
     assert!(matches!(bench.ending(ada), Ending::Failed { .. }));
-    let told = bench.told();
+    let told = bench.sent_reports();
     assert_eq!((told.len(), told[0].1), (1, "boss"));
     assert!(told[0].2.contains("does not have the required format") && told[0].2.contains("chairs"), "{told:?}");
 }
@@ -107,7 +107,7 @@ fn a_result_is_returned_to_the_delegating_agent() {
     bench.say(boss, "I wait.", &[]);
     bench.say(ada, "I counted: {\"chairs\": 12, \"tables\": 3}", &[]);
     let told = "result of a task that you handed over (\"count the chairs\"):\n{\"chairs\":12,\"tables\":3}";
-    assert_eq!(bench.told(), [("ada", "boss", told)]);
+    assert_eq!(bench.sent_reports(), [("ada", "boss", told)]);
     let woken = bench.at_work("boss");
     assert_eq!(bench.last_message(woken), format!("Signal from ada: {told}"));
 }
@@ -130,7 +130,9 @@ fn an_invalid_result_is_requested_once_more_and_then_fails_with_the_reason() {
     assert!(matches!(bench.ending(bea), Ending::Failed { why } if why.contains("the field 'tables' is missing")));
     let gave: Vec<bool> = bench.reports.iter().map(|one| one.gave.as_ref().expect("it was handed over").0).collect();
     assert_eq!(gave, [true, false]);
-    assert!(bench.told()[1].2.starts_with("no result of a task that you handed over (\"count too\"): its result"));
+    assert!(
+        bench.sent_reports()[1].2.starts_with("no result of a task that you handed over (\"count too\"): its result")
+    );
 }
 
 #[test]
@@ -141,11 +143,11 @@ fn text_of_an_agent_waiting_for_its_children_is_not_its_result() {
     let kid = bench.spawn(ada, "kid", "count for me").expect("it should be permitted");
     bench.say(boss, "I wait.", &[]);
     bench.say(ada, "I wait for the kid.", &[]);
-    assert!(bench.told().is_empty(), "nothing is given back yet");
+    assert!(bench.sent_reports().is_empty(), "nothing is given back yet");
     bench.say(kid, "Twelve and three.", &[]);
     let woken = bench.at_work("ada");
     bench.say(woken, "{\"chairs\": 12, \"tables\": 3}", &[]);
-    assert_eq!(bench.told().last().map(|told| (told.0, told.1)), Some(("ada", "boss")));
+    assert_eq!(bench.sent_reports().last().map(|told| (told.0, told.1)), Some(("ada", "boss")));
     assert_eq!(
         bench.reports.last().and_then(|one| one.gave.clone()),
         Some((true, "{\"chairs\":12,\"tables\":3}".into()))
@@ -172,8 +174,8 @@ fn the_last_turn_is_announced_and_a_missed_deadline_ends_the_work() {
     assert!(
         matches!(bench.ending(ada), Ending::Aborted { why, by_person: false } if why.contains("deadline of 2 turns"))
     );
-    assert_eq!(bench.told().len(), 1);
-    assert!(bench.told()[0].2.contains("the deadline of 2 turns passed before there was a result"));
+    assert_eq!(bench.sent_reports().len(), 1);
+    assert!(bench.sent_reports()[0].2.contains("the deadline of 2 turns passed before there was a result"));
 }
 
 #[test]
@@ -182,10 +184,10 @@ fn delegation_in_cycles_too_deep_too_often_or_twice_is_refused() {
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "one", &Terms::default()).expect("it should be permitted");
     let circle = bench.hand_over(ada, "boss", "two", &Terms::default());
-    assert_eq!(circle, Err(Refusal::Circle { way: "boss → ada → boss".into() }));
+    assert_eq!(circle, Err(Refusal::Cycle { way: "boss → ada → boss".into() }));
     let bea = bench.hand_over(ada, "bea", "three", &Terms::default()).expect("it should be permitted");
     let circle = bench.hand_over(bea, "ada", "four", &Terms::default());
-    assert_eq!(circle, Err(Refusal::Circle { way: "ada → bea → ada".into() }));
+    assert_eq!(circle, Err(Refusal::Cycle { way: "ada → bea → ada".into() }));
     assert_eq!(
         bench.hand_over(boss, "ada", "one", &Terms::default()),
         Err(Refusal::Loop { agent: "ada".into() }),
@@ -207,7 +209,7 @@ fn the_delegating_agent_is_notified_when_a_person_stops_the_task() {
     bench.kernel.kill_agent(&"ada".into(), "a person stopped it", None);
     bench.tick();
     assert_eq!(
-        bench.told(),
+        bench.sent_reports(),
         [("ada", "boss", "no result of a task that you handed over (\"count\"): a person stopped it")]
     );
     assert!(bench.kernel.activation(ada).is_none());

@@ -93,9 +93,9 @@ impl RoomAccess<'_, '_> {
         question: &McpSampling,
         cause: Seq,
     ) {
-        let lent = kernel.terms(one.thread).and_then(|terms| terms.model.as_deref());
+        let work_model = kernel.terms(one.thread).and_then(|terms| terms.model.as_deref());
         let why = match kernel.stopped_by() {
-            _ if self.is_coding_agent(&one.profile, lent) => {
+            _ if self.is_coding_agent(&one.profile, work_model) => {
                 Some("this agent's model is a coding agent, which servers cannot ask".to_owned())
             }
             Some(why) => Some(format!("all work stopped: {why}")),
@@ -109,7 +109,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Sends the pending sampling request of a call to the agent's model.
-    pub(super) fn ask_sample(&mut self, kernel: &Kernel, (key, turn, index): CallAt) {
+    pub(super) fn send_sample_request(&mut self, kernel: &Kernel, (key, turn, index): CallAt) {
         let found = kernel.running_call(key, turn, index).zip(kernel.activation(key));
         let Some((call, one)) = found else { return };
         let Some((sampling, order)) = call.sampling.as_ref().zip(call.order) else { return };
@@ -136,7 +136,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Passes a model's answer or failure on to the MCP server, and continues the call.
-    pub(super) fn sampled(&mut self, kernel: &mut Kernel, reply: &SideRequestReplied) {
+    pub(super) fn apply_sample_reply(&mut self, kernel: &mut Kernel, reply: &SideRequestReplied) {
         let Some((order, asked)) = parse_sample_key(&reply.key) else { return };
         let Some(question) = kernel.take_answered(order, asked) else { return };
         let found = kernel.activation(order.activation).cloned();

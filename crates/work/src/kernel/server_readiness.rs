@@ -37,8 +37,9 @@ impl RoomAccess<'_, '_> {
         if self.servers.written().is_empty() && self.servers.wanted().is_empty() {
             return BTreeSet::new();
         }
-        let lent = |thread| kernel.thread(thread).map_or(0, |thread| thread.terms.tools.len());
-        let is_other_work = known.note_work(kernel.activations().map(|one| (one.key, lent(one.thread))).collect());
+        let lent_tools = |thread| kernel.thread(thread).map_or(0, |thread| thread.terms.tools.len());
+        let is_other_work =
+            known.note_work(kernel.activations().map(|one| (one.key, lent_tools(one.thread))).collect());
         let is_other_room = self.servers.is_changed() || self.profiles.is_changed() || self.tools.is_changed();
         if is_other_work || is_other_room {
             self.update_needed_servers(kernel, known);
@@ -85,12 +86,12 @@ mod tests {
     fn needed_servers_are_recomputed_only_when_the_work_changes() {
         let key = |number| ActivationKey::new(number, RunTag::of("r-1"));
         let mut known = ServersNeeded::default();
-        let mut is_news = |work: &[(ActivationKey, usize)]| known.note_work(work.to_vec());
-        assert!(!is_news(&[]));
-        assert!(is_news(&[(key(1), 0)]));
-        assert!(!is_news(&[(key(1), 0)]));
-        assert!(is_news(&[(key(1), 1)]), "it was lent a tool");
-        assert!(is_news(&[(key(1), 1), (key(2), 0)]));
-        assert!(is_news(&[(key(2), 0)]));
+        let mut has_changed = |work: &[(ActivationKey, usize)]| known.note_work(work.to_vec());
+        assert!(!has_changed(&[]));
+        assert!(has_changed(&[(key(1), 0)]));
+        assert!(!has_changed(&[(key(1), 0)]));
+        assert!(has_changed(&[(key(1), 1)]), "it was lent a tool");
+        assert!(has_changed(&[(key(1), 1), (key(2), 0)]));
+        assert!(has_changed(&[(key(2), 0)]));
     }
 }

@@ -360,7 +360,7 @@ impl RoomAccess<'_, '_> {
             depth: Some(0),
             ..events::Activation::default()
         };
-        let record = self.queued(key, &edited.agent, &woken, Some(edited.cause));
+        let record = self.record_queued(key, &edited.agent, &woken, Some(edited.cause));
         kernel.note_queued(key, record);
     }
 

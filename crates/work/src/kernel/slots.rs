@@ -27,14 +27,14 @@ impl Kernel {
             return Vec::new();
         }
         self.is_unsettled = false;
-        self.give_up_absent(now);
+        self.fail_absent(now);
         if self.is_paused || self.stopped_by.is_some() || self.resume_tick.is_some() {
             // All of these mark the kernel as unsettled when they end.
             return Vec::new();
         }
         let mut effects = self.summon();
         self.note_held(now, is_held);
-        self.give_slots(now, settings);
+        self.assign_slots(now, settings);
         let going_on = self.activations.values().filter(|one| one.has_slot && !one.is_held).map(|one| one.key);
         for key in going_on.collect::<Vec<_>>() {
             self.advance(key, now, settings, &mut effects);
@@ -63,7 +63,7 @@ impl Kernel {
         }
     }
 
-    fn give_up_absent(&mut self, now: u64) {
+    fn fail_absent(&mut self, now: u64) {
         let absent = self.activations.values().filter(|activation| activation.agent_key.is_none());
         let (late, early): (Vec<_>, Vec<_>) =
             absent.map(|one| (one.key, one.queued_tick)).partition(|(_, queued)| now >= queued + ARRIVAL_TICKS);
@@ -97,7 +97,7 @@ impl Kernel {
             .collect()
     }
 
-    fn give_slots(&mut self, now: u64, settings: &KernelSettings) {
+    fn assign_slots(&mut self, now: u64, settings: &KernelSettings) {
         let slots = self.concurrency(settings) as usize;
         let free = slots.saturating_sub(self.going_on());
         if free == 0 {

@@ -38,7 +38,7 @@ pub(super) struct Child<'a> {
 }
 
 /// The log event of work that an activation gives to an agent.
-pub(super) fn given_by(one: &Activation, task: &str, profile: &Id, depth: u32) -> events::Activation {
+pub(super) fn work_event(one: &Activation, task: &str, profile: &Id, depth: u32) -> events::Activation {
     events::Activation {
         task: task.to_owned(),
         by: one.agent.clone(),
@@ -74,9 +74,9 @@ impl RoomAccess<'_, '_> {
         }
         let parent = kernel.thread(one.thread);
         let (number, depth) = parent.map_or((0, 1), |thread| (thread.children, thread.depth + 1));
-        let given = given_by(one, task, &profile, depth);
+        let given = work_event(one, task, &profile, depth);
         let key = kernel.next_key(self.run());
-        let queued = self.queued(key, &agent, &given, Some(cause));
+        let queued = self.record_queued(key, &agent, &given, Some(cause));
         let spawn = events::Spawn { child: agent.clone(), path: path.into(), depth, activation: key.id() };
         self.record(one, queued, &spawn);
         let work = NewWork {
@@ -92,7 +92,7 @@ impl RoomAccess<'_, '_> {
         let outcome = match kernel.spawn(one.key, work, bounds.all().to_vec(), &self.settings) {
             Err(refusal) => refused_spawn(&refusal),
             Ok(depth) => {
-                self.bring_in(outbox, one, (&agent, &profile), number);
+                self.add_agent(outbox, one, (&agent, &profile), number);
                 match kernel.stopped_by() {
                     Some(_) => result_text::Spawned::Deferred { why: "token budget reached".to_owned() },
                     None => result_text::Spawned::Activated { depth, depth_limit, is_new },
@@ -108,7 +108,7 @@ impl RoomAccess<'_, '_> {
         if let Some(agent) = self.agent(name.trim()) {
             return Some((agent.id.clone(), agent.profile.clone()));
         }
-        let profile: Id = started(name, &self.surroundings())?.into();
+        let profile: Id = started(name, &self.gate_context())?.into();
         if self.roster.key(&profile).is_some() {
             return Some((profile.clone(), profile));
         }
@@ -129,7 +129,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Adds a started agent to the room beside the agent that started it.
-    fn bring_in(&self, outbox: &mut Outbox, one: &Activation, (child, profile): (&Id, &Id), number: u32) {
+    fn add_agent(&self, outbox: &mut Outbox, one: &Activation, (child, profile): (&Id, &Id), number: u32) {
         if self.roster.key(child).is_some() {
             return;
         }
@@ -197,7 +197,7 @@ impl RoomAccess<'_, '_> {
                 signal_of: Some(activation.id()),
                 ..events::Activation::default()
             };
-            cause = self.queued(key, &delivered.agent, &woken, Some(cause));
+            cause = self.record_queued(key, &delivered.agent, &woken, Some(cause));
             kernel.note_queued(key, cause);
         }
         let signal = events::Signal {

@@ -7,7 +7,7 @@ use super::access::RoomAccess;
 use super::activation::CapWait;
 use super::command::KernelCommand;
 use super::core::{Kernel, KernelAction, NewWork, NoReply};
-use super::dispatch::Decided;
+use super::dispatch::PersonDecision;
 use super::message_notes::{Attached, ReplyNote};
 use super::outbox::Outbox;
 use super::server_readiness::ServersNeeded;
@@ -41,8 +41,8 @@ pub(super) fn ingest(
     mut side_replies: MessageReader<SideRequestReplied>,
     (mut removed, mut minutes): (MessageReader<AgentRemoved>, MessageReader<MinutePassed>),
 ) {
-    for gone in removed.read() {
-        kernel.left(gone.agent, Some(gone.cause));
+    for removal in removed.read() {
+        kernel.left(removal.agent, Some(removal.cause));
     }
     for MinutePassed {} in minutes.read() {
         kernel.minute_passed();
@@ -78,7 +78,7 @@ pub(super) fn ingest(
         }
     }
     for reply in side_replies.read() {
-        room.sampled(&mut kernel, reply);
+        room.apply_sample_reply(&mut kernel, reply);
     }
     for outcome in outcomes.read() {
         room.apply_outcome(&mut kernel, &mut outbox, outcome);
@@ -166,7 +166,7 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
         ..events::Activation::default()
     };
     let key = kernel.next_key(room.run());
-    let cause = room.queued(key, &task.agent, &given, None);
+    let cause = room.record_queued(key, &task.agent, &given, None);
     let asks = kernel.approvals().find(|approval| approval.agent == task.agent);
     if let Some(approval) = asks {
         let what = format!(
@@ -209,7 +209,7 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
         KernelCommand::KillAll => kernel.kill_all("a person stopped all work", Some(cause)),
         KernelCommand::Limits { concurrency, depth_at_most } => kernel.set_limits(*concurrency, *depth_at_most),
         KernelCommand::Decide { activation, turn, call, allow, scope, because, form, .. } => {
-            let decided = Decided { allow: *allow, scope: *scope, because: because.as_deref(), form };
+            let decided = PersonDecision { allow: *allow, scope: *scope, because: because.as_deref(), form };
             room.decided(kernel, (*activation, *turn, *call), decided, cause);
         }
     }
@@ -230,21 +230,21 @@ pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>
 pub(super) fn run_kernel(
     mut room: RoomAccess,
     (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),
-    (mut came, mut news): (MessageReader<ArrivedForWork>, MessageReader<WorkNotice>),
+    (mut arrivals, mut notices): (MessageReader<ArrivedForWork>, MessageReader<WorkNotice>),
     states: Query<&AgentState>,
     standstill: Option<Res<Standstill>>,
     mut needed: Local<ServersNeeded>,
 ) {
-    for came in came.read() {
-        if kernel.activation(came.activation).is_some() {
-            kernel.ready(came.activation, came.activity);
+    for arrival in arrivals.read() {
+        if kernel.activation(arrival.activation).is_some() {
+            kernel.ready(arrival.activation, arrival.activity);
         } else {
             // The work ended before the agent arrived.
-            room.release(*came);
+            room.release(*arrival);
         }
     }
-    for news in news.read() {
-        room.deliver_notice(&mut kernel, news);
+    for notice in notices.read() {
+        room.deliver_notice(&mut kernel, notice);
     }
     for agent in kernel.awaited_agents() {
         if let Some(key) = room.roster.key(&agent) {

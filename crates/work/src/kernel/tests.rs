@@ -121,7 +121,7 @@ impl Bench {
     }
 
     /// The reports so far: sender, receiver and text.
-    pub(super) fn told(&self) -> Vec<(&str, &str, &str)> {
+    pub(super) fn sent_reports(&self) -> Vec<(&str, &str, &str)> {
         self.reports.iter().map(|one| (&*one.from, &*one.delivered.agent, one.words.as_str())).collect()
     }
 

@@ -33,8 +33,8 @@ impl Kernel {
     pub fn next_turn_of(&self, agent: &str) -> Option<ActivationKey> {
         let its = self.activations().filter(|one| *one.agent == *agent);
         let next = its.min_by_key(|one| (!one.has_begun(), one.priority, one.key))?;
-        let has_news = next.mail.iter().any(|text| text.starts_with(headings::NEWS));
-        (!has_news).then_some(next.thread)
+        let has_notice = next.mail.iter().any(|text| text.starts_with(headings::NEWS));
+        (!has_notice).then_some(next.thread)
     }
 
     /// Whether the agent has queued or running work.
@@ -67,21 +67,21 @@ impl Kernel {
 
 impl RoomAccess<'_, '_> {
     /// Delivers a notice to an agent, and records in the log if that woke the agent.
-    pub(super) fn deliver_notice(&mut self, kernel: &mut Kernel, news: &WorkNotice) {
+    pub(super) fn deliver_notice(&mut self, kernel: &mut Kernel, notice: &WorkNotice) {
         let key = kernel.next_key(self.run());
-        let at = (key, self.clock.tick(), news.cause);
-        if kernel.deliver_words(news.thread, news.text.clone(), at) != Some(true) {
+        let at = (key, self.clock.tick(), notice.cause);
+        if kernel.deliver_message(notice.thread, notice.text.clone(), at) != Some(true) {
             return;
         }
-        let Some(agent) = kernel.thread(news.thread).map(|thread| thread.agent.clone()) else { return };
+        let Some(agent) = kernel.thread(notice.thread).map(|thread| thread.agent.clone()) else { return };
         let woken = events::Activation {
-            task: truncate(&news.text, LOGGED_CHARS),
-            by: news.from.clone(),
-            signal_of: news.from_work.map(ActivationKey::id),
+            task: truncate(&notice.text, LOGGED_CHARS),
+            by: notice.from.clone(),
+            signal_of: notice.from_work.map(ActivationKey::id),
             ..events::Activation::default()
         };
         let draft = EventDraft::of(&woken).agent(&agent).activation(&key.id());
-        let record = self.log.write(draft.cause(news.cause));
+        let record = self.log.write(draft.cause(notice.cause));
         kernel.note_queued(key, record);
     }
 }

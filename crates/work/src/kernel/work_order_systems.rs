@@ -119,7 +119,7 @@ fn begin(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, wanted
         ..events::Activation::default()
     };
     let key = kernel.next_key(room.run());
-    let cause = room.queued(key, &agent, &given, Some(wanted.cause));
+    let cause = room.record_queued(key, &agent, &given, Some(wanted.cause));
     let work = NewWork {
         key,
         agent: agent.clone(),
@@ -158,8 +158,8 @@ fn continue_work(
         ..events::Activation::default()
     };
     let key = kernel.next_key(room.run());
-    let record = room.queued(key, &agent, &woken, Some(cause));
-    kernel.deliver_words(thread, text.to_owned(), (key, room.clock.tick(), record));
+    let record = room.record_queued(key, &agent, &woken, Some(cause));
+    kernel.deliver_message(thread, text.to_owned(), (key, room.clock.tick(), record));
     WorkAnswer::Begun { order: order.clone(), activation: key, thread, agent }
 }
 
@@ -170,7 +170,7 @@ impl RoomAccess<'_, '_> {
         if let Some(agent) = self.agent(name) {
             return Some((agent.id.clone(), agent.profile.clone()));
         }
-        let profile: Id = started(name, &self.surroundings())?.into();
+        let profile: Id = started(name, &self.gate_context())?.into();
         let agents = self.roster.iter().filter_map(|(key, entity)| Some((key, self.agents.get(entity).ok()?.0)));
         let running = agents.filter(|(_, agent)| agent.profile == profile);
         let first =

@@ -40,7 +40,7 @@ pub const PENDING: &str = "pending";
 
 /// A question in the form of its task.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Asked {
+pub struct QuestionTask {
     /// The id of the question.
     pub id: String,
     /// The title: who wants to do what.
@@ -51,7 +51,7 @@ pub struct Asked {
     pub fills: Vec<String>,
 }
 
-impl Asked {
+impl QuestionTask {
     /// The question of an agent called `name`. `scene` is the name of the room's scene, and `time` is when it was
     /// asked, if known.
     pub fn by_agent(approval: &Approval, preview: &Preview, name: &str, scene: &str, time: Option<String>) -> Self {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::approval_task::{Asked, PENDING, keys};
+use super::approval_task::{PENDING, QuestionTask, keys};
 use crate::base::{AllowScope, AnsweredIn, Problem};
 use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::task_files::edit::{self, Change, EditError};
@@ -27,7 +27,7 @@ const BYTES_KEPT: usize = 500 * 1024;
 
 /// A person's answer in the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ticked {
+pub struct MarkedAnswer {
     /// The id of the question.
     pub id: String,
     /// The line of its task, from 1.
@@ -88,9 +88,9 @@ pub struct Decided {
 
 /// The parsed answers of an approvals file.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Reading {
+pub struct ParsedAnswers {
     /// The answers to pending questions.
-    pub ticked: Vec<Ticked>,
+    pub ticked: Vec<MarkedAnswer>,
     /// The marks that are not accepted, with the reasons.
     pub problems: Vec<Problem>,
     /// Whether the file can be written to.
@@ -98,26 +98,26 @@ pub struct Reading {
 }
 
 /// Parses the answers in a file. `pending` contains the questions of this room, and `scene` is the name of its scene.
-pub fn read(text: &str, pending: &BTreeMap<String, &Asked>, scene: &str) -> Reading {
+pub fn read(text: &str, pending: &BTreeMap<String, &QuestionTask>, scene: &str) -> ParsedAnswers {
     let file = task_files::parse(text);
     if let Some(line) = merge_mark(text) {
         let what = "it contains merge conflict markers; answers are ignored until you resolve them";
         let problem = Problem::error(APPROVALS_FILE, what, Code::ConflictMarker.remedy()).at_line(Some(line));
-        return Reading { problems: vec![problem], ..Reading::default() };
+        return ParsedAnswers { problems: vec![problem], ..ParsedAnswers::default() };
     }
-    let mut reading = Reading { is_usable: true, ..Reading::default() };
+    let mut parsed = ParsedAnswers { is_usable: true, ..ParsedAnswers::default() };
     for (index, task) in file.tasks.iter().enumerate() {
         let is_question = task.field(keys::TYPE).is_some() || pending.contains_key(&task.id);
         if task.status == Status::Open || !is_question {
             continue;
         }
         match answer(&file, index, pending, scene) {
-            Ok(Some(ticked)) => reading.ticked.push(ticked),
+            Ok(Some(ticked)) => parsed.ticked.push(ticked),
             Ok(None) => {}
-            Err(problem) => reading.problems.push(problem),
+            Err(problem) => parsed.problems.push(problem),
         }
     }
-    reading
+    parsed
 }
 
 /// The line, from 1, of the first unresolved merge marker anywhere in the file. Text between markers may have been
@@ -135,9 +135,9 @@ fn merge_mark(text: &str) -> Option<usize> {
 fn answer(
     file: &TaskFile,
     index: usize,
-    pending: &BTreeMap<String, &Asked>,
+    pending: &BTreeMap<String, &QuestionTask>,
     scene: &str,
-) -> Result<Option<Ticked>, Problem> {
+) -> Result<Option<MarkedAnswer>, Problem> {
     let task = &file.tasks[index];
     let line = file.position(task.head.start).0;
     let problem = |what: String, remedy: &str| Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(line));
@@ -168,7 +168,7 @@ fn answer(
         problem(what, "write once, task, always, or a time such as: until 18:00, or remove the line")
     })?;
     let filled = asked.fills.iter().filter_map(|name| Some((name.clone(), value(&format!("{}{name}", keys::FILL))?)));
-    Ok(Some(Ticked {
+    Ok(Some(MarkedAnswer {
         id: task.id.clone(),
         line,
         allow: task.status == Status::Completed,
@@ -208,8 +208,8 @@ impl UpdatedFile {
 /// question has no task, one is added only if its decision is due to be written.
 pub fn bring_up_to_date<'a>(
     text: &str,
-    pending: impl Iterator<Item = &'a Asked>,
-    decided: impl Iterator<Item = (&'a Asked, &'a Decided, bool)>,
+    pending: impl Iterator<Item = &'a QuestionTask>,
+    decided: impl Iterator<Item = (&'a QuestionTask, &'a Decided, bool)>,
 ) -> UpdatedFile {
     let mut renewed = UpdatedFile { text: text.to_owned(), problems: Vec::new() };
     for asked in pending {
@@ -261,7 +261,7 @@ fn has_task(file: &TaskFile, id: &str) -> bool {
     file.tasks.iter().any(|task| task.id == id)
 }
 
-fn with_task(file: &TaskFile, asked: &Asked) -> Result<String, EditError> {
+fn with_task(file: &TaskFile, asked: &QuestionTask) -> Result<String, EditError> {
     let is_new = file.text.trim().is_empty();
     let beginning = is_new.then(|| task_files::parse(BEGINNING));
     edit::insert(beginning.as_ref().unwrap_or(file), None, &asked.task()).map(|(text, _)| text)

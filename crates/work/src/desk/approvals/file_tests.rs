@@ -11,7 +11,7 @@ use crate::tools::Preview;
 
 const SCENE: &str = "scenes/studio.yaml";
 
-fn asked(id: &str, text: &str) -> Asked {
+fn asked(id: &str, text: &str) -> QuestionTask {
     let approval = Approval {
         id: ApprovalId::parse(id).expect("it has the shape"),
         activation: ActivationKey::numbered(7),
@@ -32,16 +32,16 @@ fn asked(id: &str, text: &str) -> Asked {
         of_server: None,
     };
     let preview = Preview::Write { path: "a.md".into(), text: text.into() };
-    Asked::by_agent(&approval, &preview, "Lead", SCENE, Some("2026-11-22T14:05:09".into()))
+    QuestionTask::by_agent(&approval, &preview, "Lead", SCENE, Some("2026-11-22T14:05:09".into()))
 }
 
-fn written(all: &[&Asked]) -> String {
+fn written(all: &[&QuestionTask]) -> String {
     let renewed = bring_up_to_date("", all.iter().copied(), std::iter::empty());
     assert_eq!(renewed.problems, []);
     renewed.text
 }
 
-fn read_of(text: &str, all: &[&Asked]) -> Reading {
+fn read_of(text: &str, all: &[&QuestionTask]) -> ParsedAnswers {
     read(text, &all.iter().map(|one| (one.id.clone(), *one)).collect(), SCENE)
 }
 
@@ -97,8 +97,8 @@ fn a_mark_is_a_decision_with_an_optional_scope_and_comment() {
     let more = marked(&text, &one.id, "[x]")
         .replace("  status: pending\n", "  status: pending\n  for: task\n  because: \"go on\"\n");
     for more in [more.clone(), more.replace('\n', "\r\n"), more.replace("for: task\n", "for: task   \n")] {
-        let reading = read_of(&more, &[&one]);
-        let [ticked] = &reading.ticked[..] else { panic!("{reading:?}") };
+        let parsed = read_of(&more, &[&one]);
+        let [ticked] = &parsed.ticked[..] else { panic!("{parsed:?}") };
         assert_eq!((ticked.scope, ticked.because.as_deref()), (AllowScope::Task, Some("go on")));
     }
     for (words, scope) in [
@@ -109,8 +109,8 @@ fn a_mark_is_a_decision_with_an_optional_scope_and_comment() {
         ("until 2026-11-22T18:00", AllowScope::Until(TimeLimit::At(1_795_370_400))),
         ("2h", AllowScope::Until(TimeLimit::Secs(7_200))),
     ] {
-        let reading = read_of(&more.replace("for: task\n", &format!("for: {words}\n")), &[&one]);
-        let [ticked] = &reading.ticked[..] else { panic!("{words}: {reading:?}") };
+        let parsed = read_of(&more.replace("for: task\n", &format!("for: {words}\n")), &[&one]);
+        let [ticked] = &parsed.ticked[..] else { panic!("{words}: {parsed:?}") };
         assert_eq!(ticked.scope, scope, "{words}");
     }
     let odd = read_of(&more.replace("for: task\n", "for: ever\n"), &[&one]);
@@ -122,11 +122,11 @@ fn marks_on_edited_or_unknown_questions_are_rejected() {
     let (one, two) = (asked("7-1-0-abcd", "one"), asked("8-1-0-abcd", "two"));
     let text = marked(&written(&[&one, &two]), &one.id, "[x]");
     let refused = |text: &str, told: &str| {
-        let reading = read_of(text, &[&one, &two]);
-        assert_eq!(reading.ticked, [], "{text}");
+        let parsed = read_of(text, &[&one, &two]);
+        assert_eq!(parsed.ticked, [], "{text}");
         assert!(
-            reading.problems.iter().any(|problem| problem.what.contains(told) && problem.line.is_some()),
-            "{reading:?}"
+            parsed.problems.iter().any(|problem| problem.what.contains(told) && problem.line.is_some()),
+            "{parsed:?}"
         );
     };
     refused(&text.replace("+ one", "+ anything else"), "description");
@@ -151,8 +151,8 @@ fn questions_of_other_rooms_and_a_persons_own_tasks_are_left_alone() {
     let one = asked("7-1-0-abcd", "one");
     let other = written(&[&one]).replace(SCENE, "scenes/other.yaml");
     let own = format!("{}- [x] buy milk\n  until: friday\n", marked(&other, &one.id, "[x]"));
-    let reading = read_of(&own, &[]);
-    assert_eq!((reading.ticked.len(), reading.problems.len()), (0, 0));
+    let parsed = read_of(&own, &[]);
+    assert_eq!((parsed.ticked.len(), parsed.problems.len()), (0, 0));
     assert_eq!(withdraw(own.clone(), SCENE, |_| false), own);
     assert_eq!(withdraw(other.clone(), SCENE, |_| false), other, "it is the other room's to say so");
     let withdrawn = withdraw(other, "scenes/other.yaml", |_| false);
@@ -183,7 +183,7 @@ fn a_decision_is_written_once_and_nothing_else_changes() {
 #[test]
 fn the_oldest_decisions_are_removed_from_a_long_file() {
     let long = format!("{}\n", "a long line ".repeat(30)).repeat(180);
-    let all: Vec<Asked> = (0..20).map(|number| asked(&format!("{number}-1-0-abcd"), &long)).collect();
+    let all: Vec<QuestionTask> = (0..20).map(|number| asked(&format!("{number}-1-0-abcd"), &long)).collect();
     let mut text = String::new();
     for one in &all {
         let yes = decided(Outcome::Approved);

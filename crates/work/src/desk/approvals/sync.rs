@@ -6,8 +6,8 @@ use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::approval_task::Asked;
-use super::file::{self, Decided, Outcome, Reading, Ticked};
+use super::approval_task::QuestionTask;
+use super::file::{self, Decided, MarkedAnswer, Outcome, ParsedAnswers};
 use crate::agent::{Agent, Roster};
 use crate::base::{AllowScope, AnsweredIn, Problem};
 use crate::gateway::HasSandbox;
@@ -61,7 +61,7 @@ pub struct ApprovalsFile {
 /// A pending question.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Pending {
-    asked: Asked,
+    asked: QuestionTask,
     /// The kernel's key of an agent's question; `None` for questions of workflows.
     key: Option<QuestionKey>,
     /// The person's decision, until the room has applied it.
@@ -71,7 +71,7 @@ struct Pending {
 /// A closed question.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct ClosedQuestion {
-    asked: Asked,
+    asked: QuestionTask,
     decided: Decided,
     /// Whether the decision was written to the file. It is not written again if a person removes it.
     is_written: bool,
@@ -85,17 +85,17 @@ impl ApprovalsFile {
 
     /// Removes and returns the marks that are not accepted: those that appear now if `is_of_others`, and earlier ones
     /// that have not been removed since.
-    fn distrust(&mut self, reading: &mut Reading, is_of_others: bool) -> Vec<Ticked> {
-        let marked: BTreeSet<&str> = reading.ticked.iter().map(|one| one.id.as_str()).collect();
-        if reading.is_usable {
+    fn distrust(&mut self, parsed: &mut ParsedAnswers, is_of_others: bool) -> Vec<MarkedAnswer> {
+        let marked: BTreeSet<&str> = parsed.ticked.iter().map(|one| one.id.as_str()).collect();
+        if parsed.is_usable {
             self.distrusted.retain(|id| marked.contains(id.as_str()));
         }
         if is_of_others {
-            self.distrusted.extend(reading.ticked.iter().map(|one| one.id.clone()));
+            self.distrusted.extend(parsed.ticked.iter().map(|one| one.id.clone()));
         }
-        let all = std::mem::take(&mut reading.ticked);
+        let all = std::mem::take(&mut parsed.ticked);
         let (refused, trusted) = all.into_iter().partition(|one| self.distrusted.contains(&one.id));
-        reading.ticked = trusted;
+        parsed.ticked = trusted;
         refused
     }
 
@@ -199,9 +199,9 @@ pub(super) fn read_decisions(
         }
     };
     let open = own.pending.iter().filter(|(_, one)| one.said.is_none());
-    let open: BTreeMap<String, &Asked> = open.map(|(id, one)| (id.clone(), &one.asked)).collect();
-    let mut reading = file::read(&own.text, &open, scene);
-    own.is_held = !reading.is_usable;
+    let open: BTreeMap<String, &QuestionTask> = open.map(|(id, one)| (id.clone(), &one.asked)).collect();
+    let mut parsed = file::read(&own.text, &open, scene);
+    own.is_held = !parsed.is_usable;
     let is_agents = !change.by.is_user();
     let is_open_to_programs = clock.tick() < own.open_to_programs_until;
     let what = match is_agents {
@@ -209,10 +209,10 @@ pub(super) fn read_decisions(
         false => "this mark appeared while an unconfined program was running; it is not accepted as yours".to_owned(),
     };
     let remedy = "check the approval, remove the mark and save, then mark it again; or answer in the window";
-    let refused = own.distrust(&mut reading, is_agents || is_open_to_programs);
+    let refused = own.distrust(&mut parsed, is_agents || is_open_to_programs);
     let refused = refused.into_iter().map(|one| Problem::error(APPROVALS_FILE, &*what, remedy).at_line(Some(one.line)));
-    reading.problems.extend(refused);
-    for mut ticked in reading.ticked {
+    parsed.problems.extend(refused);
+    for mut ticked in parsed.ticked {
         // A time of day is converted to a date when it is given.
         match ticked.scope.dated(date.secs(&clock)) {
             Ok(scope) => ticked.scope = scope,
@@ -220,7 +220,7 @@ pub(super) fn read_decisions(
             Err(why) => {
                 let what = format!("the answer to {:?} was not accepted: {why}", ticked.id);
                 let remedy = "write another time after for:, or remove the line, and save";
-                reading.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(ticked.line)));
+                parsed.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(ticked.line)));
                 continue;
             }
         }
@@ -249,16 +249,16 @@ pub(super) fn read_decisions(
             Err(why) => {
                 let what = format!("the answer to {id:?} was not accepted: {why}");
                 let remedy = "fix the task, or answer in the window";
-                reading.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(line)));
+                parsed.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(line)));
             }
         }
     }
-    reports.write(ProblemReport { source: SOURCE.to_owned(), problems: reading.problems });
+    reports.write(ProblemReport { source: SOURCE.to_owned(), problems: parsed.problems });
 }
 
 /// Converts a mark to the decision about an agent's question.
-fn decision(approval: &Approval, ticked: Ticked) -> Result<KernelCommand, String> {
-    let Ticked { allow, scope, because, filled, .. } = ticked;
+fn decision(approval: &Approval, ticked: MarkedAnswer) -> Result<KernelCommand, String> {
+    let MarkedAnswer { allow, scope, because, filled, .. } = ticked;
     if allow && !approval.may_reach(scope) {
         return Err("it can be allowed only once".to_owned());
     }
@@ -275,7 +275,7 @@ fn decision(approval: &Approval, ticked: Ticked) -> Result<KernelCommand, String
 }
 
 /// Converts a mark to the answer to a workflow step.
-fn answer(runs: &WorkflowRuns, ticked: Ticked, chars_at_most: usize) -> Result<WorkflowCommand, String> {
+fn answer(runs: &WorkflowRuns, ticked: MarkedAnswer, chars_at_most: usize) -> Result<WorkflowCommand, String> {
     let question = runs.questions().find(|question| question.id == ticked.id);
     let question = question.ok_or("it is no longer open")?;
     if !ticked.scope.is_once() {
@@ -327,13 +327,13 @@ fn everything_asked(world: &World, scene: &str, time: Option<&str>) -> (BTreeSet
         if open.insert(approval.id.to_string()) && !known.contains_key(approval.id.as_str()) {
             let shown = preview(world, approval.activation).unwrap_or_else(|| Preview::arguments(&approval.arguments));
             let name = name_of(world, &approval.agent);
-            let asked = Asked::by_agent(&approval, &shown, &name, scene, time.map(str::to_owned));
+            let asked = QuestionTask::by_agent(&approval, &shown, &name, scene, time.map(str::to_owned));
             new.push(Pending { asked, key: Some(approval.key()), said: None });
         }
     }
     for question in world.resource::<WorkflowRuns>().questions() {
         if open.insert(question.id.clone()) && !known.contains_key(&question.id) {
-            let asked = Asked::by_workflow(&question, scene, time.map(str::to_owned));
+            let asked = QuestionTask::by_workflow(&question, scene, time.map(str::to_owned));
             new.push(Pending { asked, key: None, said: None });
         }
     }

@@ -40,15 +40,15 @@ impl KnownModules {
 
 /// Updates the tools and prompt texts of modules, and logs their lines.
 pub(in crate::desk) fn apply_module_messages(
-    mut news: MessageReader<ModulesReported>,
+    mut module_reports: MessageReader<ModulesReported>,
     (mut registry, mut words): (ResMut<Tools>, ResMut<PromptAdditions>),
     (profiles, roster, agents): (Res<Profiles>, Res<Roster>, Query<&Agent>),
     mut log: ResMut<EventLog>,
     mut reports: MessageWriter<ProblemReport>,
     mut known: ResMut<KnownModules>,
 ) {
-    for news in news.read() {
-        let (profile, modules, problems) = match news {
+    for report in module_reports.read() {
+        let (profile, modules, problems) = match report {
             ModulesReported::Are { profile, modules, problems } => (profile, modules, problems),
             ModulesReported::Asked { work } => {
                 words.release(*work);
@@ -117,14 +117,14 @@ fn tool_of(profile: &Id, module: &ReportedModule, tool: &ReportedTool) -> Tool {
 
 /// Turns the prompts of modules into work for their agents.
 pub(in crate::desk) fn follow_prompts(
-    mut news: MessageReader<ModulesReported>,
+    mut module_reports: MessageReader<ModulesReported>,
     mut prompts: ResMut<ModulePrompts>,
     (roster, agents, log): (Res<Roster>, Query<&Agent>, Res<EventLog>),
     mut orders: MessageWriter<WorkOrder>,
     mut answers: MessageWriter<PromptAnswered>,
 ) {
-    for news in news.read() {
-        let ModulesReported::Prompts { profile, module, number, message } = news else { continue };
+    for report in module_reports.read() {
+        let ModulesReported::Prompts { profile, module, number, message } = report else { continue };
         let here = roster.iter().filter_map(|(_, entity)| agents.get(entity).ok());
         let Some(agent) = here.into_iter().find(|agent| agent.profile == *profile) else {
             let answer = Err("its agent is not in the room".to_owned());
@@ -149,17 +149,17 @@ pub(in crate::desk) fn follow_prompts(
 
 /// Passes the results of such work on to the modules.
 pub(in crate::desk) fn apply_work_answers(
-    mut news: MessageReader<WorkAnswer>,
+    mut work_answers: MessageReader<WorkAnswer>,
     mut prompts: ResMut<ModulePrompts>,
     mut answers: MessageWriter<PromptAnswered>,
 ) {
     if prompts.0.is_empty() {
-        news.clear();
+        work_answers.clear();
         return;
     }
     let prompts = &mut prompts.bypass_change_detection().0;
-    for news in news.read() {
-        let (at, answer) = match news {
+    for work_answer in work_answers.read() {
+        let (at, answer) = match work_answer {
             WorkAnswer::Begun { order, activation, .. } => {
                 if let Some(prompt) = prompts.iter_mut().find(|prompt| prompt.order == *order) {
                     prompt.work = Some(*activation);

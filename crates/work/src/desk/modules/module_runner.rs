@@ -34,7 +34,7 @@ use crate::workspace::{FileChanged, KnownFiles};
 const LOOKS_EVERY: Duration = Duration::from_millis(2);
 
 /// The loading state of an agent's modules.
-enum Loaded {
+enum LoadState {
     /// The files are being read on a separate thread.
     Reading(Receiver<(String, ModuleFolder, ModuleSet)>),
     /// The modules are running.
@@ -47,7 +47,7 @@ enum Loaded {
 #[derive(Resource, Default)]
 pub(in crate::desk) struct RunningModules {
     /// The hash of the code and the loading state, by profile.
-    all: BTreeMap<Id, (u64, Loaded)>,
+    all: BTreeMap<Id, (u64, LoadState)>,
     /// The modules that are being ended.
     ending: Vec<OpenModules>,
     /// Work for which modules were asked for their prompt texts, and whether the answer was passed on.
@@ -96,7 +96,7 @@ pub(in crate::desk) fn run(
         running.open().for_each(|modules| modules.send_answer(*key, *number, answer));
     }
     for PromptAnswered { profile, module, number, answer } in prompted.read() {
-        if let Some((_, Loaded::Open(modules))) = running.all.get_mut(profile) {
+        if let Some((_, LoadState::Open(modules))) = running.all.get_mut(profile) {
             modules.answer_prompt(module, *number, answer);
         }
     }
@@ -117,7 +117,7 @@ pub(in crate::desk) fn run(
     }
     running.request_prompt_texts(&room.words, &mut reports);
     running.all.retain(|profile, (_, loaded)| {
-        let is_gone = matches!(loaded, Loaded::Gone);
+        let is_gone = matches!(loaded, LoadState::Gone);
         if is_gone {
             reports.push(ModulesReported::Are { profile: profile.clone(), modules: Vec::new(), problems: Vec::new() });
         }
@@ -130,25 +130,25 @@ pub(in crate::desk) fn run(
 impl RunningModules {
     fn open(&mut self) -> impl Iterator<Item = &mut OpenModules> {
         self.all.values_mut().filter_map(|(_, loaded)| match loaded {
-            Loaded::Open(modules) => Some(&mut **modules),
+            LoadState::Open(modules) => Some(&mut **modules),
             _ => None,
         })
     }
 
     fn is_loading(&self) -> bool {
         self.all.values().any(|(_, loaded)| match loaded {
-            Loaded::Reading(_) => true,
-            Loaded::Open(modules) => modules.is_loading(),
-            Loaded::Gone => false,
+            LoadState::Reading(_) => true,
+            LoadState::Open(modules) => modules.is_loading(),
+            LoadState::Gone => false,
         })
     }
 
     /// Takes over modules whose files have been read.
     fn take_loaded(&mut self) {
         for (profile, (_, loaded)) in &mut self.all {
-            let Loaded::Reading(read) = loaded else { continue };
+            let LoadState::Reading(read) = loaded else { continue };
             if let Ok((home, folder, set)) = read.try_recv() {
-                *loaded = Loaded::Open(Box::new(OpenModules::new(profile.clone(), home, &folder, set)));
+                *loaded = LoadState::Open(Box::new(OpenModules::new(profile.clone(), home, &folder, set)));
             }
         }
     }
@@ -159,12 +159,12 @@ impl RunningModules {
         self.asked.retain(|work, _| words.is_awaited(*work));
         for (work, profile) in words.awaited() {
             let is_asking = match self.all.get_mut(profile) {
-                Some((_, Loaded::Open(modules))) if !self.asked.contains_key(&work) => {
+                Some((_, LoadState::Open(modules))) if !self.asked.contains_key(&work) => {
                     modules.request_prompt_texts(work);
                     true
                 }
                 // The modules may have been reloaded meanwhile and not know about the request.
-                Some((_, Loaded::Open(modules))) => modules.awaits_prompt_texts(work),
+                Some((_, LoadState::Open(modules))) => modules.awaits_prompt_texts(work),
                 _ => false,
             };
             let is_answered = self.asked.entry(work).or_insert(false);
@@ -174,8 +174,8 @@ impl RunningModules {
         }
     }
 
-    fn end(&mut self, loaded: Loaded) {
-        if let Loaded::Open(mut modules) = loaded {
+    fn end(&mut self, loaded: LoadState) {
+        if let LoadState::Open(mut modules) = loaded {
             modules.end();
             self.ending.push(*modules);
         }
@@ -209,8 +209,8 @@ impl RunningModules {
                     ToolNews::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }
                 }
                 Some(call) => match self.all.get_mut(&call.profile).map(|(_, loaded)| loaded) {
-                    Some(Loaded::Reading(_)) => continue,
-                    Some(Loaded::Open(modules)) => match modules.call(order.key, &call) {
+                    Some(LoadState::Reading(_)) => continue,
+                    Some(LoadState::Open(modules)) => match modules.call(order.key, &call) {
                         None => continue,
                         Some(Ok(())) => {
                             self.begun.insert(order.key);
@@ -232,7 +232,7 @@ impl RoomView<'_, '_> {
         let wanted = self.wanted();
         let gone: Vec<Id> = running.all.keys().filter(|profile| !wanted.contains_key(*profile)).cloned().collect();
         for profile in gone {
-            if let Some((_, loaded)) = running.all.insert(profile, (0, Loaded::Gone)) {
+            if let Some((_, loaded)) = running.all.insert(profile, (0, LoadState::Gone)) {
                 running.end(loaded);
             }
         }
@@ -262,7 +262,7 @@ impl RoomView<'_, '_> {
                 let _ = read_in.send((home, folder, set));
             };
             let loaded = match std::thread::Builder::new().name("modules".to_owned()).spawn(reading) {
-                Ok(_) => Loaded::Reading(read),
+                Ok(_) => LoadState::Reading(read),
                 Err(error) => {
                     tracing::warn!("the modules of {profile} are not loaded: no thread can be started: {error}");
                     continue;
@@ -314,7 +314,7 @@ pub fn stop_all(world: &mut World, within: Duration) {
     let Some(mut running) = world.get_resource_mut::<RunningModules>() else { return };
     let RunningModules { all, mut ending, .. } = std::mem::take(&mut *running);
     for (_, loaded) in all.into_values() {
-        if let Loaded::Open(mut modules) = loaded {
+        if let LoadState::Open(mut modules) = loaded {
             modules.end();
             ending.push(*modules);
         }

@@ -88,17 +88,17 @@ impl Streams {
 pub(in crate::desk) fn apply_work_answers(
     mut streams: ResMut<Streams>,
     clock: Res<SimClock>,
-    mut news: MessageReader<WorkAnswer>,
+    mut work_answers: MessageReader<WorkAnswer>,
 ) {
     if streams.ordered.is_empty() {
-        news.clear();
+        work_answers.clear();
         return;
     }
-    for news in news.read() {
-        let (WorkAnswer::Begun { order, .. } | WorkAnswer::Refused { order, .. }) = news else { continue };
+    for answer in work_answers.read() {
+        let (WorkAnswer::Begun { order, .. } | WorkAnswer::Refused { order, .. }) = answer else { continue };
         let number = order.strip_prefix(ORDERS).and_then(|rest| rest.rsplit('/').next()?.parse::<u64>().ok());
         let Some(number) = number else { continue };
-        match news {
+        match answer {
             WorkAnswer::Begun { .. } => drop(streams.ordered.remove(&number)),
             _ => {
                 if let Some(ordered) = streams.ordered.get_mut(&number) {
