@@ -20,8 +20,8 @@ impl Kernel {
         true
     }
 
-    /// Grants an agent the actions of these rules from `now` to `until`, which are simulated dates in seconds since
-    /// 1970. Returns false if they can only be allowed once.
+    /// Grants an agent the actions of these rules between two simulated dates, `now` and `until`, which count seconds
+    /// from 1970. Returns false if the actions can only be allowed once.
     pub(super) fn grant_until(&mut self, agent: &Id, tool: &str, rules: &[AskRule], (now, until): (i64, i64)) -> bool {
         let Some(granted) = ask_rules::for_task(rules) else { return false };
         for rule in granted {
