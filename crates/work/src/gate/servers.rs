@@ -153,7 +153,7 @@ impl<'a> CallRule<'a> {
 }
 
 /// Whether a text matches a pattern in which `*` matches anything.
-fn fits_pattern(pattern: &str, text: &str) -> bool {
+pub(super) fn fits_pattern(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else { return false };

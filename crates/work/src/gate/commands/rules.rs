@@ -14,6 +14,7 @@ use super::ALLOWLIST_FILE;
 use super::words::{Command, written};
 use super::wrapper_programs::name_of;
 use crate::base::Problem;
+use crate::gate::servers::fits_pattern;
 
 /// The maximum number of rules in the file.
 const RULES_AT_MOST: usize = 2_000;
@@ -189,19 +190,5 @@ fn pattern_words(pattern: &str) -> Result<Vec<String>, &'static str> {
 
 /// Whether a command begins with the words of a rule.
 fn covers(rule: &[String], words: &[String]) -> bool {
-    rule.len() <= words.len() && rule.iter().zip(words).all(|(pattern, word)| is_like(pattern, word))
-}
-
-/// Whether a word matches a pattern in which `*` matches any letters.
-fn is_like(pattern: &str, word: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let first = pieces.next().unwrap_or_default();
-    let Some(mut rest) = word.strip_prefix(first) else { return false };
-    let mut pieces: Vec<&str> = pieces.collect();
-    let Some(last) = pieces.pop() else { return rest.is_empty() };
-    for piece in pieces {
-        let Some(at) = rest.find(piece) else { return false };
-        rest = &rest[at + piece.len()..];
-    }
-    rest.ends_with(last)
+    rule.len() <= words.len() && rule.iter().zip(words).all(|(pattern, word)| fits_pattern(pattern, word))
 }
