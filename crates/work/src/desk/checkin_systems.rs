@@ -1,5 +1,5 @@
-//! The systems for planner check-ins: what is open, whether a check-in is due, and in which session the planner is
-//! asked.
+//! The systems of planner check-ins: determine what is open and whether a check-in is due, and ask the planner in its
+//! session.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -17,25 +17,25 @@ use crate::tools::PLANNER;
 use crate::workspace::layout::CHECK_IN_FILE;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
 
-/// The requester's name in the log, and the prefix of the names of its orders.
+/// The name in the log, and the prefix of the ids of its orders.
 const BY: &str = "check-in";
-/// The delay in seconds before refused work is requested again.
-const AGAIN_SECS: u64 = 10;
-/// The source of the problems that are reported.
+/// The delay in seconds before refused work is ordered again.
+const RETRY_SECS: u64 = 10;
+/// The source name of the reported problems.
 const SOURCE: &str = "planner check-in";
 
 /// The state of check-ins. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckIns {
-    /// Since when something is open, in seconds of the room's date.
+    /// The simulated date in seconds since which something is open.
     open_since_secs: Option<i64>,
     /// The session that is kept for check-ins.
     kept: Option<ActivationKey>,
-    /// One that begins a session, until that has begun.
+    /// The check-in that is starting a session.
     ordered: Option<CheckInOrder>,
     newest: u64,
-    /// Not before this tick.
+    /// The next check-in is not ordered before this tick.
     not_before: u64,
     #[serde(skip)]
     problems: Vec<Problem>,
@@ -50,7 +50,7 @@ struct CheckInOrder {
 }
 
 impl CheckIns {
-    /// Whether a planner is about to be asked.
+    /// Whether a check-in is about to start a session.
     pub fn is_asking(&self) -> bool {
         self.ordered.is_some()
     }
@@ -58,7 +58,7 @@ impl CheckIns {
 
 /// The system parameters of check-ins.
 #[derive(SystemParam)]
-pub(super) struct CheckingIn<'w, 's> {
+pub(super) struct CheckInContext<'w, 's> {
     settings: Res<'w, TaskSettings>,
     kernel: Res<'w, Kernel>,
     kernel_settings: Res<'w, KernelSettings>,
@@ -71,15 +71,15 @@ pub(super) struct CheckingIn<'w, 's> {
     date: Res<'w, RoomDate>,
     log: Res<'w, EventLog>,
     orders: MessageWriter<'w, WorkOrder>,
-    news: MessageWriter<'w, WorkNotice>,
+    notices: MessageWriter<'w, WorkNotice>,
     writes: MessageWriter<'w, SceneWrite>,
     reports: MessageWriter<'w, ProblemReport>,
 }
 
-/// Looks once a second, and whenever the file changes, whether a check-in is due.
+/// Checks once a second, and whenever the file changes, whether a check-in is due.
 pub(super) fn check_in(
     mut own: ResMut<CheckIns>,
-    mut room: CheckingIn,
+    mut room: CheckInContext,
     mut changes: MessageReader<FileChanged>,
     standstill: Option<Res<Standstill>>,
     mut planner: Local<Option<Id>>,
@@ -96,33 +96,33 @@ pub(super) fn check_in(
     }
     let Some(planner) = planner.clone() else { return };
     let Some(now_secs) = room.date.secs(&room.clock) else { return };
-    room.look(own.bypass_change_detection(), &planner, now_secs);
+    room.check(own.bypass_change_detection(), &planner, now_secs);
 }
 
-/// Hears in which session a planner is asked.
+/// Records the session that was started for a check-in.
 pub(super) fn apply_started_sessions(
     mut own: ResMut<CheckIns>,
-    mut room: CheckingIn,
-    mut news: MessageReader<WorkAnswer>,
+    mut room: CheckInContext,
+    mut work_answers: MessageReader<WorkAnswer>,
 ) {
     if own.ordered.is_none() {
-        news.clear();
+        work_answers.clear();
         return;
     }
-    for news in news.read() {
-        let (WorkAnswer::Begun { order, .. } | WorkAnswer::Refused { order, .. }) = news else { continue };
+    for answer in work_answers.read() {
+        let (WorkAnswer::Begun { order, .. } | WorkAnswer::Refused { order, .. }) = answer else { continue };
         let Some(ordered) = own.ordered.take_if(|ordered| ordered.order == *order) else { continue };
-        match news {
+        match answer {
             WorkAnswer::Begun { thread, .. } => {
                 own.kept = Some(*thread);
                 room.write(&ordered, room.kernel.session_id(*thread));
             }
-            _ => own.not_before = room.clock.tick() + AGAIN_SECS * TICKS_PER_SEC,
+            _ => own.not_before = room.clock.tick() + RETRY_SECS * TICKS_PER_SEC,
         }
     }
 }
 
-impl CheckingIn<'_, '_> {
+impl CheckInContext<'_, '_> {
     fn is_planner(&self, profile: &str) -> bool {
         self.profiles.get(profile).is_some_and(|profile| profile.role.as_deref() == Some(PLANNER))
     }
@@ -133,7 +133,7 @@ impl CheckingIn<'_, '_> {
         here.find(|agent| self.is_planner(&agent.profile)).map(|agent| agent.id.clone())
     }
 
-    fn look(&mut self, own: &mut CheckIns, planner: &Id, now_secs: i64) {
+    fn check(&mut self, own: &mut CheckIns, planner: &Id, now_secs: i64) {
         let text = self.known.text(CHECK_IN_FILE).unwrap_or_default().to_owned();
         let has_file = self.known.text(CHECK_IN_FILE).is_some();
         let (file, problems) = match checkins::read(&text) {
@@ -176,7 +176,7 @@ impl CheckingIn<'_, '_> {
         }
     }
 
-    /// What is open beside the planner's own session.
+    /// The open work, without the planner's own session.
     fn open_work(&self, own: Option<ActivationKey>) -> OpenWork {
         let others = self.kernel.activations().filter(|one| Some(one.thread) != own);
         OpenWork {
@@ -186,8 +186,7 @@ impl CheckingIn<'_, '_> {
         }
     }
 
-    /// The session in which the planner is asked: the one that the file names, otherwise the planner's live or newest
-    /// one.
+    /// The session for check-ins: the one named in the file, otherwise the planner's running or newest one.
     fn session(&self, file: Option<&CheckInFile>, planner: &Id) -> Option<ActivationKey> {
         let named = file.and_then(|file| self.kernel.session_named(file.session.as_deref()?));
         let is_usable = |key: &ActivationKey| {
@@ -224,12 +223,12 @@ impl CheckingIn<'_, '_> {
             own.ordered = Some(ordered);
             return;
         };
-        // One that was not read yet is enough.
+        // A second check-in is not needed as long as the first one is unread.
         let live = self.kernel.thread(thread).and_then(|known| self.kernel.activation(known.live?));
         if live.is_some_and(|live| live.mail.iter().any(|text| text.starts_with(CHECK_IN))) {
             return;
         }
-        self.news.write(WorkNotice { thread, text: told, from: BY.into(), from_work: None, cause: Seq(0) });
+        self.notices.write(WorkNotice { thread, text: told, from: BY.into(), from_work: None, cause: Seq(0) });
         self.write(&ordered, self.kernel.session_id(thread));
     }
 

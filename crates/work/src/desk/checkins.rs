@@ -1,6 +1,6 @@
-//! Planner check-ins: at intervals, while something is open, a planner is asked about everybody's progress. When, how
-//! often and in which session is stored in `storage/planner-checkin.yaml`, which a person may edit. Pure; the system is
-//! in `checkin_systems`.
+//! Planner check-ins: while work is open, a planner is regularly asked to check the progress of all agents. The
+//! schedule and the session are stored in `storage/planner-checkin.yaml`, which a person may edit. Pure; the systems
+//! are in `checkin_systems`.
 
 use serde_json::Value;
 
@@ -11,39 +11,39 @@ use crate::workspace::session_files::segments::with_key;
 use crate::workspace::yaml;
 use crate::workspace::yaml_syntax::line_of_key;
 
-/// Seconds between check-ins where the file does not say.
+/// The default interval between check-ins in seconds.
 pub const USUAL_INTERVAL_SECS: i64 = 60;
-/// No interval is longer: a year.
+/// The maximum interval in seconds: a year.
 const INTERVAL_SECS_AT_MOST: f64 = 31_536_000.0;
-/// What the message to a planner begins with.
+/// The first line of the message to a planner.
 pub const CHECK_IN: &str = "Check-in with running agents to ensure progress";
 
 /// The parsed file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CheckInFile {
-    /// When the last one was, in seconds of the room's date.
+    /// The simulated date of the last check-in in seconds.
     pub last_secs: Option<i64>,
-    /// Seconds from one to the next.
+    /// The interval between check-ins in seconds.
     pub interval_secs: i64,
-    /// The planner's session.
+    /// The id of the planner's session.
     pub session: Option<String>,
-    /// How many there were.
+    /// The number of check-ins so far.
     pub count: u64,
 }
 
-/// What is open, as far as a planner can help.
+/// The open work with which a planner can help.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OpenWork {
-    /// Sessions in which an agent has something to do.
+    /// The number of sessions with queued or running work.
     pub sessions: usize,
     /// The number of open tasks that have an assignee.
     pub tasks: usize,
-    /// Questions to a person.
+    /// The number of questions to a person.
     pub questions: usize,
 }
 
 impl OpenWork {
-    /// Whether nothing is.
+    /// Whether no work is open.
     pub fn is_nothing(self) -> bool {
         self == Self::default()
     }
@@ -66,15 +66,15 @@ impl OpenWork {
 /// The next step of check-ins.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CheckInStep {
-    /// Nothing.
+    /// Nothing has to be done.
     Wait,
-    /// The interval starts now, for this reason; nobody is asked.
+    /// Starts the interval, for this reason.
     Begin(String),
-    /// A planner is asked, for this reason.
+    /// Asks a planner, for this reason.
     Ask(String),
 }
 
-/// Parses the text of a file. Unusable parts are reported and ignored; the error says why nothing in it can be used.
+/// Parses the file. Unusable parts are reported and ignored; the error says why the whole file is unusable.
 pub fn read(text: &str) -> Result<(CheckInFile, Vec<Problem>), Problem> {
     let data = yaml::parse(text).map_err(|error| {
         let what = format!("invalid YAML, so planners do not check in: {}", error.what);
@@ -119,14 +119,13 @@ pub fn read(text: &str) -> Result<(CheckInFile, Vec<Problem>), Problem> {
     Ok((CheckInFile { last_secs, interval_secs: interval, session: session.map(str::to_owned), count }, problems))
 }
 
-/// The seconds of a time in the file. Fractions and a `Z`, as other programs write them, are left out: it is taken for
-/// the time of the person's clock.
+/// Parses a time in the file. Fractions and a `Z`, as written by other programs, are ignored: times are in the
+/// person's local time.
 fn secs_of(text: &str) -> Option<i64> {
     parse_stamp(text.trim().split(['.', 'Z', 'z']).next().unwrap_or_default())
 }
 
-/// What is to be done now. Time counts from the last check-in, or from when there was something open, whichever is
-/// later.
+/// The next step. The interval counts from the last check-in or from when work became open, whichever is later.
 pub fn step(file: Option<&CheckInFile>, open: OpenWork, open_since_secs: Option<i64>, now_secs: i64) -> CheckInStep {
     let Some(last) = file.and_then(|file| file.last_secs) else {
         return CheckInStep::Begin("counting starts now".to_owned());
@@ -147,7 +146,8 @@ pub fn message(count: u64, reason: &str, open: OpenWork) -> String {
     format!("{CHECK_IN}\n\nCheck-in {count}: {reason}. Open now: {}.", open.in_words())
 }
 
-/// The file's text after that; `count` and `session` stay where absent. Keys of others and comments stay.
+/// The text of the file after a check-in. `count` and `session` do not change if they are `None`; unknown keys and
+/// comments are kept.
 pub fn written(text: &str, now_secs: i64, reason: &str, count: Option<u64>, session: Option<&str>) -> String {
     let is_new = text.trim().is_empty();
     let mut text = with_key(text, "last_checkin", &stamp(now_secs).into());
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_the_reference_is_read_and_written_with_all_that_others_put_there() {
+    fn a_file_of_the_reference_is_updated_without_losing_unknown_keys_and_comments() {
         let text = "# ours\nlast_checkin: \"2025-10-05T08:02:04.076Z\" # by the room\ninterval_seconds: 90\nteam: red\n\
                     planner_session: planner-001-abc123.session.yaml\ncheckin_count: 3\n\
                     last_reason: \"65s since last check-in (threshold: 60s)\"\n# end\n";
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_look_only_begins_to_count() {
+    fn the_first_check_only_starts_the_interval() {
         assert!(matches!(step(None, BUSY, Some(0), NOW), CheckInStep::Begin(_)));
         let text = written("", NOW, "counting starts now", None, None);
         let begun = file(&text);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_and_odd_values_are_borne() {
+    fn clock_changes_and_invalid_values_are_tolerated() {
         let begun = file(&written("", NOW, "x", None, None));
         assert!(matches!(step(Some(&begun), BUSY, Some(NOW), NOW - 5), CheckInStep::Begin(_)));
         assert_eq!(file("").interval_secs, 60);

@@ -1,4 +1,4 @@
-//! The systems for heartbeats: which `heartbeat.md` files exist, and what is ordered from the kernel.
+//! The systems of heartbeats: read the `heartbeat.md` files and order wake-ups from the kernel.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ use crate::log::{EventDraft, EventLog};
 use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
-/// The delay in seconds before refused work is requested again.
-const AGAIN_SECS: u64 = 10;
+/// The delay in seconds before refused work is ordered again.
+const RETRY_SECS: u64 = 10;
 
 /// The system parameters of heartbeats.
 #[derive(SystemParam)]
-pub(super) struct Waking<'w, 's> {
+pub(super) struct HeartbeatContext<'w, 's> {
     known: Res<'w, KnownFiles>,
     profiles: Res<'w, Profiles>,
     roster: Res<'w, Roster>,
@@ -34,7 +34,7 @@ pub(super) struct Waking<'w, 's> {
     reports: MessageWriter<'w, ProblemReport>,
 }
 
-/// The known heartbeats, by path, and whose they are. Not saved.
+/// The known heartbeats by path, and the agents with their paths. Not saved.
 #[derive(Default)]
 pub(super) struct Read {
     files: BTreeMap<String, Heartbeat>,
@@ -42,17 +42,17 @@ pub(super) struct Read {
     has_looked: bool,
 }
 
-/// Looks once a second which heartbeats are due.
+/// Checks once a second which heartbeats are due.
 pub(super) fn start_due_heartbeats(
     mut own: ResMut<Heartbeats>,
-    mut room: Waking,
+    mut room: HeartbeatContext,
     mut changes: MessageReader<FileChanged>,
     standstill: Option<Res<Standstill>>,
     mut read: Local<Read>,
 ) {
     let is_first = !std::mem::replace(&mut read.has_looked, true);
     let is_heartbeat = |path: &str| path.rsplit('/').next() == Some(HEARTBEAT_FILE);
-    // Every change is to be read, whichever comes first.
+    // All changes have to be read, not only the first one.
     let has_changed = changes.read().filter(|change| is_heartbeat(&change.path)).count() > 0;
     if is_first || has_changed {
         room.read_files(&mut read);
@@ -67,33 +67,33 @@ pub(super) fn start_due_heartbeats(
     let Some(now_secs) = room.date.secs(&room.clock) else { return };
     for (agent, path) in &read.agents {
         if let Some(heartbeat) = read.files.get(path) {
-            room.look(own.bypass_change_detection(), agent, heartbeat, now_secs);
+            room.check(own.bypass_change_detection(), agent, heartbeat, now_secs);
         }
     }
 }
 
-/// Hears what becomes of wakes.
+/// Applies the kernel's answers about wake-ups.
 pub(super) fn apply_work_answers(
     mut own: ResMut<Heartbeats>,
     clock: Res<SimClock>,
-    mut news: MessageReader<WorkAnswer>,
+    mut work_answers: MessageReader<WorkAnswer>,
 ) {
     if own.beats.is_empty() {
-        news.clear();
+        work_answers.clear();
         return;
     }
     let own = own.bypass_change_detection();
-    for news in news.read() {
-        match news {
+    for answer in work_answers.read() {
+        match answer {
             WorkAnswer::Begun { order, activation, .. } => own.begun(order, *activation),
-            WorkAnswer::Refused { order, .. } => own.refused(order, clock.tick() + AGAIN_SECS * TICKS_PER_SEC),
+            WorkAnswer::Refused { order, .. } => own.refused(order, clock.tick() + RETRY_SECS * TICKS_PER_SEC),
             WorkAnswer::Ended { activation, .. } => own.ended(*activation),
         }
     }
 }
 
-impl Waking<'_, '_> {
-    /// Reads all heartbeats, and reports their problems.
+impl HeartbeatContext<'_, '_> {
+    /// Reads all heartbeat files and reports their problems.
     fn read_files(&mut self, read: &mut Read) {
         let before = std::mem::take(&mut read.files);
         let files = self.known.all().iter().filter(|(path, _)| path.starts_with("agents/") || *path == HEARTBEAT_FILE);
@@ -108,7 +108,7 @@ impl Waking<'_, '_> {
         }
     }
 
-    /// The agents in the room that have one of these beside their document, each with its file.
+    /// The agents in the room that have one of these files in their folder, with its path.
     fn agents_with(&self, files: &BTreeMap<String, Heartbeat>) -> Vec<(Id, String)> {
         if files.is_empty() {
             return Vec::new();
@@ -122,7 +122,7 @@ impl Waking<'_, '_> {
         here.filter_map(of).collect()
     }
 
-    fn look(&mut self, own: &mut Heartbeats, agent: &Id, heartbeat: &Heartbeat, now_secs: i64) {
+    fn check(&mut self, own: &mut Heartbeats, agent: &Id, heartbeat: &Heartbeat, now_secs: i64) {
         let due = own.due(agent, heartbeat, now_secs, self.clock.tick());
         if due.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Heartbeats: which entries of a `heartbeat.md` are due, and what an agent that wakes up is told. Pure; the systems
+//! Heartbeats: determines which entries of a `heartbeat.md` are due, and the message to the agent. Pure; the systems
 //! are in `heartbeat_systems`.
 
 use std::collections::BTreeMap;
@@ -10,38 +10,38 @@ use super::modules::path_of;
 use crate::base::{ActivationKey, Id};
 use crate::heartbeat::{ClockReading, Due, Heartbeat, due_by_reading};
 
-/// Who wakes agents, as the log says it; also what the names of its orders begin with.
+/// The author of wake-ups in the log, and the prefix of the ids of their orders.
 pub const BY_HEARTBEAT: &str = "heartbeat";
-/// The file beside an agent's document that says when it wakes.
+/// The file in an agent's folder that says when the agent wakes up.
 pub const HEARTBEAT_FILE: &str = "heartbeat.md";
-/// The path of the heartbeat of the agent in this folder.
+/// The path of the heartbeat file of the agent in this folder.
 pub fn heartbeat_path(folder: &str) -> String {
     path_of(folder, HEARTBEAT_FILE)
 }
 
-/// How a message to an agent that is woken begins.
+/// The first sentence of the message to the agent.
 const LEAD: &str = "Your heartbeat woke you.";
 
-/// The state of an agent's heartbeat.
+/// The state of an agent's heartbeat. All dates are simulated and in seconds.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Beat {
-    /// When it was seen first, in seconds of the room's date: intervals are counted from then.
+    /// The date when the heartbeat was first seen, from which intervals are counted.
     pub began_secs: i64,
-    /// Up to when everything is done that was due.
+    /// The date up to which all due entries are done.
     pub done_secs: i64,
-    /// Its last wake, until that is over.
+    /// The pending or running wake-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<Wake>,
-    /// No wake is ordered before this tick.
+    /// No wake-up is ordered before this tick.
     #[serde(default)]
     pub not_before: u64,
-    /// The date at the last look.
+    /// The date at the last check.
     #[serde(default)]
     pub seen_secs: Option<i64>,
-    /// By how much the date was set back since it was seen first, all of it together.
+    /// The total time by which the date was set back since the heartbeat was first seen.
     #[serde(default)]
     pub set_back_secs: i64,
-    /// Up to when everything is done, by a clock that is never set back.
+    /// Like `done_secs`, by a clock that is never set back.
     #[serde(default)]
     pub done_steady_secs: Option<i64>,
 }
@@ -49,13 +49,13 @@ pub struct Beat {
 /// A pending or running wake-up.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Wake {
-    /// Its order.
+    /// The id of its order.
     pub order: Id,
-    /// Up to when everything is done that was due, if it begins.
+    /// The date up to which all due entries are done once it begins.
     pub until_secs: i64,
-    /// The piece of work, once it has begun.
+    /// The activation, once it has begun.
     pub work: Option<ActivationKey>,
-    /// The same as `until_secs` by a clock that is never set back.
+    /// Like `until_secs`, by a clock that is never set back.
     #[serde(default)]
     pub until_steady_secs: Option<i64>,
 }
@@ -69,38 +69,38 @@ pub struct Heartbeats {
 }
 
 impl Heartbeats {
-    /// What is due of an agent's heartbeat at this date and tick. Where it is still at its last wake, that is waited
-    /// for: what comes due meanwhile is done once, behind it.
+    /// The due entries of an agent's heartbeat. There are none while its last wake-up is pending or running; entries
+    /// that become due meanwhile are done once afterwards.
     pub fn due(&mut self, agent: &Id, heartbeat: &Heartbeat, now_secs: i64, tick: u64) -> Vec<Due> {
         let beat = self.beats.entry(agent.clone()).or_insert_with(|| Beat::new(now_secs));
-        beat.see(now_secs);
+        beat.note_date(now_secs);
         if beat.live.is_some() || tick < beat.not_before {
             return Vec::new();
         }
         let reading = ClockReading {
             now_secs,
             done_secs: beat.done_secs,
-            passed_secs: beat.steady(now_secs).saturating_sub(beat.done_steady_secs.unwrap_or(beat.done_secs)),
+            passed_secs: beat.steady_secs(now_secs).saturating_sub(beat.done_steady_secs.unwrap_or(beat.done_secs)),
             set_back_secs: beat.set_back_secs,
             began_secs: beat.began_secs,
         };
         due_by_reading(heartbeat, reading)
     }
 
-    /// The work of wakes that are not over.
+    /// The activations of running wake-ups.
     pub fn works(&self) -> impl Iterator<Item = ActivationKey> {
         self.beats.values().filter_map(|beat| beat.live.as_ref()?.work)
     }
 
-    /// A wake was ordered.
+    /// Records that a wake-up was ordered.
     pub fn ordered(&mut self, agent: &Id, order: Id, until_secs: i64) {
         if let Some(beat) = self.beats.get_mut(agent) {
-            let until_steady_secs = Some(beat.steady(until_secs));
+            let until_steady_secs = Some(beat.steady_secs(until_secs));
             beat.live = Some(Wake { order, until_secs, work: None, until_steady_secs });
         }
     }
 
-    /// A wake has begun: what was due counts as done, whatever becomes of it.
+    /// Records that a wake-up has begun. Its entries count as done, however it ends.
     pub fn begun(&mut self, order: &Id, work: ActivationKey) {
         let Some(beat) = self.beats.values_mut().find(|beat| beat.is_of(order)) else { return };
         if let Some(wake) = &mut beat.live {
@@ -110,14 +110,14 @@ impl Heartbeats {
         }
     }
 
-    /// Nobody took a wake: it is ordered again later.
+    /// Records that a wake-up was refused. It is ordered again from the tick `again` on.
     pub fn refused(&mut self, order: &Id, again: u64) {
         if let Some(beat) = self.beats.values_mut().find(|beat| beat.is_of(order)) {
             (beat.live, beat.not_before) = (None, again);
         }
     }
 
-    /// A piece of work is over.
+    /// Records that an activation has ended.
     pub fn ended(&mut self, work: ActivationKey) {
         for beat in self.beats.values_mut() {
             beat.live.take_if(|wake| wake.work == Some(work));
@@ -138,14 +138,14 @@ impl Beat {
         }
     }
 
-    /// Notices where the date was set back, as at the end of summer time.
-    fn see(&mut self, now_secs: i64) {
+    /// Detects that the date was set back, for example at the end of daylight saving time.
+    fn note_date(&mut self, now_secs: i64) {
         let seen_secs = self.seen_secs.replace(now_secs).unwrap_or(now_secs);
         self.set_back_secs += seen_secs.saturating_sub(now_secs).max(0);
     }
 
     /// A date by a clock that is never set back.
-    fn steady(&self, secs: i64) -> i64 {
+    fn steady_secs(&self, secs: i64) -> i64 {
         secs.saturating_add(self.set_back_secs)
     }
 
@@ -154,7 +154,7 @@ impl Beat {
     }
 }
 
-/// The message to an agent that this wakes; `when` is the date in words.
+/// The message to the agent. `when` is the date as text.
 pub fn wake_message(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
     let mut text = format!("{LEAD} It is {when}.");
     let mut list = |lead: &str, items: &mut dyn Iterator<Item = String>| {
@@ -177,7 +177,7 @@ pub fn wake_message(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
     text
 }
 
-/// What an agent was woken for, on one line for a person, by the message that it got.
+/// A one-line summary of the message to an agent, for people.
 pub fn what_for(message: &str) -> String {
     let items = message.lines().filter_map(|line| line.strip_prefix("- "));
     let items: Vec<&str> = items.collect();
@@ -192,7 +192,7 @@ fn missed(times: u32) -> String {
     }
 }
 
-/// How often something was missed that is done once now, for whoever looks at the log.
+/// The maximum number of times that one of these entries was missed, for the log.
 pub fn missed_in_all(due: &[Due]) -> u32 {
     due.iter().map(|due| due.missed).max().unwrap_or(0)
 }
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn each_wake_is_due_once_and_waits_for_the_one_before() {
+    fn each_wake_up_is_due_once_and_waits_for_the_previous_one() {
         let heartbeat = read("@every: 5m\n\n## On Wake\n\n- Look around\n");
         let (mut all, began) = (Heartbeats::default(), 1_000_000);
         let work = ActivationKey::new(1, RunTag::default());
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_go_on_where_the_date_is_set_back_and_a_morning_comes_once() {
+    fn setting_the_clock_back_keeps_intervals_and_does_not_repeat_a_time_of_day() {
         let heartbeat = read("@every: 15m\n\n## Routine Tasks\n\n- Every night at 2:30: Tidy up\n");
         let (mut all, two) = (Heartbeats::default(), 20_000 * 86_400 + 120 * MINUTE);
         assert!(all.due(&ada(), &heartbeat, two, 0).is_empty());
@@ -251,12 +251,12 @@ mod tests {
             all.begun(&order.as_str().into(), work);
             all.ended(work);
         }
-        // Between two looks, nobody knows how much time passed: the one at which it was set back counts for nothing.
+        // The time of the step at which the date was set back is unknown and counts as zero.
         assert_eq!((wakes, nights), (7, 1));
     }
 
     #[test]
-    fn whoever_wakes_is_told_what_for() {
+    fn a_wake_up_message_lists_its_reasons() {
         use crate::heartbeat::due_by_clock;
         let text = "@every: 1h\n\n## On Wake\n\n- Look around\n\n## Routine Tasks\n\n- Every morning at 09:00: Sum \
             up\n\n## Context Reconstruction\n\n- Read state/now.md\n";

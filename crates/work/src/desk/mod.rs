@@ -1,12 +1,11 @@
-//! The desk: what agents and a person exchange through files, such as tasks, and its effects.
+//! The desk: tasks, messages, approvals and sessions that agents and people exchange through files.
 //!
-//! In reading order: task files ([`crate::workspace::task_files`], and `task_cache` in the room), how a task in one is
-//! changed ([`task_edits`], and `task_writes` in the order of the requests), tasks that become work by themselves
-//! ([`task_assignments`], and `task_start` in the room), what agents write to each other and see of each other's
-//! sessions (`sessions`), what a person writes into session files ([`session_files`]), planner check-ins ([`checkins`],
-//! and `checkin_systems` in the room), heartbeats ([`heartbeats`], and `heartbeat_systems` in the room), code that
-//! extends agents ([`modules`]), and the calls of tools (`tool_calls`). Messages from and to the outside are files, too
-//! ([`streams`]), and so are approvals ([`approvals`]).
+//! In reading order: task files ([`crate::workspace::task_files`], cached by `task_cache`), edits of tasks
+//! ([`task_edits`], applied one after another by `task_writes`), tasks that start work ([`task_assignments`], and
+//! `task_start` in the room), messages between agents and what they see of each other's sessions (`sessions`), session
+//! files edited by a person ([`session_files`]), planner check-ins ([`checkins`], and `checkin_systems` in the room),
+//! heartbeats ([`heartbeats`], and `heartbeat_systems` in the room), code that extends agents ([`modules`]), and tool
+//! calls (`tool_calls`). Messages to and from the outside ([`streams`]) and approvals ([`approvals`]) are files too.
 
 pub mod approvals;
 mod checkin_systems;
@@ -41,7 +40,7 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::element::{ElementChanged, ElementEdit};
-use crate::kernel::{SessionTaken, WorkAnswer, WorkNotice, WorkOrder};
+use crate::kernel::{EditedSession, WorkAnswer, WorkNotice, WorkOrder};
 use crate::log::AddedEvents;
 use crate::mind::PromptAdditions;
 use crate::orchestration::workflow::BeforeWorkflows;
@@ -51,7 +50,7 @@ use crate::tools::{AnswerOrders, DESK, ExternalResultsReceived, ToolOutcome, Too
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{FileChanged, FileWritten, ProblemReport, SceneWrite, SettingsExt};
 
-/// Adds this floor to the room.
+/// Registers the desk's settings, resources, messages and systems.
 pub fn plugin(app: &mut App) {
     app.add_plugins(approvals::plugin);
     app.add_settings::<TaskSettings>().add_settings::<InboxSettings>();
@@ -71,11 +70,11 @@ pub fn plugin(app: &mut App) {
         .init_resource::<Streams>()
         .init_resource::<SlackSending>()
         .init_resource::<SlackChannels>();
-    // Owned by floors below, which register them too.
+    // These messages are owned by lower floors, which register them too.
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
         .add_tick_message::<WorkNotice>()
-        .add_tick_message::<SessionTaken>()
+        .add_tick_message::<EditedSession>()
         .add_tick_message::<ToolOutcome>()
         .add_tick_message::<FileOrder>()
         .add_tick_message::<FileOutcome>()
@@ -102,8 +101,8 @@ pub fn plugin(app: &mut App) {
                 task_writes::advance_writes,
                 streams::slack_outbox::advance_posts,
                 streams::slack_outbox::send_out,
-                streams::slack_import::bring,
-                streams::slack_import::look,
+                streams::slack_import::append_new_messages,
+                streams::slack_import::request_poll,
                 session_edits::advance_session_edits,
             )
                 .chain()
@@ -113,11 +112,11 @@ pub fn plugin(app: &mut App) {
                 task_cache::follow,
                 task_start::start_and_close_tasks,
                 streams::delivery::deliver_new_lines,
-                session_files::take,
+                session_files::apply_saved_files,
                 checkin_systems::check_in,
                 heartbeat_systems::start_due_heartbeats,
                 modules::apply_module_messages,
-                modules::ask_for_words,
+                modules::wait_for_prompt_texts,
                 modules::follow_prompts,
             )
                 .chain()

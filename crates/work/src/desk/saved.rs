@@ -1,5 +1,4 @@
-//! The saved state of the desk: which tasks are being worked on, pending changes of their files, and how far streams
-//! have been read.
+//! The saved state of the desk, such as task assignments, pending edits and the positions in streams.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,7 @@ use super::task_assignments::TaskAssignments;
 use super::task_writes::TaskWrites;
 use crate::schedule::Section;
 
-/// This floor's part of the saved world.
+/// The desk's section of the saved world.
 #[derive(Serialize, Deserialize, Default)]
 #[serde(default)]
 pub(super) struct DeskSaved {

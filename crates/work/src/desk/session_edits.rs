@@ -9,23 +9,23 @@ use super::sessions::SessionsAccess;
 use crate::base::ids::ROOM;
 use crate::base::{ActivationKey, Author};
 use crate::kernel::session::path;
-use crate::kernel::{SessionTake, SessionTaken, file_message};
+use crate::kernel::{EditedSession, SessionEditTiming, file_message};
 use crate::log::narration::counted;
 use crate::mind::PromptMessage;
 use crate::tools::{DESK, DeskOrder, OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
 use crate::workspace::session_files::{MessageRole, SessionMessage, SessionText, parse};
 use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
 
-/// What the names of its orders to files begin with.
+/// The prefix of the keys of its file orders.
 const ORDERS: &str = "edit-session/";
 
-/// Keeps the old text of each session that is to be edited, and edits it once that is done.
+/// Saves the old text of each session that is to be edited, and edits the session once that is done.
 pub(super) fn advance_session_edits(
     sessions: SessionsAccess,
     orders: Res<PendingToolOrders>,
     mut outcomes: MessageReader<FileOutcome>,
     mut files: MessageWriter<FileOrder>,
-    mut edits: MessageWriter<SessionTaken>,
+    mut edits: MessageWriter<EditedSession>,
     mut answers: MessageWriter<ToolOutcome>,
     mut asked: Local<BTreeSet<OrderKey>>,
 ) {
@@ -43,9 +43,9 @@ pub(super) fn advance_session_edits(
             )),
         };
         let news = match kept.and_then(|version| edit(&sessions, order, version)) {
-            Ok((taken, text)) => {
-                let changed = vec![place(&sessions, &taken)];
-                edits.write(taken);
+            Ok((edited, text)) => {
+                let changed = vec![place(&sessions, &edited)];
+                edits.write(edited);
                 ToolNews::Done { output: ToolOutput { text, changed, ..ToolOutput::default() } }
             }
             Err(why) => ToolNews::Failed { why },
@@ -58,14 +58,14 @@ pub(super) fn advance_session_edits(
             continue;
         }
         asked.insert(order.key);
-        // What is refused now needs no version.
+        // An edit that is refused now needs no version.
         match edit(&sessions, order, 0) {
             Err(why) => drop(answers.write(ToolOutcome { key: order.key, news: ToolNews::Failed { why } })),
-            Ok((taken, _)) => drop(files.write(FileOrder {
+            Ok((edited, _)) => drop(files.write(FileOrder {
                 key: format!("{ORDERS}{}", order.key).into(),
                 author: Author(ROOM.into()),
                 activation: Some(order.key.activation.id()),
-                operation: FileOperation::KeepRecord { path: place(&sessions, &taken) },
+                operation: FileOperation::KeepRecord { path: place(&sessions, &edited) },
                 rights: FileRights::default(),
                 cause: order.cause,
                 worktree: None,
@@ -74,13 +74,13 @@ pub(super) fn advance_session_edits(
     }
 }
 
-fn place(sessions: &SessionsAccess, taken: &SessionTaken) -> String {
-    let key = taken.thread.unwrap_or(ActivationKey::numbered(0));
-    path(&taken.agent, key, sessions.kernel.thread(key))
+fn place(sessions: &SessionsAccess, edited: &EditedSession) -> String {
+    let key = edited.thread.unwrap_or(ActivationKey::numbered(0));
+    path(&edited.agent, key, sessions.kernel.thread(key))
 }
 
-/// The meaning of an operation in the present room, and the message for its agent; or why it is refused.
-fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(SessionTaken, String), String> {
+/// The edit of the session in its current state, and the result text. The error says why the edit is refused.
+fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(EditedSession, String), String> {
     let DeskOrder::EditSession { session, content, guidance } = DeskOrder::of(order)? else {
         return Err("this does not edit a session".to_owned());
     };
@@ -89,7 +89,7 @@ fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(S
     if thread.agent == order.agent {
         return Err("that is your own session; edit_session is for the sessions of others".to_owned());
     }
-    if let Some(why) = sessions.kernel.turn_of(key) {
+    if let Some(why) = sessions.kernel.running_turn(key) {
         return Err(format!(
             "a turn of {id} is running ({why}); try again when it is over, or use send_message for what it needs to \
              know now"
@@ -100,14 +100,14 @@ fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(S
             Some(line) => format!("'content' is not a valid session: line {line}: {fault}"),
             None => format!("'content' is not a valid session: {fault}"),
         })?,
-        (None, Some(guidance)) => guided(thread, sessions.kernel.activations(), guidance),
+        (None, Some(guidance)) => with_guidance(thread, sessions.kernel.activations(), guidance),
         _ => return Err("give either content, the whole session, or guidance".to_owned()),
     };
     if content.is_some() && !new.agent_id.eq_ignore_ascii_case(&thread.agent) {
         return Err(format!("'content' is a session of {:?}, and {id} is one of {}", new.agent_id, thread.agent));
     }
     let count = new.messages.len();
-    let taken = SessionTaken {
+    let edited = EditedSession {
         thread: Some(key),
         path: None,
         agent: thread.agent.clone(),
@@ -119,16 +119,16 @@ fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(S
         by: order.agent.clone(),
         cause: order.cause,
     };
-    if sessions.kernel.takes_session(&taken, &sessions.kernel_settings) == SessionTake::Later {
+    if sessions.kernel.check_session_edit(&edited, &sessions.kernel_settings) == SessionEditTiming::Later {
         return Err(format!("{id} cannot be edited now, because too much work is waiting; try again later"));
     }
     let messages = counted(count as u64, "message", "messages");
     let text = format!("Edited: {id} now has {messages}. The old text is kept as version {version} of its file.");
-    Ok((taken, text))
+    Ok((edited, text))
 }
 
-/// The session with one more message, in which it is guided.
-fn guided<'a>(
+/// The session with a guidance message added.
+fn with_guidance<'a>(
     thread: &crate::kernel::RunNode,
     mut live: impl Iterator<Item = &'a crate::kernel::Activation>,
     guidance: &str,

@@ -1,5 +1,5 @@
-//! Sessions that a person edits or starts in an editor: saved files are read, their session is identified, and the
-//! kernel is told. An unreadable file is left as it is and reported with its line.
+//! Session files that a person edits or creates: reads saved files, identifies their sessions, and passes them to the
+//! kernel. An unreadable file is left as it is and reported with its line.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::hash::content_hash;
 use crate::base::text::{nearest, slug};
 use crate::base::{ActivationKey, Author, Id, Problem, Seq};
-use crate::kernel::{Kernel, KernelSettings, SessionTake, SessionTaken, WorkOrder};
+use crate::kernel::{EditedSession, Kernel, KernelSettings, SessionEditTiming, WorkOrder};
 use crate::log::events::FileChange;
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::{SimClock, Standstill};
@@ -21,11 +21,11 @@ use crate::workspace::vfs::records::records_of;
 use crate::workspace::vfs::{OUTSIDE, RecordChanged};
 use crate::workspace::{ProblemReport, RoomStart};
 
-/// After how many ticks a text that waits for the end of a turn, or for an agent, is tried again.
-const AGAIN_TICKS: u64 = 6;
-/// How many texts may wait at the same time.
+/// The number of ticks after which a text that waits for the end of a turn or for an agent is tried again.
+const RETRY_TICKS: u64 = 6;
+/// The maximum number of waiting texts.
 const WAITING_AT_MOST: usize = 1_000;
-/// The source of the problems that are reported.
+/// The source name of the reported problems.
 const SOURCE: &str = "session files";
 
 /// Session texts that a person saved and that are not applied yet. Part of the saved world. Written by this module
@@ -34,36 +34,36 @@ const SOURCE: &str = "session files";
 #[serde(default)]
 pub struct SessionEdits {
     waiting: BTreeMap<String, Waiting>,
-    /// What is wrong with session files, by path.
+    /// The problems of session files, by path.
     #[serde(skip)]
     problems: BTreeMap<String, Problem>,
 }
 
-/// A text that waits.
+/// A text that is not applied yet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Waiting {
     text: String,
-    /// What the room wrote there last.
+    /// The text that the room last wrote to the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ours: Option<String>,
-    /// Not before this tick.
+    /// The text is not applied before this tick.
     not_before: u64,
-    /// Whether its agent is not known.
+    /// Whether the agent of the session is unknown.
     is_lost: bool,
-    /// The session that is kept for it, where its work may be over before.
+    /// The session that is kept for this text, because its work may end before the text is applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kept: Option<ActivationKey>,
 }
 
 impl SessionEdits {
-    /// Whether a text is taken in at once, without anything else happening; `now` is the tick.
+    /// Whether a text will be applied without any other event. `now` is the current tick.
     pub fn is_taking(&self, now: u64) -> bool {
         self.waiting.values().any(|waiting| waiting.not_before <= now && !waiting.is_lost)
     }
 }
 
-/// Whether the content of a session file found when a room opens is news: content that the room knows already or that
-/// requires no action is not.
+/// Whether a session file found when a room is opened has to be handled: its content is not known to the room and
+/// requires an action.
 pub fn is_news(kernel: &Kernel, change: &RecordChanged) -> bool {
     let FileContent::Text(text) = &change.content else { return true };
     let known = session_id_of(&change.path).and_then(|id| kernel.thread(kernel.session_named(id)?));
@@ -84,13 +84,13 @@ pub(super) struct SessionFiles<'w, 's> {
     start: Option<Res<'w, RoomStart>>,
     clock: Res<'w, SimClock>,
     log: ResMut<'w, EventLog>,
-    taken: MessageWriter<'w, SessionTaken>,
+    edited: MessageWriter<'w, EditedSession>,
     orders: MessageWriter<'w, WorkOrder>,
     reports: MessageWriter<'w, ProblemReport>,
 }
 
-/// Takes in what a person saved.
-pub(super) fn take(
+/// Applies session files that a person saved.
+pub(super) fn apply_saved_files(
     mut edits: ResMut<SessionEdits>,
     mut files: SessionFiles,
     mut changes: MessageReader<RecordChanged>,
@@ -128,7 +128,7 @@ pub(super) fn take(
         let now = files.clock.tick();
         let due = edits.waiting.iter().filter(|(_, waiting)| waiting.not_before <= now);
         for path in due.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            files.bring_in(edits, &path, now);
+            files.apply(edits, &path, now);
         }
     }
     if edits.problems != before {
@@ -138,12 +138,12 @@ pub(super) fn take(
 }
 
 impl SessionFiles<'_, '_> {
-    fn bring_in(&mut self, edits: &mut SessionEdits, path: &str, now: u64) {
+    fn apply(&mut self, edits: &mut SessionEdits, path: &str, now: u64) {
         let Some(mut waiting) = edits.waiting.remove(path) else { return };
-        let taken = match parse(&waiting.text) {
+        let edited = match parse(&waiting.text) {
             Ok(session) => {
                 let ours = waiting.ours.as_deref().and_then(|ours| parse(ours).ok());
-                self.meant(path, session, ours, content_hash(waiting.text.as_bytes()))
+                self.resolve(path, session, ours, content_hash(waiting.text.as_bytes()))
             }
             Err(fault) => {
                 self.let_go(&waiting);
@@ -156,54 +156,54 @@ impl SessionFiles<'_, '_> {
                 return;
             }
         };
-        let mut taken = match taken {
-            Ok(Some(taken)) => taken,
+        let mut edited = match edited {
+            Ok(Some(edited)) => edited,
             Ok(None) => return,
             Err((what, remedy)) => {
-                // Whom it is for may still come.
-                (waiting.not_before, waiting.is_lost) = (now + AGAIN_TICKS, true);
+                // The agent may still join the room.
+                (waiting.not_before, waiting.is_lost) = (now + RETRY_TICKS, true);
                 edits.waiting.insert(path.to_owned(), waiting);
                 edits.problems.insert(path.to_owned(), Problem::error(path, what, remedy));
                 return;
             }
         };
         edits.problems.remove(path);
-        match self.kernel.takes_session(&taken, &self.settings) {
-            SessionTake::Nothing => self.let_go(&waiting),
-            SessionTake::Later => {
-                let goes_on = taken.thread.filter(|key| self.kernel.terms(*key).is_some_and(|terms| !terms.is_kept));
+        match self.kernel.check_session_edit(&edited, &self.settings) {
+            SessionEditTiming::Nothing => self.let_go(&waiting),
+            SessionEditTiming::Later => {
+                let goes_on = edited.thread.filter(|key| self.kernel.terms(*key).is_some_and(|terms| !terms.is_kept));
                 if let Some(thread) = goes_on.filter(|_| waiting.kept.is_none()) {
                     waiting.kept = Some(thread);
                     self.orders.write(WorkOrder::Keep { thread });
                 }
-                (waiting.not_before, waiting.is_lost) = (now + AGAIN_TICKS, false);
+                (waiting.not_before, waiting.is_lost) = (now + RETRY_TICKS, false);
                 edits.waiting.insert(path.to_owned(), waiting);
             }
-            SessionTake::Now => {
+            SessionEditTiming::Now => {
                 self.let_go(&waiting);
-                taken.cause = self.log.write(EventDraft::of(&FileChange::new(path, OUTSIDE)));
-                self.taken.write(taken);
+                edited.cause = self.log.write(EventDraft::of(&FileChange::new(path, OUTSIDE)));
+                self.edited.write(edited);
             }
         }
     }
 
-    /// The owner and the key of the session; `None` if the text has no effect. The error says what is wrong and what to
-    /// do.
-    fn meant(
+    /// Identifies the session and the agent of a text. Returns `None` if the text has no effect. The error consists of
+    /// what is wrong and what to do.
+    fn resolve(
         &self,
         path: &str,
         session: SessionText,
         ours: Option<SessionText>,
         over: u64,
-    ) -> Result<Option<SessionTaken>, (String, String)> {
+    ) -> Result<Option<EditedSession>, (String, String)> {
         let thread = session_id_of(path).and_then(|id| self.kernel.session_named(id));
         let is_unknown = thread.is_none();
-        let taken = |thread: Option<ActivationKey>,
-                     chosen: Option<&str>,
-                     agent: Id,
-                     profile: Id,
-                     session,
-                     ours: Option<SessionText>| SessionTaken {
+        let edited = |thread: Option<ActivationKey>,
+                      chosen: Option<&str>,
+                      agent: Id,
+                      profile: Id,
+                      session,
+                      ours: Option<SessionText>| EditedSession {
             thread,
             path: chosen.map(str::to_owned),
             agent,
@@ -224,9 +224,9 @@ impl SessionFiles<'_, '_> {
                 ));
             }
             let (agent, profile) = (known.agent.clone(), known.profile.clone());
-            return Ok(Some(taken(Some(key), None, agent, profile, session, None)));
+            return Ok(Some(edited(Some(key), None, agent, profile, session, None)));
         }
-        // Messages from another scene continue when that scene is opened.
+        // Messages from another scene are applied when that scene is opened.
         let here = self.start.as_ref().map(|start| start.scene.as_str());
         let is_elsewhere = session.scene.as_deref().is_some_and(|scene| Some(scene) != here);
         let begins = session.begins() || ours.is_some();
@@ -236,10 +236,10 @@ impl SessionFiles<'_, '_> {
         let (agent, profile) = self.agent(&session.agent_id)?;
         let usual = session.thread.map(|thread| format!("{}{}.session.yaml", records_of(&agent), thread.id()));
         let chosen = (usual.as_deref() != Some(path)).then_some(path);
-        Ok(Some(taken(None, chosen, agent, profile, session, ours)))
+        Ok(Some(edited(None, chosen, agent, profile, session, ours)))
     }
 
-    /// Nobody waits for a session any more that was kept.
+    /// Releases the session that was kept for this text.
     fn let_go(&mut self, waiting: &Waiting) {
         if let Some(thread) = waiting.kept {
             self.orders.write(WorkOrder::LetGo { thread });
@@ -250,13 +250,13 @@ impl SessionFiles<'_, '_> {
         self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok())
     }
 
-    /// Whether a name means this agent.
+    /// Whether a name stands for this agent.
     fn means(&self, name: &str, agent: &str, profile: &str) -> bool {
         let is = |word: &str| word.eq_ignore_ascii_case(name);
         is(agent) || is(profile) || self.all().any(|one| *one.id == *agent && is(&one.name))
     }
 
-    /// The agent of this name, and the profile that it runs: one in the room, or a profile that comes into it.
+    /// The agent with this name and its profile: one in the room, or a profile that will be added to it.
     fn agent(&self, name: &str) -> Result<(Id, Id), (String, String)> {
         let is = |word: &str| word.eq_ignore_ascii_case(name);
         let here = || self.all();

@@ -1,4 +1,4 @@
-//! Messages between agents, and what planners can see of others' sessions.
+//! Messages between agents, and the sessions of others as planners see them.
 
 use std::collections::BTreeMap;
 
@@ -14,26 +14,26 @@ use crate::kernel::{Activation, Kernel, KernelSettings, RunNode, WorkNotice, Wor
 use crate::mind::{PromptMessage, Role};
 use crate::tools::ToolOrder;
 
-/// How many sessions are listed.
+/// The maximum number of sessions in a list.
 const LISTED_AT_MOST: usize = 100;
-/// How many characters of a task are shown.
+/// The maximum number of characters of a task in a list.
 const TASK_CHARS: usize = 120;
-/// How many characters of a session are shown, from its end.
+/// The maximum number of characters shown of a session, from its end.
 const SESSION_CHARS: usize = 16_000;
-/// How many characters of one message are shown.
+/// The maximum number of characters shown of a message.
 const MESSAGE_CHARS: usize = 3_000;
 
-/// How often agents answered each other in a row, by session. Part of the saved world.
+/// The number of consecutive messages between agents, by session. Part of the saved world.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Hops {
     sessions: BTreeMap<ActivationKey, u32>,
-    /// The same by orders of work whose sessions have not begun.
+    /// The same number for ordered work whose session has not begun.
     ordered: BTreeMap<Id, u32>,
 }
 
 impl Hops {
-    /// A session began by an order, or none did.
+    /// Moves the number of an order to the session that it began. `thread` is `None` if the order was refused.
     pub(super) fn begun(&mut self, order: &str, thread: Option<ActivationKey>) {
         if let Some(hops) = self.ordered.remove(order) {
             self.sessions.extend(thread.map(|thread| (thread, hops)));
@@ -50,11 +50,11 @@ pub(super) struct SessionsAccess<'w, 's> {
     profiles: Res<'w, Profiles>,
     agents: Query<'w, 's, &'static Agent>,
     hops: ResMut<'w, Hops>,
-    news: MessageWriter<'w, WorkNotice>,
+    notices: MessageWriter<'w, WorkNotice>,
     orders: MessageWriter<'w, WorkOrder>,
 }
 
-/// The agent of a session by its usual name, in the spelling of files.
+/// The agent in the default name of a session, in its spelling in file names.
 pub(super) fn agent_in(session: &str) -> Option<&str> {
     let session = session.trim();
     let session = session.strip_prefix("sessions/").unwrap_or(session);
@@ -64,7 +64,7 @@ pub(super) fn agent_in(session: &str) -> Option<&str> {
 }
 
 impl SessionsAccess<'_, '_> {
-    /// The session in which a call was made.
+    /// The id of the session in which a call was made.
     pub(super) fn session_of(&self, order: &ToolOrder) -> Option<String> {
         let thread = self.kernel.activation(order.key.activation)?.thread;
         self.kernel.session_id(thread)
@@ -74,7 +74,7 @@ impl SessionsAccess<'_, '_> {
         self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok())
     }
 
-    /// The agent in the room that is meant by a name.
+    /// The agent in the room with this id, name or profile.
     fn agent(&self, name: &str) -> Option<&Agent> {
         let by_id = self.all().find(|agent| agent.id.eq_ignore_ascii_case(name));
         by_id
@@ -82,7 +82,8 @@ impl SessionsAccess<'_, '_> {
             .or_else(|| self.all().find(|agent| agent.profile.eq_ignore_ascii_case(name)))
     }
 
-    /// Tells an agent something: in the session in which it works, else in its newest one, else in a new one.
+    /// Sends a message to an agent: in its running session if there is one, otherwise in its newest one or in a new
+    /// one.
     pub(super) fn send(
         &mut self,
         order: &ToolOrder,
@@ -90,7 +91,7 @@ impl SessionsAccess<'_, '_> {
         message: &str,
         settings: &TaskSettings,
     ) -> Result<String, String> {
-        let Some(agent) = self.agent(to) else { return Err(self.nobody(to)) };
+        let Some(agent) = self.agent(to) else { return Err(self.unknown_agent(to)) };
         let (id, name) = (agent.id.clone(), agent.name.clone());
         if id == order.agent {
             return Err("that is you; choose another recipient".to_owned());
@@ -116,7 +117,7 @@ impl SessionsAccess<'_, '_> {
             Some(thread) => {
                 self.hops.sessions.insert(thread, hops + 1);
                 let (from, from_work) = (order.agent.clone(), Some(order.key.activation));
-                self.news.write(WorkNotice { thread, text, from, from_work, cause: order.cause });
+                self.notices.write(WorkNotice { thread, text, from, from_work, cause: order.cause });
             }
             None => {
                 let named: Id = format!("message/{}", order.key).into();
@@ -132,13 +133,13 @@ impl SessionsAccess<'_, '_> {
                 self.orders.write(WorkOrder::Begin(Box::new(wanted)));
             }
         }
-        // Sessions that are over need no count.
+        // Finished sessions are not counted any more.
         let kernel = &self.kernel;
         self.hops.sessions.retain(|thread, _| kernel.thread(*thread).is_some());
         Ok(format!("Sent. {name} {how}."))
     }
 
-    fn nobody(&self, name: &str) -> String {
+    fn unknown_agent(&self, name: &str) -> String {
         let mut there: Vec<String> = self.all().map(|agent| agent.id.to_string()).collect();
         let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
         there.truncate(20);
@@ -151,7 +152,7 @@ impl SessionsAccess<'_, '_> {
         role.map(|role| format!(", {role}")).unwrap_or_default()
     }
 
-    /// The sessions that there are, those at work first.
+    /// Lists the sessions of other agents, running ones first.
     pub(super) fn list(&self, caller: &Id) -> String {
         let mut threads: Vec<(ActivationKey, &RunNode)> =
             self.kernel.threads().filter(|(_, thread)| thread.agent != *caller).collect();
@@ -176,7 +177,7 @@ impl SessionsAccess<'_, '_> {
         text
     }
 
-    /// The session of this name, or the newest one of the agent of this name.
+    /// The session with this id, or the newest session of the agent with this name.
     pub(super) fn find(&self, session: &str) -> Result<(ActivationKey, &RunNode), String> {
         let of_agent = || {
             let its = self.kernel.threads().filter(|(_, thread)| thread.agent.eq_ignore_ascii_case(session.trim()));
@@ -188,7 +189,7 @@ impl SessionsAccess<'_, '_> {
             .ok_or_else(|| format!("there is no active session {session:?}; list_active_sessions lists them"))
     }
 
-    /// What was said in a session, the end of it.
+    /// The latest messages of a session.
     pub(super) fn read(&self, session: &str) -> Result<String, String> {
         let (key, thread) = self.find(session)?;
         let live = thread.live.and_then(|live| self.kernel.activation(live));
@@ -215,7 +216,7 @@ fn first_words(messages: &[PromptMessage]) -> String {
     messages.first().map(|message| message.text.clone()).unwrap_or_default()
 }
 
-/// How far a piece of work is, in a few words.
+/// A short description of the state of a piece of work.
 fn status(one: &Activation) -> String {
     match one.question() {
         Some((_, call, _)) => format!("waits for a person ({})", call.name),
@@ -224,7 +225,7 @@ fn status(one: &Activation) -> String {
     }
 }
 
-/// A message as it is shown.
+/// A message as text.
 fn message_text(message: &PromptMessage) -> String {
     let by = match message.role {
         Role::User => "user",
@@ -244,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_named_as_its_file_is() {
+    fn the_agent_is_parsed_from_the_name_of_a_session() {
         for given in ["planner-001.act-7", " sessions/planner-001.act-7.session.yaml "] {
             assert_eq!(agent_in(given), Some("planner-001"), "{given}");
         }

@@ -1,9 +1,9 @@
-//! Tasks in files that become work by themselves: which are due, who works on which, and what the requester is told.
-//! Pure: takes the files and the agents in the room, returns what to do.
+//! Assignments of tasks in files to agents: which tasks are due, who works on them, and the notices to those who
+//! requested them. Pure: takes the files and the agents in the room and returns what to do.
 //!
-//! A task is due once: when it is open, valid, names an agent and no person, has no `status` of its own, and all its
-//! dependencies are completed. First its file is marked as taken, then the work starts; so a marked task is never
-//! started again, whatever else is lost. A person who removes that line restarts it.
+//! A task is due once: when it is open and valid, names an agent and no person, has no `status`, and all its
+//! dependencies are completed. It is marked as taken in its file before its work starts, so a marked task is never
+//! started again, whatever else is lost. A person restarts it by removing that line.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,75 +20,75 @@ pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
 use crate::workspace::task_files::permission::waits_for_person;
 use crate::workspace::task_files::{Status, Task, TaskFile};
 
-/// The file of questions to a person; its tasks are nobody's work.
+/// The file with the questions to a person, whose tasks are not assigned to agents.
 const APPROVALS: &str = "tasks/approvals.task.md";
-/// The number of characters of a conclusion that are written to the file.
+/// The maximum length in characters of a conclusion in the file.
 pub const CONCLUSION_CHARS: usize = 2_000;
-/// How many characters of each earlier result a task quotes.
-const BEFORE_CHARS: usize = 1_500;
-/// How many tasks are watched for the agents that asked for them.
+/// The maximum number of characters quoted from each earlier result.
+const DEPENDENCY_RESULT_CHARS: usize = 1_500;
+/// The maximum number of tasks that are watched for agents that requested them.
 const WATCHED_AT_MOST: usize = 10_000;
 
-/// The stage of a task that is assigned to an agent.
+/// The stage of an assignment.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AssignmentStage {
-    /// Its file must be updated to show that it is taken.
+    /// The task is being marked as taken in its file.
     Marking,
-    /// Its file says so; the work is to begin, not before this tick.
+    /// The task is marked; its work can be ordered from this tick on.
     Ready {
         /// The tick.
         not_before: u64,
     },
     /// The work is ordered.
     Ordered,
-    /// An agent has it.
+    /// An agent is working on the task.
     Working {
-        /// In this session.
+        /// The session of the work.
         thread: ActivationKey,
-        /// The last piece of work of it that ended, and how.
+        /// The activation of this session that ended last, and its outcome.
         last: Option<(ActivationKey, Outcome)>,
     },
-    /// It is over, and its file is to say so.
+    /// The work has ended, and the file is being updated.
     Closing,
-    /// Its file could not be changed while it said this, by hash.
+    /// The file could not be changed. The assignment is retried when the file changes.
     Blocked {
-        /// What it said.
+        /// Hash of the file's text.
         seen: u64,
     },
-    /// It is over, and its file cannot say so.
+    /// The work has ended, but the file could not be updated.
     Over,
 }
 
-/// How work ended.
+/// The outcome of a task's work.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// `completed`, `failed` or `stopped`.
+    /// The status in the file: `completed`, `failed` or `stopped`.
     pub status: String,
-    /// The agent's last words, or why there are none.
+    /// The agent's final text, or the reason why there is none.
     pub text: String,
 }
 
-/// A task that is assigned to an agent.
+/// The assignment of a task to an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TaskAssignment {
-    /// Names it here.
+    /// The number that identifies the assignment.
     pub number: u64,
-    /// Its file.
+    /// The path of the task file.
     pub path: String,
-    /// Its id in that file.
+    /// The id of the task in its file.
     pub id: String,
-    /// Its title when it was taken.
+    /// The title of the task when it was assigned.
     pub title: String,
-    /// Whose it is: the id of an agent, or of a profile.
+    /// The id of the agent or profile that the task is assigned to.
     pub agent: Id,
-    /// The session in which it was asked for.
+    /// The id of the session that requested the task.
     pub asked_in: Option<String>,
-    /// How far it is.
+    /// The current stage.
     pub stage: AssignmentStage,
 }
 
-/// A task for whose result somebody waits, until it is over.
+/// An unfinished task whose result a session is waiting for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct AwaitedTask {
     path: String,
@@ -97,47 +97,47 @@ struct AwaitedTask {
     session: String,
 }
 
-/// A message to the requester of a task.
+/// A message to the session that requested a task.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TaskNotice {
-    /// In which session.
+    /// The id of the session.
     pub session: String,
-    /// By whom the task was done.
+    /// The id of the agent that did the task.
     pub from: Id,
-    /// What.
+    /// The text of the message.
     pub text: String,
 }
 
-/// All assigned tasks. Part of the saved world; written by this floor only.
+/// All assignments. Part of the saved world; written by this floor only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskAssignments {
     all: Vec<TaskAssignment>,
     asked: Vec<AwaitedTask>,
     told: Vec<TaskNotice>,
-    /// Sessions that are kept because their agent waits for a task.
+    /// Sessions that are kept because their agent is waiting for a task.
     pub(super) kept: BTreeSet<ActivationKey>,
     newest: u64,
-    /// Whether nothing changed since the last look.
+    /// Whether nothing changed since the last check.
     #[serde(skip)]
-    pub(super) is_looked_at: bool,
+    pub(super) is_up_to_date: bool,
 }
 
-/// The task files of a workspace, by path.
+/// The parsed task files of a workspace, by path.
 pub type TaskTexts = BTreeMap<String, TaskFile>;
 
-/// What a key of a task says.
+/// The text of a field of a task, if it is not empty.
 fn field_text(task: &Task, key: &str) -> Option<String> {
     task.field(key).map(|field| field.value.text().trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Whether a task says that it was taken, or how that went.
+/// Whether a task is marked as taken or finished.
 fn is_taken(task: &Task) -> bool {
     field_text(task, STATUS_KEY).is_some_and(|status| !matches!(status.to_lowercase().as_str(), "open" | "todo"))
 }
 
-/// The tasks that a task depends on: in its own file, else in another.
-fn before<'a>(files: &'a TaskTexts, path: &str, task: &Task) -> Vec<Option<&'a Task>> {
+/// The tasks that a task depends on. They are searched in its own file first.
+fn dependencies<'a>(files: &'a TaskTexts, path: &str, task: &Task) -> Vec<Option<&'a Task>> {
     let in_file = |file: &'a TaskFile, id: &str| file.tasks.iter().find(|task| task.id == id);
     let find = |id: &str| {
         let own = files.get(path).and_then(|file| in_file(file, id));
@@ -146,53 +146,56 @@ fn before<'a>(files: &'a TaskTexts, path: &str, task: &Task) -> Vec<Option<&'a T
     task.dependencies().map(find).collect()
 }
 
-fn is_free(files: &TaskTexts, path: &str, task: &Task) -> bool {
-    before(files, path, task).into_iter().all(|before| before.is_some_and(|before| before.status == Status::Completed))
+fn are_dependencies_completed(files: &TaskTexts, path: &str, task: &Task) -> bool {
+    dependencies(files, path, task)
+        .into_iter()
+        .all(|before| before.is_some_and(|before| before.status == Status::Completed))
 }
 
 /// The complete message to an agent about its task.
-pub fn task_words(files: &TaskTexts, duty: &TaskAssignment) -> Option<String> {
-    let task = task_of(files, &duty.path, &duty.id)?;
+pub fn task_words(files: &TaskTexts, assignment: &TaskAssignment) -> Option<String> {
+    let task = task_of(files, &assignment.path, &assignment.id)?;
     let mut text = task.title.text.clone();
     if let Some(description) = field_text(task, "description") {
         text += &format!("\n\n{description}");
     }
-    for before in before(files, &duty.path, task).into_iter().flatten() {
+    for before in dependencies(files, &assignment.path, task).into_iter().flatten() {
         if let Some(conclusion) = field_text(before, "conclusion") {
-            let conclusion = truncate(&conclusion, BEFORE_CHARS);
+            let conclusion = truncate(&conclusion, DEPENDENCY_RESULT_CHARS);
             text += &format!("\n\n{TASK_BEFORE} “{}” ({}). Its result:\n{conclusion}", before.title.text, before.id);
         }
     }
-    text += &format!("\n\n{TASK_PLACE}{} in {}.", duty.id, duty.path);
-    text += match &duty.asked_in {
+    text += &format!("\n\n{TASK_PLACE}{} in {}.", assignment.id, assignment.path);
+    text += match &assignment.asked_in {
         Some(_) => " Your final answer is its result; whoever asked for it receives it.",
         None => " Your final answer is its result.",
     };
     Some(text)
 }
 
-/// A task of a file by its id.
+/// The task with this id in a file.
 pub fn task_of<'a>(files: &'a TaskTexts, path: &str, id: &str) -> Option<&'a Task> {
     files.get(path)?.tasks.iter().find(|task| task.id == id)
 }
 
 impl TaskAssignments {
-    /// The assigned tasks.
+    /// The assignments.
     pub fn iter(&self) -> impl Iterator<Item = &TaskAssignment> {
         self.all.iter()
     }
 
-    /// Whether anything is about to happen, or goes on.
+    /// Whether any assignment is in progress or any notice is pending.
     pub fn is_at_work(&self) -> bool {
-        let is_still =
-            |duty: &TaskAssignment| matches!(duty.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over);
-        !self.told.is_empty() || !self.all.iter().all(is_still)
+        let is_inactive = |assignment: &TaskAssignment| {
+            matches!(assignment.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over)
+        };
+        !self.told.is_empty() || !self.all.iter().all(is_inactive)
     }
 
-    /// Whether anything happens at once, without a turn of an agent or a person: `now` is the tick, and `is_over` says
-    /// whether nothing goes on in a session.
+    /// Whether anything will happen without a turn of an agent or a person. `is_over` returns whether all work of a
+    /// session has ended.
     pub fn goes_on_by_itself(&self, now: u64, is_over: impl Fn(ActivationKey) -> bool) -> bool {
-        let moves = |duty: &TaskAssignment| match &duty.stage {
+        let moves = |assignment: &TaskAssignment| match &assignment.stage {
             AssignmentStage::Marking | AssignmentStage::Ordered | AssignmentStage::Closing => true,
             AssignmentStage::Ready { not_before } => now >= *not_before,
             AssignmentStage::Working { thread, .. } => is_over(*thread),
@@ -202,20 +205,21 @@ impl TaskAssignments {
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut TaskAssignment> {
-        self.is_looked_at = false;
+        self.is_up_to_date = false;
         self.all.iter_mut()
     }
 
     fn of(&self, path: &str, id: &str) -> Option<&TaskAssignment> {
-        self.all.iter().find(|duty| duty.path == path && duty.id == id)
+        self.all.iter().find(|assignment| assignment.path == path && assignment.id == id)
     }
 
     fn get_mut(&mut self, number: u64) -> Option<&mut TaskAssignment> {
-        self.is_looked_at = false;
-        self.all.iter_mut().find(|duty| duty.number == number)
+        self.is_up_to_date = false;
+        self.all.iter_mut().find(|assignment| assignment.number == number)
     }
 
-    /// Takes the tasks that are due and for which there is a place; their files are to say so.
+    /// Assigns the tasks that are due, up to `at_once` at a time, and returns the new assignments. The caller must
+    /// mark the tasks in their files.
     pub fn take_due(
         &mut self,
         files: &TaskTexts,
@@ -224,14 +228,15 @@ impl TaskAssignments {
     ) -> Vec<TaskAssignment> {
         let is_other =
             |path: &str, seen: u64| files.get(path).is_none_or(|file| content_hash(file.text.as_bytes()) != seen);
-        self.all.retain(|duty| match &duty.stage {
-            AssignmentStage::Blocked { seen } => !is_other(&duty.path, *seen),
-            AssignmentStage::Over => task_of(files, &duty.path, &duty.id).is_some(),
+        self.all.retain(|assignment| match &assignment.stage {
+            AssignmentStage::Blocked { seen } => !is_other(&assignment.path, *seen),
+            AssignmentStage::Over => task_of(files, &assignment.path, &assignment.id).is_some(),
             _ => true,
         });
-        let is_still =
-            |duty: &&TaskAssignment| matches!(duty.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over);
-        let places = at_once.saturating_sub(self.all.len() - self.all.iter().filter(is_still).count());
+        let is_inactive = |assignment: &&TaskAssignment| {
+            matches!(assignment.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over)
+        };
+        let places = at_once.saturating_sub(self.all.len() - self.all.iter().filter(is_inactive).count());
         if places == 0 {
             return Vec::new();
         }
@@ -243,7 +248,7 @@ impl TaskAssignments {
                     continue;
                 }
                 let agent = task.stakeholders.iter().find_map(|name| agent_of(&name.text));
-                let Some(agent) = agent.filter(|_| is_free(files, path, task)) else { continue };
+                let Some(agent) = agent.filter(|_| are_dependencies_completed(files, path, task)) else { continue };
                 let urgency = task.priority.as_ref().map_or(u8::MAX, |(priority, _)| *priority as u8);
                 due.push((urgency, path, task, agent));
             }
@@ -266,9 +271,8 @@ impl TaskAssignments {
         taken
     }
 
-    /// The tasks whose files say that an agent has them while none here does: who had them was lost, or they are those
-    /// of another room.
-    /// Each with its path and its line.
+    /// The tasks that are marked as taken but have no assignment here, each with its path and line. Their assignments
+    /// were lost or belong to another room.
     pub fn orphans<'a>(
         &self,
         files: &'a TaskTexts,
@@ -287,7 +291,7 @@ impl TaskAssignments {
         all.filter(is_orphan).collect()
     }
 
-    /// Checks the tasks whose results are awaited, and prepares the notices about those that have ended.
+    /// Checks the awaited tasks, and queues notices about those that have ended.
     pub fn watch(&mut self, files: &TaskTexts) {
         let mut asked = std::mem::take(&mut self.asked);
         asked.retain(|one| {
@@ -324,56 +328,59 @@ impl TaskAssignments {
         self.told.push(TaskNotice { session: asked.session.clone(), from, text });
     }
 
-    /// Returns the pending notices and marks them as delivered.
+    /// Removes and returns the pending notices.
     pub fn take_notices(&mut self) -> Vec<TaskNotice> {
         std::mem::take(&mut self.told)
     }
 
-    /// The sessions whose agents wait for a task.
+    /// The ids of the sessions that are waiting for a task.
     pub fn awaited_in(&self) -> BTreeSet<&str> {
         let asked = self.asked.iter().map(|one| one.session.as_str());
-        asked.chain(self.all.iter().filter_map(|duty| duty.asked_in.as_deref())).collect()
+        asked.chain(self.all.iter().filter_map(|assignment| assignment.asked_in.as_deref())).collect()
     }
 
-    /// Applies the result of marking a task as taken in its file: it was marked, or the file with the hash `seen` could
-    /// not be changed.
-    pub fn was_marked(&mut self, number: u64, marked: Result<String, String>, seen: u64) {
-        let Some(duty) = self.get_mut(number).filter(|duty| duty.stage == AssignmentStage::Marking) else { return };
+    /// Applies the result of marking a task as taken. `marked` is the id of the task, or why the file with the hash
+    /// `seen` could not be changed.
+    pub fn apply_marked(&mut self, number: u64, marked: Result<String, String>, seen: u64) {
+        let Some(assignment) = self.get_mut(number).filter(|assignment| assignment.stage == AssignmentStage::Marking)
+        else {
+            return;
+        };
         match marked {
-            Ok(id) => (duty.id, duty.stage) = (id, AssignmentStage::Ready { not_before: 0 }),
-            Err(_) => duty.stage = AssignmentStage::Blocked { seen },
+            Ok(id) => (assignment.id, assignment.stage) = (id, AssignmentStage::Ready { not_before: 0 }),
+            Err(_) => assignment.stage = AssignmentStage::Blocked { seen },
         }
     }
 
-    /// Ends the work of a task and notifies the agent that requested it.
+    /// Ends the work of a task and notifies the session that requested it.
     pub fn conclude(&mut self, number: u64, outcome: &Outcome) {
-        let Some(duty) = self.get_mut(number) else { return };
-        duty.stage = AssignmentStage::Closing;
-        let duty = duty.clone();
-        self.asked.retain(|one| one.path != duty.path || one.id != duty.id);
-        let Some(session) = duty.asked_in else { return };
-        let (path, id, title) = (duty.path, duty.id, duty.title);
+        let Some(assignment) = self.get_mut(number) else { return };
+        assignment.stage = AssignmentStage::Closing;
+        let assignment = assignment.clone();
+        self.asked.retain(|one| one.path != assignment.path || one.id != assignment.id);
+        let Some(session) = assignment.asked_in else { return };
+        let (path, id, title) = (assignment.path, assignment.id, assignment.title);
         let did = match outcome.status.as_str() {
-            "completed" => format!("was done by {}. Its result:\n", duty.agent),
-            status => format!("has no result (work of {}: {status}): ", duty.agent),
+            "completed" => format!("was done by {}. Its result:\n", assignment.agent),
+            status => format!("has no result (work of {}: {status}): ", assignment.agent),
         };
         let asked = AwaitedTask { path, id, title, session };
-        self.notify(&asked, duty.agent, format!("{did}{}", outcome.text));
+        self.notify(&asked, assignment.agent, format!("{did}{}", outcome.text));
     }
 
-    /// The file of a task says that it is over, or cannot.
-    pub fn was_closed(&mut self, number: u64, why_not: Option<String>) {
+    /// Removes an assignment whose task was closed in its file, or marks it as over if the file could not be changed.
+    pub fn apply_closed(&mut self, number: u64, why_not: Option<String>) {
         match why_not {
-            None => self.all.retain(|duty| duty.number != number),
-            Some(_) => drop(self.get_mut(number).map(|duty| duty.stage = AssignmentStage::Over)),
+            None => self.all.retain(|assignment| assignment.number != number),
+            Some(_) => drop(self.get_mut(number).map(|assignment| assignment.stage = AssignmentStage::Over)),
         }
-        self.is_looked_at = false;
+        self.is_up_to_date = false;
     }
 
-    /// A task was done or taken away by others before its work began.
-    pub(super) fn give_up(&mut self, number: u64) {
-        self.all.retain(|duty| duty.number != number);
-        self.is_looked_at = false;
+    /// Removes an assignment whose task was done or removed by others before its work began.
+    pub(super) fn remove(&mut self, number: u64) {
+        self.all.retain(|assignment| assignment.number != number);
+        self.is_up_to_date = false;
     }
 }
 

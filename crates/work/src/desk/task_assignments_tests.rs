@@ -1,4 +1,4 @@
-//! Which tasks become work.
+//! Tests of which tasks become work, and of the notices about them.
 
 use super::*;
 use crate::workspace::task_files::parse;
@@ -11,18 +11,18 @@ fn agent_of(name: &str) -> Option<Id> {
     matches!(name, "ada" | "bram").then(|| name.into())
 }
 
-fn due(duties: &mut TaskAssignments, texts: &[(&str, &str)]) -> Vec<String> {
-    duties
+fn due(assignments: &mut TaskAssignments, texts: &[(&str, &str)]) -> Vec<String> {
+    assignments
         .take_due(&files(texts), &agent_of, 100)
         .into_iter()
-        .map(|duty| format!("{} {}", duty.agent, duty.id))
+        .map(|assignment| format!("{} {}", assignment.agent, assignment.id))
         .collect()
 }
 
 const PLAN: &str = "tasks/plan.task.md";
 
 #[test]
-fn a_task_is_due_when_it_is_open_and_an_agents_and_everything_before_it_is_done() {
+fn open_tasks_of_agents_are_due_once_their_dependencies_are_done() {
     for (task, is_due) in [
         ("- [ ] @ada \"x\"", true),
         ("- [_] B @bram \"x\"", true),
@@ -45,59 +45,59 @@ fn a_task_is_due_when_it_is_open_and_an_agents_and_everything_before_it_is_done(
     ] {
         let text =
             format!("{task}\n- [x] \"Done\"\n  id: done\n- [-] \"Left\"\n  id: left\n- [ ] \"Later\"\n  id: later\n");
-        let mut duties = TaskAssignments::default();
-        assert_eq!(!due(&mut duties, &[(PLAN, &text)]).is_empty(), is_due, "{task}");
-        assert_eq!(due(&mut duties, &[(PLAN, &text)]), [] as [&str; 0], "once: {task}");
+        let mut assignments = TaskAssignments::default();
+        assert_eq!(!due(&mut assignments, &[(PLAN, &text)]).is_empty(), is_due, "{task}");
+        assert_eq!(due(&mut assignments, &[(PLAN, &text)]), [] as [&str; 0], "once: {task}");
     }
-    let mut duties = TaskAssignments::default();
-    assert_eq!(due(&mut duties, &[(APPROVALS, "- [ ] @ada \"x\"\n")]), [] as [&str; 0]);
+    let mut assignments = TaskAssignments::default();
+    assert_eq!(due(&mut assignments, &[(APPROVALS, "- [ ] @ada \"x\"\n")]), [] as [&str; 0]);
     let others =
         [("tasks/a.task.md", "- [ ] @ada \"x\"\n  depends_on: y\n"), ("tasks/b.task.md", "- [x] \"Y\"\n  id: y\n")];
-    assert_eq!(due(&mut duties, &others), ["ada x"], "another file counts");
+    assert_eq!(due(&mut assignments, &others), ["ada x"], "another file counts");
 }
 
 #[test]
-fn a_task_that_says_it_is_worked_at_by_somebody_here_is_reported_where_nobody_has_it() {
+fn tasks_marked_as_taken_without_an_assignment_are_reported() {
     let text =
         "- [ ] @ada \"one\"\n- [ ] @ada \"two\"\n  status: working\n- [ ] @nobody \"three\"\n  status: working\n";
-    let mut duties = TaskAssignments::default();
-    let orphans = |duties: &TaskAssignments, text: &str| -> Vec<(usize, String)> {
+    let mut assignments = TaskAssignments::default();
+    let orphans = |assignments: &TaskAssignments, text: &str| -> Vec<(usize, String)> {
         let files = files(&[(PLAN, text)]);
-        duties.orphans(&files, &agent_of).into_iter().map(|(_, line, task)| (line, task.id.clone())).collect()
+        assignments.orphans(&files, &agent_of).into_iter().map(|(_, line, task)| (line, task.id.clone())).collect()
     };
-    assert_eq!(orphans(&duties, text), [(2, "two".to_owned())]);
-    assert_eq!(due(&mut duties, &[(PLAN, text)]), ["ada one"]);
+    assert_eq!(orphans(&assignments, text), [(2, "two".to_owned())]);
+    assert_eq!(due(&mut assignments, &[(PLAN, text)]), ["ada one"]);
     let marked = text.replace("\"one\"\n", "\"one\"\n  status: working\n");
-    assert_eq!(orphans(&duties, &marked), [(3, "two".to_owned())], "the first is had");
+    assert_eq!(orphans(&assignments, &marked), [(3, "two".to_owned())], "the first is had");
 }
 
 #[test]
-fn the_most_urgent_come_first_and_no_more_than_there_are_places() {
+fn the_most_urgent_tasks_are_assigned_first_up_to_the_limit() {
     let text = "- [ ] @ada \"one\"\n- [ ] B @ada \"two\"\n- [ ] A @ada \"three\"\n";
-    let mut duties = TaskAssignments::default();
-    let taken = duties.take_due(&files(&[(PLAN, text)]), &agent_of, 2);
-    assert_eq!(taken.iter().map(|duty| duty.id.as_str()).collect::<Vec<_>>(), ["three", "two"]);
-    assert!(duties.take_due(&files(&[(PLAN, text)]), &agent_of, 2).is_empty());
-    duties.was_marked(1, Ok("three".into()), 0);
-    duties.conclude(1, &Outcome { status: "completed".into(), text: "Three.".into() });
-    duties.was_closed(1, None);
-    let rest = duties.take_due(&files(&[(PLAN, "- [ ] @ada \"one\"\n- [ ] B @ada \"two\"\n")]), &agent_of, 2);
+    let mut assignments = TaskAssignments::default();
+    let taken = assignments.take_due(&files(&[(PLAN, text)]), &agent_of, 2);
+    assert_eq!(taken.iter().map(|assignment| assignment.id.as_str()).collect::<Vec<_>>(), ["three", "two"]);
+    assert!(assignments.take_due(&files(&[(PLAN, text)]), &agent_of, 2).is_empty());
+    assignments.apply_marked(1, Ok("three".into()), 0);
+    assignments.conclude(1, &Outcome { status: "completed".into(), text: "Three.".into() });
+    assignments.apply_closed(1, None);
+    let rest = assignments.take_due(&files(&[(PLAN, "- [ ] @ada \"one\"\n- [ ] B @ada \"two\"\n")]), &agent_of, 2);
     assert_eq!(rest.len(), 1);
 }
 
 #[test]
-fn a_file_that_cannot_be_changed_is_tried_again_when_it_is_another() {
+fn a_blocked_assignment_is_retried_when_its_file_changes() {
     let text = "- [ ] @ada \"x\"\n";
-    let mut duties = TaskAssignments::default();
-    assert_eq!(due(&mut duties, &[(PLAN, text)]), ["ada x"]);
-    duties.was_marked(1, Err("it is read-only".into()), content_hash(text.as_bytes()));
-    assert_eq!(due(&mut duties, &[(PLAN, text)]), [] as [&str; 0]);
-    assert!(!duties.is_at_work());
-    assert_eq!(due(&mut duties, &[(PLAN, "- [ ] @ada \"x\"\n- [ ] y\n")]), ["ada x"]);
+    let mut assignments = TaskAssignments::default();
+    assert_eq!(due(&mut assignments, &[(PLAN, text)]), ["ada x"]);
+    assignments.apply_marked(1, Err("it is read-only".into()), content_hash(text.as_bytes()));
+    assert_eq!(due(&mut assignments, &[(PLAN, text)]), [] as [&str; 0]);
+    assert!(!assignments.is_at_work());
+    assert_eq!(due(&mut assignments, &[(PLAN, "- [ ] @ada \"x\"\n- [ ] y\n")]), ["ada x"]);
 }
 
 #[test]
-fn whoever_asked_for_a_task_is_told_once_however_it_ends() {
+fn the_requester_of_a_task_is_notified_once_however_it_ends() {
     let task = |mark: &str, more: &str| {
         format!("- [{mark}] @human \"Say yes\"\n  id: yes\n  requesting_agent_session_id: planner.act-7\n{more}")
     };
@@ -106,44 +106,44 @@ fn whoever_asked_for_a_task_is_told_once_however_it_ends() {
         (task("-", ""), "will not be done."),
         (String::new(), "was removed from its file."),
     ] {
-        let mut duties = TaskAssignments::default();
-        duties.watch(&files(&[(PLAN, &task(" ", ""))]));
-        assert_eq!(duties.awaited_in(), BTreeSet::from(["planner.act-7"]));
-        assert_eq!(duties.take_notices(), []);
-        duties.watch(&files(&[(PLAN, &ended)]));
-        duties.watch(&files(&[(PLAN, &ended)]));
-        let told = duties.take_notices();
+        let mut assignments = TaskAssignments::default();
+        assignments.watch(&files(&[(PLAN, &task(" ", ""))]));
+        assert_eq!(assignments.awaited_in(), BTreeSet::from(["planner.act-7"]));
+        assert_eq!(assignments.take_notices(), []);
+        assignments.watch(&files(&[(PLAN, &ended)]));
+        assignments.watch(&files(&[(PLAN, &ended)]));
+        let told = assignments.take_notices();
         assert_eq!(told.len(), 1, "{ended}");
         assert!(told[0].text == format!("Your task yes “Say yes” {words}"), "{}", told[0].text);
-        assert!(duties.awaited_in().is_empty());
+        assert!(assignments.awaited_in().is_empty());
     }
 }
 
 #[test]
-fn the_conclusion_of_an_agent_is_told_once() {
+fn the_requester_gets_the_conclusion_of_a_task_once() {
     let task = |mark: &str, more: &str| {
         format!("- [{mark}] @ada \"Count\"\n  id: count\n  requesting_agent_session_id: planner.act-7\n{more}")
     };
-    let mut duties = TaskAssignments::default();
-    duties.watch(&files(&[(PLAN, &task(" ", ""))]));
-    assert_eq!(due(&mut duties, &[(PLAN, &task(" ", ""))]), ["ada count"]);
-    duties.was_marked(1, Ok("count".into()), 0);
-    duties.watch(&files(&[(PLAN, &task("x", "  status: working\n"))]));
-    assert_eq!(duties.take_notices(), [], "the agent marked it and goes on");
-    duties.conclude(1, &Outcome { status: "completed".into(), text: "Twelve.".into() });
-    duties.watch(&files(&[(PLAN, &task(" ", "  status: working\n"))]));
-    duties.was_closed(1, None);
-    duties.watch(&files(&[(PLAN, &task("x", "  status: completed\n"))]));
-    let told: Vec<String> = duties.take_notices().into_iter().map(|told| told.text).collect();
+    let mut assignments = TaskAssignments::default();
+    assignments.watch(&files(&[(PLAN, &task(" ", ""))]));
+    assert_eq!(due(&mut assignments, &[(PLAN, &task(" ", ""))]), ["ada count"]);
+    assignments.apply_marked(1, Ok("count".into()), 0);
+    assignments.watch(&files(&[(PLAN, &task("x", "  status: working\n"))]));
+    assert_eq!(assignments.take_notices(), [], "the agent marked it and goes on");
+    assignments.conclude(1, &Outcome { status: "completed".into(), text: "Twelve.".into() });
+    assignments.watch(&files(&[(PLAN, &task(" ", "  status: working\n"))]));
+    assignments.apply_closed(1, None);
+    assignments.watch(&files(&[(PLAN, &task("x", "  status: completed\n"))]));
+    let told: Vec<String> = assignments.take_notices().into_iter().map(|told| told.text).collect();
     assert_eq!(told, ["Your task count “Count” was done by ada. Its result:\nTwelve."]);
-    assert!(!duties.is_at_work() && duties.awaited_in().is_empty());
+    assert!(!assignments.is_at_work() && assignments.awaited_in().is_empty());
 }
 
 #[test]
-fn an_agent_is_told_its_task_with_what_came_before() {
+fn a_task_message_includes_the_results_of_its_dependencies() {
     let text = "- [x] \"Find\"\n  id: find\n  conclusion: |\n    It is podman.\n- [ ] @ada \"Count\"\n  id: count\n  depends_on: find\n  description: |\n    All of them.\n";
-    let mut duties = TaskAssignments::default();
-    let taken = duties.take_due(&files(&[(PLAN, text)]), &agent_of, 1);
+    let mut assignments = TaskAssignments::default();
+    let taken = assignments.take_due(&files(&[(PLAN, text)]), &agent_of, 1);
     let words = task_words(&files(&[(PLAN, text)]), &taken[0]).expect("it should exist");
     assert_eq!(
         words,

@@ -1,4 +1,4 @@
-//! The task files as the room knows them, parsed once for all parts of the desk.
+//! A cache of the parsed task files, shared by all parts of the desk.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use crate::workspace::layout::{APPROVALS_FILE, is_task_file};
 use crate::workspace::task_files::{self, Status};
 use crate::workspace::{FileChanged, FileWritten, KnownFiles};
 
-/// The content of the task files, whoever changed them last: an editor, an agent, or a board of the room. Marked as
-/// changed only if a file has changed. Written by this module only; read again when a room is reopened.
+/// The task files as last changed by an editor, an agent or a board. Marked as changed only if a file has changed.
+/// Written by this module only, and read again when a room is reopened.
 #[derive(Resource, Default)]
 pub(super) struct KnownTasks {
     texts: TaskTexts,
-    /// The records of their last changes.
+    /// The log records of the last changes.
     causes: BTreeMap<String, Seq>,
     is_read: bool,
 }
 
 impl KnownTasks {
-    /// All of them, by path.
+    /// The task files by path.
     pub(super) fn texts(&self) -> &TaskTexts {
         &self.texts
     }
 
-    /// The record of the last change of a file.
+    /// The log record of a file's last change.
     pub(super) fn cause(&self, path: &str) -> Seq {
         self.causes.get(path).copied().unwrap_or(Seq(0))
     }
@@ -46,7 +46,8 @@ impl KnownTasks {
     }
 }
 
-/// Follows the files, and actions on boards: they are the causes of the work that results from a file.
+/// Updates the cache from changed files. Changes made on boards are recorded as the cause of work that results from a
+/// file.
 pub(super) fn follow(
     mut tasks: ResMut<KnownTasks>,
     known: Res<KnownFiles>,
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn open_tasks_are_those_of_somebody_in_any_file_but_the_approvals() {
+    fn open_tasks_count_assigned_tasks_outside_of_the_approvals_file() {
         let shop = "## TODO\n- [ ] @ada Buy milk\n- [ ] Nobody's\n- [x] @ada Done\n";
         let mut world =
             room(&[(PATH, shop), (APPROVALS_FILE, "- [ ] @human Run it\n"), ("notes.md", "- [ ] @ada x\n")]);
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_board_of_the_room_wrote_counts_as_what_an_editor_wrote() {
+    fn changes_by_boards_count_like_changes_by_editors() {
         let mut world = room(&[(PATH, "- [ ] @ada Buy milk\n")]);
         assert_eq!(open_after_following(&mut world), 1);
         know(&mut world, &[(PATH, "- [x] @ada Buy milk\n")]);

@@ -1,4 +1,4 @@
-//! Changes of task files requested by agents and the room, as data, and their effect on a file's text. Pure.
+//! Edits of task files by agents and the room, as data, and their effect on a file's text. Pure.
 
 use std::collections::BTreeMap;
 
@@ -10,41 +10,41 @@ use crate::workspace::task_files::model::{Priority, Status, Task, TaskFile, Valu
 use crate::workspace::task_files::parse;
 use crate::workspace::task_files::render::NewTask;
 
-/// The key that says in which session a task was asked for.
+/// The key of the field with the id of the session that requested the task.
 pub const ASKED_IN: &str = "requesting_agent_session_id";
 
-/// What is to become of a task file.
+/// An edit of a task file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "edit", rename_all = "snake_case")]
 pub enum TaskEdit {
-    /// It has one more task.
+    /// Adds a task.
     Create {
         /// The task.
         task: TaskDraft,
-        /// Keys of it that its author does not choose, in their order.
+        /// Fields that the author of the task does not choose, in order.
         keys: Vec<(String, String)>,
     },
-    /// One of its tasks is another.
+    /// Changes a task.
     Update {
-        /// Which, by its id.
+        /// The id of the task.
         id: String,
-        /// How.
+        /// The changes.
         update: TaskUpdate,
     },
 }
 
-/// What an edit came to.
+/// The result of an edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Edited {
-    /// The file's text.
+    /// The new text of the file.
     pub text: String,
-    /// The task's id.
+    /// The id of the task.
     pub id: String,
-    /// Its title.
+    /// The title of the task.
     pub title: String,
 }
 
-/// The text of a file after an edit; `None` is a file that is not there. The error says why nothing is changed.
+/// Applies an edit to the text of a file; `None` if there is no file. The error says why the edit is impossible.
 pub fn apply(text: Option<&str>, edit: &TaskEdit) -> Result<Edited, String> {
     let file = parse(text.unwrap_or_default());
     match edit {
@@ -81,8 +81,8 @@ fn create(file: &TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Resu
     Ok(Edited { text, id, title: task.title })
 }
 
-/// The requested task, if it was written before: one with the same title, requested in the same session. So a task is
-/// created once, however often an interrupted agent requests it.
+/// The existing task with the same title that was requested in the same session. Without this check, an interrupted
+/// agent could create a task twice.
 fn written_already<'a>(file: &'a TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Option<&'a Task> {
     let session = keys.iter().find(|(key, _)| key == ASKED_IN).map(|(_, session)| session.as_str())?;
     file.tasks.iter().find(|task| {
@@ -122,7 +122,7 @@ fn priority(letter: Option<&str>) -> Result<Option<Priority>, String> {
     found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; use A to D"))
 }
 
-/// The text in the form of a block: uniform line ends, no trailing spaces, no empty lines at its edges.
+/// Normalizes text for a block: uniform line endings, no trailing spaces, no blank lines at the start or end.
 fn block(text: &str) -> String {
     let lines = text.lines().map(|line| line.trim_end().replace('\t', "  "));
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_written_into_a_file_that_is_there_or_not() {
+    fn a_task_can_be_added_to_an_existing_or_new_file() {
         let task = TaskDraft {
             title: "Look for Redis".into(),
             assignees: vec!["executor-001".into()],
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_changes_its_task_and_nothing_else() {
+    fn an_update_changes_only_its_task() {
         let fields = BTreeMap::from([("status".to_owned(), "working".to_owned())]);
         let done = update("rest", TaskUpdate { status: Some("completed".into()), fields, ..TaskUpdate::default() });
         let done = done.expect("it can be changed").text;

@@ -1,4 +1,5 @@
-//! Turns tasks in files into work: who is assigned, what is ordered from the kernel, and what is written to the file.
+//! Turns tasks in files into work: assigns agents, orders the work from the kernel, and writes the results to the
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,18 +31,18 @@ use crate::workspace::ProblemReport;
 use crate::workspace::task_files::{Status, Task, lint};
 use crate::workspace::vfs::FileRights;
 
-/// The name in the log under which tasks are brought to agents.
+/// The name in the log under which tasks are given to agents.
 const DESK_NAME: &str = "tasks";
-/// What the names of its orders of work begin with.
+/// The prefix of the ids of its work orders.
 const ORDERS: &str = "task/";
-/// The delay in seconds before refused work is requested again.
-const AGAIN_SECS: u64 = 10;
+/// The delay in seconds before refused work is ordered again.
+const RETRY_SECS: u64 = 10;
 
-/// What is touched by it.
+/// The parts of the room that task assignment reads and writes.
 #[derive(SystemParam)]
 pub(super) struct TaskContext<'w, 's> {
     tasks: Res<'w, KnownTasks>,
-    duties: ResMut<'w, TaskAssignments>,
+    assignments: ResMut<'w, TaskAssignments>,
     writes: ResMut<'w, TaskWrites>,
     settings: Res<'w, TaskSettings>,
     kernel: Res<'w, Kernel>,
@@ -54,47 +55,47 @@ pub(super) struct TaskContext<'w, 's> {
     date: Res<'w, RoomDate>,
     log: ResMut<'w, EventLog>,
     orders: MessageWriter<'w, WorkOrder>,
-    news: MessageWriter<'w, WorkNotice>,
+    notices: MessageWriter<'w, WorkNotice>,
     reports: MessageWriter<'w, ProblemReport>,
 }
 
-/// Checks which tasks are due, begins the work of taken ones, and closes finished ones.
+/// Assigns due tasks, orders the work of marked ones, and closes finished ones.
 pub(super) fn start_and_close_tasks(
-    mut desk: TaskContext,
-    mut told: Local<BTreeMap<String, Vec<Problem>>>,
+    mut context: TaskContext,
+    mut reported: Local<BTreeMap<String, Vec<Problem>>>,
     standstill: Option<Res<Standstill>>,
 ) {
-    let are_others = desk.profiles.is_changed() || desk.roster.is_changed();
-    if desk.tasks.is_changed() || (are_others && !desk.tasks.texts().is_empty()) {
-        desk.report_problems(&mut told);
+    let are_others = context.profiles.is_changed() || context.roster.is_changed();
+    if context.tasks.is_changed() || (are_others && !context.tasks.texts().is_empty()) {
+        context.report_problems(&mut reported);
     }
     if standstill.is_some_and(|standstill| standstill.holds()) {
-        // Changes are looked at when it continues.
-        desk.duties.is_looked_at &= !desk.tasks.is_changed();
+        // Changes are handled when the room continues.
+        context.assignments.is_up_to_date &= !context.tasks.is_changed();
         return;
     }
-    let is_other = desk.tasks.is_changed() || are_others || !desk.duties.is_looked_at;
-    if desk.duties.is_at_work() {
-        desk.end_work();
-        desk.begin_work();
+    let is_other = context.tasks.is_changed() || are_others || !context.assignments.is_up_to_date;
+    if context.assignments.is_at_work() {
+        context.end_work();
+        context.begin_work();
     }
     if !is_other {
         return;
     }
-    desk.duties.is_looked_at = true;
-    desk.take_due();
-    desk.report_orphans();
-    desk.duties.bypass_change_detection().watch(desk.tasks.texts());
-    for told in desk.duties.take_notices() {
-        desk.send_notice(&told);
+    context.assignments.is_up_to_date = true;
+    context.take_due();
+    context.report_orphans();
+    context.assignments.bypass_change_detection().watch(context.tasks.texts());
+    for notice in context.assignments.take_notices() {
+        context.send_notice(&notice);
     }
-    desk.keep_sessions();
+    context.keep_sessions();
 }
 
-/// Hears which sessions messages began.
-pub(super) fn apply_started_sessions(mut hops: ResMut<Hops>, mut news: MessageReader<WorkAnswer>) {
-    for news in news.read() {
-        match news {
+/// Records which sessions were started by messages.
+pub(super) fn apply_started_sessions(mut hops: ResMut<Hops>, mut work_answers: MessageReader<WorkAnswer>) {
+    for answer in work_answers.read() {
+        match answer {
             WorkAnswer::Begun { order, thread, .. } => hops.bypass_change_detection().begun(order, Some(*thread)),
             WorkAnswer::Refused { order, .. } => hops.bypass_change_detection().begun(order, None),
             WorkAnswer::Ended { .. } => {}
@@ -102,35 +103,35 @@ pub(super) fn apply_started_sessions(mut hops: ResMut<Hops>, mut news: MessageRe
     }
 }
 
-/// Receives the results of tasks' work.
+/// Applies the kernel's answers about the work of tasks.
 pub(super) fn apply_work_answers(
-    mut duties: ResMut<TaskAssignments>,
+    mut assignments: ResMut<TaskAssignments>,
     kernel: Res<Kernel>,
     clock: Res<SimClock>,
-    mut news: MessageReader<WorkAnswer>,
+    mut work_answers: MessageReader<WorkAnswer>,
 ) {
-    if news.is_empty() || !duties.is_at_work() {
-        news.clear();
+    if work_answers.is_empty() || !assignments.is_at_work() {
+        work_answers.clear();
         return;
     }
-    for news in news.read() {
-        match news {
+    for answer in work_answers.read() {
+        match answer {
             WorkAnswer::Begun { order, thread, .. } => {
-                if let Some(duty) = of_order(&mut duties, order) {
-                    duty.stage = AssignmentStage::Working { thread: *thread, last: None };
+                if let Some(assignment) = of_order(&mut assignments, order) {
+                    assignment.stage = AssignmentStage::Working { thread: *thread, last: None };
                 }
             }
             WorkAnswer::Refused { order, .. } => {
-                if let Some(duty) = of_order(&mut duties, order) {
-                    duty.stage = AssignmentStage::Ready { not_before: clock.tick() + AGAIN_SECS * TICKS_PER_SEC };
+                if let Some(assignment) = of_order(&mut assignments, order) {
+                    assignment.stage = AssignmentStage::Ready { not_before: clock.tick() + RETRY_SECS * TICKS_PER_SEC };
                 }
             }
             WorkAnswer::Ended { activation, ending, .. } => {
                 let is_its = |thread: ActivationKey| {
                     kernel.thread(thread).is_some_and(|thread| thread.earlier.contains(activation))
                 };
-                for duty in duties.iter_mut() {
-                    if let AssignmentStage::Working { thread, last } = &mut duty.stage
+                for assignment in assignments.iter_mut() {
+                    if let AssignmentStage::Working { thread, last } = &mut assignment.stage
                         && is_its(*thread)
                     {
                         *last = Some((*activation, outcome(ending)));
@@ -141,9 +142,11 @@ pub(super) fn apply_work_answers(
     }
 }
 
-fn of_order<'a>(duties: &'a mut TaskAssignments, order: &str) -> Option<&'a mut TaskAssignment> {
+fn of_order<'a>(assignments: &'a mut TaskAssignments, order: &str) -> Option<&'a mut TaskAssignment> {
     let number: u64 = order.strip_prefix(ORDERS)?.rsplit('/').next()?.parse().ok()?;
-    duties.iter_mut().find(|duty| duty.number == number && duty.stage == AssignmentStage::Ordered)
+    assignments
+        .iter_mut()
+        .find(|assignment| assignment.number == number && assignment.stage == AssignmentStage::Ordered)
 }
 
 fn outcome(ending: &Ending) -> Outcome {
@@ -160,7 +163,7 @@ impl TaskContext<'_, '_> {
         RunTag::of(self.log.run()).to_string()
     }
 
-    /// Every name that means an agent, in small letters, with the id that work is ordered by.
+    /// All names of agents in lower case, with the ids by which work is ordered.
     fn names(&self) -> BTreeMap<String, Id> {
         let mut names: BTreeMap<String, Id> = BTreeMap::new();
         let here: Vec<&Agent> = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok()).collect();
@@ -176,21 +179,21 @@ impl TaskContext<'_, '_> {
         names
     }
 
-    /// Reports the problems of the task files, and withdraws them when they are fixed.
-    fn report_problems(&mut self, told: &mut BTreeMap<String, Vec<Problem>>) {
+    /// Reports the problems of the task files, and withdraws those that were fixed.
+    fn report_problems(&mut self, reported: &mut BTreeMap<String, Vec<Problem>>) {
         let names = self.names();
         let found = lint::problems_by_file(self.tasks.texts(), names.keys().cloned());
-        let known = std::mem::take(told);
+        let known = std::mem::take(reported);
         for source in known.keys().filter(|path| !found.contains_key(*path)).cloned() {
             self.reports.write(ProblemReport { source, problems: Vec::new() });
         }
         for (path, problems) in found.iter().filter(|(path, problems)| known.get(*path) != Some(problems)) {
             self.reports.write(ProblemReport { source: path.clone(), problems: problems.clone() });
         }
-        *told = found;
+        *reported = found;
     }
 
-    /// Takes the tasks that are due; their files are to say so first.
+    /// Assigns the tasks that are due, and marks them in their files.
     fn take_due(&mut self) {
         if !self.settings.begin {
             return;
@@ -198,18 +201,18 @@ impl TaskContext<'_, '_> {
         let names = self.names();
         let agent_of = |name: &str| names.get(&name.to_lowercase()).cloned();
         let at_once = self.settings.at_once as usize;
-        for duty in self.duties.take_due(self.tasks.texts(), &agent_of, at_once) {
+        for assignment in self.assignments.take_due(self.tasks.texts(), &agent_of, at_once) {
             let mut fields = BTreeMap::from([(STATUS_KEY.to_owned(), WORKING.to_owned())]);
             fields.extend(self.date.stamp(&self.clock).map(|now| ("assigned".to_owned(), now)));
             let update = TaskUpdate { fields, ..TaskUpdate::default() };
-            self.write(&duty, WriteFor::Mark(duty.number), update, self.tasks.cause(&duty.path));
+            self.write(&assignment, WriteFor::Mark(assignment.number), update, self.tasks.cause(&assignment.path));
         }
     }
 
-    /// Tells which tasks say that an agent has them while none does.
+    /// Reports tasks that are marked as taken but that no agent here works on.
     fn report_orphans(&mut self) {
         let names = self.names();
-        let orphans = self.duties.orphans(self.tasks.texts(), &|name| names.get(&name.to_lowercase()).cloned());
+        let orphans = self.assignments.orphans(self.tasks.texts(), &|name| names.get(&name.to_lowercase()).cloned());
         let problem = |(path, line, task): (&str, usize, &Task)| {
             let what = format!("task {} is marked as in progress, but no agent in this room works on it", task.id);
             let remedy = "if no agent elsewhere does, remove its line `status: working` to start it again";
@@ -219,10 +222,10 @@ impl TaskContext<'_, '_> {
         self.reports.write(ProblemReport { source: DESK_NAME.to_owned(), problems });
     }
 
-    fn write(&mut self, duty: &TaskAssignment, made_for: WriteFor, update: TaskUpdate, cause: Seq) {
+    fn write(&mut self, assignment: &TaskAssignment, made_for: WriteFor, update: TaskUpdate, cause: Seq) {
         let write = TaskWrite {
-            path: duty.path.clone(),
-            edit: TaskEdit::Update { id: duty.id.clone(), update },
+            path: assignment.path.clone(),
+            edit: TaskEdit::Update { id: assignment.id.clone(), update },
             made_for,
             author: Author(ROOM.into()),
             activation: None,
@@ -233,63 +236,65 @@ impl TaskContext<'_, '_> {
         self.writes.push(&run, write);
     }
 
-    /// Orders the work of tasks that were taken according to their files.
+    /// Orders the work of tasks that are marked as taken.
     fn begin_work(&mut self) {
         let now = self.clock.tick();
-        let is_due =
-            |duty: &&TaskAssignment| matches!(duty.stage, AssignmentStage::Ready { not_before } if now >= not_before);
-        let due: Vec<TaskAssignment> = self.duties.iter().filter(is_due).cloned().collect();
+        let is_due = |assignment: &&TaskAssignment| matches!(assignment.stage, AssignmentStage::Ready { not_before } if now >= not_before);
+        let due: Vec<TaskAssignment> = self.assignments.iter().filter(is_due).cloned().collect();
         let run = self.run();
-        for duty in due {
-            let task = task_of(self.tasks.texts(), &duty.path, &duty.id).filter(|task| task.status == Status::Open);
-            let words = task.and_then(|_| task_words(self.tasks.texts(), &duty));
+        for assignment in due {
+            let task = task_of(self.tasks.texts(), &assignment.path, &assignment.id)
+                .filter(|task| task.status == Status::Open);
+            let words = task.and_then(|_| task_words(self.tasks.texts(), &assignment));
             let Some(words) = words else {
-                // Somebody did it, or took it away.
-                self.duties.give_up(duty.number);
+                // Somebody did or removed the task.
+                self.assignments.remove(assignment.number);
                 continue;
             };
-            let from = duty.asked_in.as_deref().and_then(|session| self.agent_of_session(session));
+            let from = assignment.asked_in.as_deref().and_then(|session| self.agent_of_session(session));
             let wanted = WorkWanted {
-                order: format!("{ORDERS}{run}/{}", duty.number).into(),
-                agent: duty.agent.clone(),
+                order: format!("{ORDERS}{run}/{}", assignment.number).into(),
+                agent: assignment.agent.clone(),
                 task: words,
                 by: DESK_NAME.into(),
-                terms: WorkTerms { is_kept: true, from, at: self.board_of(&duty.path), ..WorkTerms::default() },
-                cause: self.tasks.cause(&duty.path),
+                terms: WorkTerms { is_kept: true, from, at: self.board_of(&assignment.path), ..WorkTerms::default() },
+                cause: self.tasks.cause(&assignment.path),
             };
             self.orders.write(WorkOrder::Begin(Box::new(wanted)));
-            if let Some(duty) = self.duties.iter_mut().find(|one| one.number == duty.number) {
-                duty.stage = AssignmentStage::Ordered;
+            if let Some(assignment) = self.assignments.iter_mut().find(|one| one.number == assignment.number) {
+                assignment.stage = AssignmentStage::Ordered;
             }
         }
     }
 
-    /// Closes the tasks whose work has ended, including everything that it started.
+    /// Closes the tasks whose work has ended, including all work started by it.
     fn end_work(&mut self) {
         let mut over = Vec::new();
-        for duty in self.duties.iter() {
-            let AssignmentStage::Working { thread, last } = &duty.stage else { continue };
+        for assignment in self.assignments.iter() {
+            let AssignmentStage::Working { thread, last } = &assignment.stage else { continue };
             let lost = || Outcome { status: "stopped".to_owned(), text: "its work is no longer known".to_owned() };
             let outcome = match self.kernel.thread(*thread) {
                 None => Some(last.clone().map_or_else(lost, |(_, outcome)| outcome)),
-                // What ended in this tick is reported later in it.
+                // Work that ended in this tick is reported later in the tick.
                 Some(known) => last
                     .clone()
                     .filter(|(ended, _)| known.earlier.last() == Some(ended) && self.kernel.is_over(*thread))
                     .map(|(_, outcome)| outcome),
             };
-            over.extend(outcome.map(|outcome| (duty.clone(), *thread, outcome)));
+            over.extend(outcome.map(|outcome| (assignment.clone(), *thread, outcome)));
         }
-        for (duty, thread, outcome) in over {
+        for (assignment, thread, outcome) in over {
             self.orders.write(WorkOrder::LetGo { thread });
-            self.duties.conclude(duty.number, &outcome);
-            let update =
-                self.closing(&outcome, task_of(self.tasks.texts(), &duty.path, &duty.id).map(|task| task.status));
-            self.write(&duty, WriteFor::Close(duty.number), update, self.tasks.cause(&duty.path));
+            self.assignments.conclude(assignment.number, &outcome);
+            let update = self.closing(
+                &outcome,
+                task_of(self.tasks.texts(), &assignment.path, &assignment.id).map(|task| task.status),
+            );
+            self.write(&assignment, WriteFor::Close(assignment.number), update, self.tasks.cause(&assignment.path));
         }
     }
 
-    /// The closing entry in the file of a task.
+    /// The update that closes a task in its file.
     fn closing(&self, outcome: &Outcome, now: Option<Status>) -> TaskUpdate {
         let is_done = outcome.status == "completed";
         let is_skipped = now == Some(Status::Skipped);
@@ -304,7 +309,7 @@ impl TaskContext<'_, '_> {
         TaskUpdate { status, fields, ..TaskUpdate::default() }
     }
 
-    /// The first element of the room that shows this task file, by id.
+    /// The id of the first element in the room that shows this task file.
     fn board_of(&self, path: &str) -> Option<Id> {
         let mut shown = self.elements.iter().filter_map(|(_, entity)| self.things.get(entity).ok());
         let is_its = |element: &&Element| {
@@ -313,7 +318,7 @@ impl TaskContext<'_, '_> {
         shown.find(is_its).map(|element| element.id.clone())
     }
 
-    /// The agent in the room whose session has this name.
+    /// The agent in the room to which a session belongs.
     fn agent_of_session(&self, session: &str) -> Option<Id> {
         if let Some(thread) = self.kernel.session_named(session).and_then(|key| self.kernel.thread(key)) {
             return Some(thread.agent.clone());
@@ -323,18 +328,19 @@ impl TaskContext<'_, '_> {
         here.into_iter().find(|one| slug(&one.id) == agent).map(|one| one.id.clone())
     }
 
-    /// Reports the result of a task to the agent that asked for it: in that session, or, if it has ended, in a new one.
-    fn send_notice(&mut self, told: &TaskNotice) {
+    /// Delivers a notice to the session that requested the task, or in a new session of its agent if the session has
+    /// ended.
+    fn send_notice(&mut self, notice: &TaskNotice) {
         let cause = Seq(0);
-        if let Some(thread) = self.kernel.session_named(&told.session) {
-            let (text, from) = (told.text.clone(), told.from.clone());
-            self.news.write(WorkNotice { thread, text, from, from_work: None, cause });
-        } else if let Some(agent) = self.agent_of_session(&told.session) {
+        if let Some(thread) = self.kernel.session_named(&notice.session) {
+            let (text, from) = (notice.text.clone(), notice.from.clone());
+            self.notices.write(WorkNotice { thread, text, from, from_work: None, cause });
+        } else if let Some(agent) = self.agent_of_session(&notice.session) {
             let wanted = WorkWanted {
-                order: format!("told/{}", told.session).into(),
+                order: format!("told/{}", notice.session).into(),
                 agent,
-                task: told.text.clone(),
-                by: told.from.clone(),
+                task: notice.text.clone(),
+                by: notice.from.clone(),
                 terms: WorkTerms::default(),
                 cause,
             };
@@ -342,26 +348,27 @@ impl TaskContext<'_, '_> {
         } else {
             let what = format!(
                 "nobody reads session {} any more, so this was not delivered: {}",
-                told.session,
-                truncate(&told.text, 200)
+                notice.session,
+                truncate(&notice.text, 200)
             );
             self.log.write(EventDraft::of(&Warning::new(what)));
         }
     }
 
-    /// Keeps the sessions in which an agent waits for a task, and releases those in which none does any more.
+    /// Keeps the sessions in which an agent waits for a task, and releases all others.
     fn keep_sessions(&mut self) {
-        let threads = self.duties.awaited_in().into_iter().filter_map(|session| self.kernel.session_named(session));
+        let threads =
+            self.assignments.awaited_in().into_iter().filter_map(|session| self.kernel.session_named(session));
         let wanted: BTreeSet<ActivationKey> = threads.collect();
-        if wanted == self.duties.kept {
+        if wanted == self.assignments.kept {
             return;
         }
-        for thread in wanted.difference(&self.duties.kept) {
+        for thread in wanted.difference(&self.assignments.kept) {
             self.orders.write(WorkOrder::Keep { thread: *thread });
         }
-        for thread in self.duties.kept.difference(&wanted) {
+        for thread in self.assignments.kept.difference(&wanted) {
             self.orders.write(WorkOrder::LetGo { thread: *thread });
         }
-        self.duties.kept = wanted;
+        self.assignments.kept = wanted;
     }
 }

@@ -1,5 +1,5 @@
-//! Writes changes of task files: one change of a file after another, each based on its current text. If somebody else
-//! changed the file in the meantime, it is read and changed again.
+//! Writes edits of task files one after another, each based on the current text of the file. If the file changes in
+//! the meantime, it is read and edited again.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,32 +14,32 @@ use crate::tools::{OrderKey, PendingToolOrders, ToolNews, ToolOutcome, ToolOutpu
 use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
 use crate::workspace::{KnownFiles, SaveReport, Unsaved};
 
-/// What the names of its orders to files begin with.
+/// The prefix of the keys of its file orders.
 const ORDERS: &str = "desk/";
-/// How often a file that others keep changing is tried.
+/// The maximum number of attempts to edit a file that keeps changing.
 const TRIES: u32 = 8;
-/// How many changes may wait at the same time.
+/// The maximum number of pending edits.
 const WAITING_AT_MOST: usize = 10_000;
 
-/// Whom a change is made for.
+/// The reason for an edit, which determines who gets the result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum WriteFor {
-    /// A call of a tool.
+    /// A tool call.
     Call(OrderKey),
-    /// A task that an agent takes, by its number.
+    /// Marking the task of this assignment as taken.
     Mark(u64),
-    /// A task that is over, by its number.
+    /// Closing the task of this assignment.
     Close(u64),
 }
 
-/// How far a change is.
+/// The progress of an edit.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Stage {
     Waiting,
     Reading,
-    /// What was done on a board is on its way to the disk: until it is there, the disk says less than the room knows.
+    /// Waiting for a change made on a board to be saved. Until then, the file is older than the room's text.
     AwaitingDisk,
     Saving {
         id: String,
@@ -47,7 +47,7 @@ enum Stage {
     },
 }
 
-/// A change that is to be made.
+/// An edit of a task file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct TaskWrite {
     pub(super) path: String,
@@ -60,49 +60,50 @@ pub(super) struct TaskWrite {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Queued {
-    /// Names its orders.
+struct PendingWrite {
+    /// The prefix of the keys of its orders.
     key: String,
     write: TaskWrite,
     stage: Stage,
     tries: u32,
-    /// How often it waited for the disk.
+    /// How often the edit has waited for the disk.
     #[serde(default)]
     waits: u32,
 }
 
-/// The changes that are on their way, in their order. Part of the saved world.
+/// The pending edits in their order. Part of the saved world.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct TaskWrites {
-    queue: VecDeque<Queued>,
+    queue: VecDeque<PendingWrite>,
     newest: u64,
 }
 
 impl TaskWrites {
-    /// Whether nothing is on its way.
+    /// Whether no edits are pending.
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// Whether a call's change is on its way.
+    /// Whether the edit of this call is pending.
     pub(super) fn has_call(&self, key: OrderKey) -> bool {
-        self.queue.iter().any(|queued| queued.write.made_for == WriteFor::Call(key))
+        self.queue.iter().any(|pending| pending.write.made_for == WriteFor::Call(key))
     }
 
-    /// Takes up a change; whether there was room for it. `run` makes its orders' names unlike those of other runs.
+    /// Queues an edit. Returns false if the queue is full. `run` makes the keys of its orders different from those of
+    /// other runs.
     pub(super) fn push(&mut self, run: &str, write: TaskWrite) -> bool {
         if self.queue.len() >= WAITING_AT_MOST {
             return false;
         }
         self.newest += 1;
         let key = format!("{ORDERS}{run}/{}", self.newest);
-        self.queue.push_back(Queued { key, write, stage: Stage::Waiting, tries: 0, waits: 0 });
+        self.queue.push_back(PendingWrite { key, write, stage: Stage::Waiting, tries: 0, waits: 0 });
         true
     }
 }
 
-impl Queued {
+impl PendingWrite {
     fn order(&self, what: &str, operation: FileOperation) -> FileOrder {
         FileOrder {
             key: self.order_key(what).into(),
@@ -119,7 +120,7 @@ impl Queued {
         format!("{}/{}/{what}", self.key, self.tries + self.waits)
     }
 
-    /// Whether an answer is to the order that it waits for.
+    /// Whether this is the key of the order that the edit waits for.
     fn waits_for(&self, key: &str) -> bool {
         let what = match self.stage {
             Stage::Waiting | Stage::AwaitingDisk => return false,
@@ -129,7 +130,8 @@ impl Queued {
         key == self.order_key(what)
     }
 
-    /// The effect of an answer: a follow-up operation, nothing for now, or its end.
+    /// Applies the outcome of an order. Returns the next order, if there is one, or the result of the edit as the
+    /// error.
     fn answered(
         &mut self,
         outcome: &FileOutcome,
@@ -188,10 +190,10 @@ impl Queued {
     }
 }
 
-/// Brings on the changes that are on their way.
+/// Applies outcomes to the pending edits, and starts edits that are due.
 pub(super) fn advance_writes(
     mut writes: ResMut<TaskWrites>,
-    mut duties: ResMut<TaskAssignments>,
+    mut assignments: ResMut<TaskAssignments>,
     (known, unsaved, under_way): (Res<KnownFiles>, Res<Unsaved>, Res<PendingToolOrders>),
     (mut outcomes, mut saves): (MessageReader<FileOutcome>, MessageReader<SaveReport>),
     mut files: MessageWriter<FileOrder>,
@@ -207,15 +209,15 @@ pub(super) fn advance_writes(
     for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {
         match apply_outcome(queue, outcome, &known, &unsaved) {
             AnswerEffect::Nothing => {}
-            AnswerEffect::GoesOn(order) => drop(files.write(*order)),
+            AnswerEffect::Next(order) => drop(files.write(*order)),
             AnswerEffect::Over(ended) => over.push(*ended),
         }
     }
     for (path, problem) in saves.read().filter_map(|report| Some((&report.path, report.problem.as_ref()?))) {
-        over.extend(not_on_disk(queue, path, problem));
+        over.extend(fail_unsaved(queue, path, problem));
     }
-    // Work that was stopped wants no more what it has not begun to write.
-    queue.retain(|queued| match (&queued.stage, &queued.write.made_for) {
+    // If work was stopped, its edits that have not begun are dropped.
+    queue.retain(|pending| match (&pending.stage, &pending.write.made_for) {
         (Stage::Waiting | Stage::AwaitingDisk, WriteFor::Call(key)) => under_way.get(*key).is_some(),
         _ => true,
     });
@@ -223,79 +225,80 @@ pub(super) fn advance_writes(
     for (write, result, seen) in over {
         match write.made_for {
             WriteFor::Call(key) => drop(answers.write(answer(key, &write, result))),
-            WriteFor::Mark(number) => duties.was_marked(number, result.map(|edited| edited.id), seen),
-            WriteFor::Close(number) => duties.was_closed(number, result.err()),
+            WriteFor::Mark(number) => assignments.apply_marked(number, result.map(|edited| edited.id), seen),
+            WriteFor::Close(number) => assignments.apply_closed(number, result.err()),
         }
     }
 }
 
-/// A change that is over, how it ended, and the hash of what the disk said then.
+/// A finished edit, its result, and the hash of the file's text at that time.
 type Ended = (TaskWrite, Result<Edited, String>, u64);
 
-/// The effect of an answer.
+/// The effect of an outcome on the pending edits.
 enum AnswerEffect {
     Nothing,
-    GoesOn(Box<FileOrder>),
+    Next(Box<FileOrder>),
     Over(Box<Ended>),
 }
 
 fn apply_outcome(
-    queue: &mut VecDeque<Queued>,
+    queue: &mut VecDeque<PendingWrite>,
     outcome: &FileOutcome,
     known: &KnownFiles,
     unsaved: &Unsaved,
 ) -> AnswerEffect {
-    let Some(at) = queue.iter().position(|queued| queued.waits_for(&outcome.key)) else { return AnswerEffect::Nothing };
+    let Some(at) = queue.iter().position(|pending| pending.waits_for(&outcome.key)) else {
+        return AnswerEffect::Nothing;
+    };
     let path = &queue[at].write.path;
     let (text, is_unsaved) = (known.text(path), unsaved.holds_file(path));
     let result = match queue[at].answered(outcome, text, is_unsaved) {
-        Ok(order) => return order.map_or(AnswerEffect::Nothing, |order| AnswerEffect::GoesOn(Box::new(order))),
+        Ok(order) => return order.map_or(AnswerEffect::Nothing, |order| AnswerEffect::Next(Box::new(order))),
         Err(result) => result,
     };
-    // Where the room knows another text than the disk had, the task is looked at again.
+    // If the text on disk differs from the one known to the room, the task is checked again.
     let seen = match &outcome.result {
         Ok(FileAnswer::Text { content, .. }) => Some(content.as_str()),
         _ => text,
     };
     let seen = seen.map_or(0, |text| content_hash(text.as_bytes()));
-    let ended = queue.remove(at).map(|queued| AnswerEffect::Over(Box::new((queued.write, result, seen))));
+    let ended = queue.remove(at).map(|pending| AnswerEffect::Over(Box::new((pending.write, result, seen))));
     ended.unwrap_or(AnswerEffect::Nothing)
 }
 
-/// The changes that are due: those of each file one after another; those that wait for the disk once their prerequisite
-/// is there.
-fn due(queue: &mut VecDeque<Queued>, unsaved: &Unsaved) -> Vec<FileOrder> {
+/// The orders of the edits that are due: the first edit of each file, and edits whose file has been saved meanwhile.
+fn due(queue: &mut VecDeque<PendingWrite>, unsaved: &Unsaved) -> Vec<FileOrder> {
     let (mut busy, mut orders) = (BTreeSet::new(), Vec::new());
-    for queued in queue.iter_mut() {
-        let is_first = busy.insert(queued.write.path.clone());
-        let is_due = match queued.stage {
+    for pending in queue.iter_mut() {
+        let is_first = busy.insert(pending.write.path.clone());
+        let is_due = match pending.stage {
             Stage::Waiting => is_first,
-            Stage::AwaitingDisk => !unsaved.holds_file(&queued.write.path),
+            Stage::AwaitingDisk => !unsaved.holds_file(&pending.write.path),
             Stage::Reading | Stage::Saving { .. } => false,
         };
         if is_due {
-            orders.push(queued.read());
+            orders.push(pending.read());
         }
     }
     orders
 }
 
-/// Ends the calls that wait for one of the room's own changes to be on disk, if it cannot be saved: the agent is told
-/// why. The room's own change keeps waiting.
-fn not_on_disk(queue: &mut VecDeque<Queued>, path: &str, problem: &Problem) -> Vec<Ended> {
-    let is_its = |queued: &Queued| {
-        queued.stage == Stage::AwaitingDisk
-            && queued.write.path == path
-            && matches!(queued.write.made_for, WriteFor::Call(_))
+/// Fails the calls that wait for a change to be saved if that is impossible. Edits by the room keep waiting.
+fn fail_unsaved(queue: &mut VecDeque<PendingWrite>, path: &str, problem: &Problem) -> Vec<Ended> {
+    let is_its = |pending: &PendingWrite| {
+        pending.stage == Stage::AwaitingDisk
+            && pending.write.path == path
+            && matches!(pending.write.made_for, WriteFor::Call(_))
     };
     let why = format!("the changes on the board are not saved yet: {}", problem.what);
-    let ended = queue.iter().filter(|queued| is_its(queued)).map(|queued| (queued.write.clone(), Err(why.clone()), 0));
+    let ended =
+        queue.iter().filter(|pending| is_its(pending)).map(|pending| (pending.write.clone(), Err(why.clone()), 0));
     let ended = ended.collect();
-    queue.retain(|queued| !is_its(queued));
+    queue.retain(|pending| !is_its(pending));
     ended
 }
 
-/// The message for an agent about its change.
+/// The outcome of a call's edit.
 fn answer(key: OrderKey, write: &TaskWrite, result: Result<Edited, String>) -> ToolOutcome {
     let news = match result {
         Ok(edited) => {
@@ -317,7 +320,7 @@ mod tests {
     const ON_DISK: &str = "- [ ] Buy milk\n";
     const KNOWN: &str = "- [ ] Buy oat milk\n";
 
-    fn reading() -> Queued {
+    fn reading() -> PendingWrite {
         let update = TaskUpdate { status: Some("completed".to_owned()), ..TaskUpdate::default() };
         let write = TaskWrite {
             path: "tasks/shop.task.md".to_owned(),
@@ -328,14 +331,14 @@ mod tests {
             rights: FileRights::default(),
             cause: Seq(0),
         };
-        Queued { key: "desk/r/1".to_owned(), write, stage: Stage::Reading, tries: 0, waits: 0 }
+        PendingWrite { key: "desk/r/1".to_owned(), write, stage: Stage::Reading, tries: 0, waits: 0 }
     }
 
-    fn text(queued: &Queued, content: &str) -> FileOutcome {
-        let (path, content) = (queued.write.path.clone(), content.to_owned());
+    fn text(pending: &PendingWrite, content: &str) -> FileOutcome {
+        let (path, content) = (pending.write.path.clone(), content.to_owned());
         FileOutcome {
-            key: queued.order_key("read").into(),
-            author: queued.write.author.clone(),
+            key: pending.order_key("read").into(),
+            author: pending.write.author.clone(),
             activation: None,
             result: Ok(FileAnswer::Text { path, content, version: 1 }),
             cause: Seq(0),
@@ -345,37 +348,37 @@ mod tests {
     }
 
     #[test]
-    fn what_a_board_changed_is_waited_for_until_it_is_on_disk_however_long_that_takes() {
-        let mut queued = reading();
-        let answer = text(&queued, ON_DISK);
-        assert_eq!(queued.answered(&answer, Some(KNOWN), true), Ok(None));
-        assert_eq!(queued.stage, Stage::AwaitingDisk);
-        assert!(!queued.waits_for(&answer.key), "nothing more is asked of the disk meanwhile");
-        let order = queued.read();
+    fn an_edit_waits_until_a_boards_change_is_on_disk() {
+        let mut pending = reading();
+        let answer = text(&pending, ON_DISK);
+        assert_eq!(pending.answered(&answer, Some(KNOWN), true), Ok(None));
+        assert_eq!(pending.stage, Stage::AwaitingDisk);
+        assert!(!pending.waits_for(&answer.key), "nothing more is asked of the disk meanwhile");
+        let order = pending.read();
         assert_ne!(order.key, answer.key, "the next answer is not mistaken for the old one");
     }
 
     #[test]
-    fn what_an_editor_wrote_and_the_room_has_not_taken_in_is_changed_as_it_stands() {
-        let mut queued = reading();
+    fn an_edit_applies_to_text_on_disk_that_the_room_has_not_read_yet() {
+        let mut pending = reading();
         let theirs = "- [ ] Buy milk\n  id: milk\n";
-        let answer = text(&queued, theirs);
-        let order = queued.answered(&answer, Some(KNOWN), false).expect("it should continue").expect("it saves");
+        let answer = text(&pending, theirs);
+        let order = pending.answered(&answer, Some(KNOWN), false).expect("it should continue").expect("it saves");
         let FileOperation::Save { base, content, .. } = order.operation else { panic!("{order:?}") };
         assert_eq!(base, Some(content_hash(theirs.as_bytes())));
         assert!(content.starts_with("- [x] Buy milk"), "{content}");
     }
 
     #[test]
-    fn a_call_is_reported_when_the_boards_change_cannot_be_saved_and_the_rooms_own_change_keeps_waiting() {
+    fn a_call_fails_if_a_boards_change_cannot_be_saved_and_the_rooms_own_edit_keeps_waiting() {
         let (mut of_call, mut of_room) = (reading(), reading());
         of_room.write.made_for = WriteFor::Mark(1);
         of_call.await_disk();
         of_room.await_disk();
         let mut queue = VecDeque::from([of_call, of_room]);
         let problem = Problem::error("tasks/shop.task.md", "the disk is full", "make room");
-        assert!(not_on_disk(&mut queue, "tasks/other.task.md", &problem).is_empty());
-        let ended = not_on_disk(&mut queue, "tasks/shop.task.md", &problem);
+        assert!(fail_unsaved(&mut queue, "tasks/other.task.md", &problem).is_empty());
+        let ended = fail_unsaved(&mut queue, "tasks/shop.task.md", &problem);
         let [(_, Err(why), _)] = ended.as_slice() else { panic!("{ended:?}") };
         assert!(why.contains("the disk is full"), "{why}");
         assert_eq!(queue.len(), 1);

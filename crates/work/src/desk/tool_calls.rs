@@ -1,4 +1,4 @@
-//! Answers calls of the tools for tasks, messages and sessions: reads at once, changes after they are written.
+//! Answers calls of the tools for tasks, messages and sessions: queries at once, edits once they are written.
 
 use std::collections::BTreeSet;
 
@@ -21,10 +21,10 @@ use crate::workspace::task_files::query::evaluate::{Source, select};
 use crate::workspace::task_files::query::{parse, show};
 use crate::workspace::vfs::FileRights;
 
-/// A result of a query is no longer, in characters.
+/// The maximum length of a query result in characters.
 const RESULT_CHARS_AT_MOST: usize = 16_000;
 
-/// Answers the orders of agents.
+/// Answers the pending orders of agents.
 pub(super) fn answer(
     mut sessions: SessionsAccess,
     mut writes: ResMut<TaskWrites>,
@@ -48,7 +48,7 @@ pub(super) fn answer(
             Ok(DeskOrder::SlackRead { channel, from, count }) => {
                 slack::read(&known, &order.rights, channel.as_deref(), from.as_deref(), count)
             }
-            // Answered once it is written.
+            // These are answered once they are written.
             Ok(DeskOrder::SlackSend { .. } | DeskOrder::EditSession { .. }) => Ok(String::new()),
             Ok(DeskOrder::CreateTask { file, task }) => {
                 let mut keys = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn answer(
                 queue(&mut writes, &log, order, (file, TaskEdit::Create { task, keys }))
             }
             Ok(DeskOrder::UpdateTask { file, id, update }) => {
-                let update = dated(update, date.stamp(&clock));
+                let update = with_completion_date(update, date.stamp(&clock));
                 queue(&mut writes, &log, order, (file, TaskEdit::Update { id, update }))
             }
         };
@@ -71,8 +71,8 @@ pub(super) fn answer(
     }
 }
 
-/// Adds the date of completion to a task.
-fn dated(mut update: TaskUpdate, now: Option<String>) -> TaskUpdate {
+/// Adds the completion date to an update that completes a task.
+fn with_completion_date(mut update: TaskUpdate, now: Option<String>) -> TaskUpdate {
     let status = update.status.as_deref();
     if status == Some("completed") {
         update.fields.extend(now.map(|now| ("completed".to_owned(), now)));
@@ -80,7 +80,7 @@ fn dated(mut update: TaskUpdate, now: Option<String>) -> TaskUpdate {
     update
 }
 
-/// Takes a change up; no text, as it is answered once it is written.
+/// Queues an edit. Returns an empty text, because the call is answered once the edit is written.
 fn queue(
     writes: &mut TaskWrites,
     log: &EventLog,
@@ -106,7 +106,7 @@ fn queue(
     }
 }
 
-/// What a query finds in the files that may be read, as a table.
+/// The result of a query over the readable task files, as a table.
 fn find_tasks(query: &str, known: &KnownFiles, rights: &FileRights) -> Result<String, String> {
     let TaskQuery::Select(query) = parse(query).map_err(|error| error.to_string())? else {
         return Err("only SELECT finds tasks; change them with create_task and update_task".to_owned());

@@ -1,10 +1,10 @@
-//! What an act touches: an order to files, the start of an agent or a signal to a parent, broken down into what the
-//! gate checks. A change of an agent's file is checked by what the file would say afterwards.
+//! Acts and their touches: a file operation, the start of an agent or a signal to a parent, broken down into parts
+//! that the gate checks. A change of an agent's file is checked by what the file would say afterwards.
 
 use serde::{Deserialize, Serialize};
 
 use super::authority::{Authority, ToolNames};
-use super::commands::{self, ALLOWLIST_FILE, CommandRules, Judged};
+use super::commands::{self, ALLOWLIST_FILE, CommandRules, CommandVerdict};
 use super::paths;
 use super::touch::{DeclaredTouch, TouchEffect, TouchKind};
 use crate::agent::agent_file::longer_ids_of_path;
@@ -15,158 +15,158 @@ use crate::gateway::mcp::McpHints;
 use crate::workspace::KnownFiles;
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
-/// Something that is about to be done.
+/// An act that is to be checked.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Act {
-    /// The tool that does it.
+    /// The name of the tool that performs the act.
     pub tool: String,
-    /// All that it touches.
+    /// Everything that the act touches.
     pub touches: Vec<Touch>,
 }
 
-/// One thing that an act touches, as the gate judges it. Paths have one form, in which the files' own door takes them.
+/// A part of an act, as checked by the gate. Paths are normalized in the same way as by the file service.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Touch {
-    /// A file is read.
+    /// Reads a file.
     Read {
-        /// Which.
+        /// The file.
         path: WorkspacePath,
     },
-    /// Files are named or searched, as far as they may be read.
+    /// Lists or searches files that the agent may read.
     Look,
-    /// A file gets another text.
+    /// Writes a file.
     Write {
-        /// Which.
+        /// The file.
         path: WorkspacePath,
     },
-    /// A file is taken away.
+    /// Deletes a file.
     Delete {
-        /// Which.
+        /// The file.
         path: WorkspacePath,
     },
-    /// A file gets another path.
+    /// Renames a file.
     Rename {
-        /// From where.
+        /// The old path.
         from: WorkspacePath,
-        /// To where.
+        /// The new path.
         to: WorkspacePath,
     },
-    /// What an agent is changes.
+    /// Changes an agent's profile.
     Profile(Box<ProfileChange>),
-    /// What an agent is changes, and what it would be is not known: why, and what to do instead.
+    /// Changes an agent's profile to unknown content.
     UnknownProfile {
-        /// Its file.
+        /// The agent's file.
         path: WorkspacePath,
         /// What to do instead.
         remedy: String,
     },
-    /// Another agent is started.
+    /// Starts an agent from a new file.
     Spawn {
-        /// Its file.
+        /// The agent's file.
         path: WorkspacePath,
-        /// Whether a file with another text is there already.
+        /// Whether a file with different content already exists.
         is_taken: bool,
     },
-    /// An agent that is there is started.
+    /// Starts an existing agent.
     Start {
-        /// Its file.
+        /// The agent's file.
         path: WorkspacePath,
-        /// Its id.
+        /// The agent's id.
         id: Id,
-        /// What it may do by itself.
+        /// The agent's own authority.
         authority: Box<Authority>,
     },
-    /// A message to the agent that started this one.
+    /// Sends a message to the agent that started this one.
     Signal,
-    /// A tool of an MCP server is called.
+    /// Calls a tool of an MCP server.
     Call {
-        /// The server, as people know it.
+        /// The display name of the server.
         server: String,
-        /// The tool, as the server calls it.
+        /// The name of the tool on the server.
         tool: String,
-        /// The server's key.
+        /// The key of the server.
         key: Id,
-        /// What the server says of it.
+        /// The server's hints about the tool.
         hints: McpHints,
     },
-    /// A command is run.
+    /// Runs a command.
     Command {
-        /// Its words, on one line.
+        /// The command line.
         line: String,
-        /// What the person's rules for commands say of it.
-        judged: Judged,
-        /// Whether anything on this computer keeps it in.
+        /// The verdict of the person's rules for commands.
+        judged: CommandVerdict,
+        /// Whether a sandbox is available on this computer.
         is_kept_in: bool,
     },
-    /// Something of another kind, which is judged by its name alone.
+    /// A touch of another kind, which is checked by its kind alone.
     Other {
-        /// Which kind.
+        /// The kind.
         kind: TouchKind,
         /// What is touched.
         target: String,
     },
-    /// Something that is not a path of the workspace, and why.
+    /// A target that is not a path in the workspace.
     NoPath {
-        /// The file service's reason for refusing it.
+        /// The file service's reason for rejecting it.
         why: String,
     },
-    /// Something that is for nobody who acts through tools.
+    /// Something that no tool may do.
     Forbidden,
 }
 
-/// What an agent's file would say after an act, and what there is now.
+/// An agent's file as it would be after an act, compared with the current one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ProfileChange {
-    /// The file.
+    /// The path of the file.
     pub path: WorkspacePath,
-    /// The id that it would define.
+    /// The id that the file would define.
     pub id: Id,
     /// The reserved id that the file requests.
     pub reserved_id: Option<Id>,
-    /// What the agent might do then.
+    /// The authority that the file would give.
     pub authority: Authority,
-    /// What the agent of this id, or of this file, may do now, or could do when its file went.
+    /// The current authority of the agent with this id or of this file, or its last authority if the file was deleted.
     pub current: Option<Authority>,
-    /// Whether it is no longer known if there was an agent of this id, and what it could do.
+    /// Whether it is unknown if there was an agent with this id, because its record may have been dropped.
     pub may_be_forgotten: bool,
-    /// Another file that defines this id, or did and is still run.
+    /// Another file that defines this id, or that defined it for an agent that still uses it.
     pub holder: Option<String>,
-    /// Whether the file holds code that would run.
+    /// Whether the file contains code that would run.
     pub holds_code: bool,
-    /// Whether it defines an MCP server that the agent's file does not define now.
+    /// Whether the file defines an MCP server that the current file does not define.
     #[serde(default)]
     pub defines_servers: bool,
-    /// Whether it names a coding agent of the person's that the agent's file does not name now.
+    /// Whether the file names a coding agent of the person that the current file does not name.
     #[serde(default)]
     pub names_coding_agent: bool,
 }
 
-/// What there is now, as far as a judgement needs it.
+/// The state of the workspace that the gate needs for its checks.
 pub trait GateContext {
-    /// The text of a file, by its path as it is written in the workspace.
+    /// The text of the file at this path.
     fn text(&self, path: &str) -> Option<&str>;
-    /// The profile with an id and the file that defines it, or did as long as an agent runs it.
+    /// The profile with this id and the path of its file, also if the file was deleted but an agent still uses it.
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)>;
-    /// The former rights of an id whose file was deleted and that nobody runs any more.
+    /// The former permissions of an id whose file was deleted and that no agent uses any more.
     fn former(&self, id: &str) -> Former<'_>;
-    /// Whether anything on this computer keeps programs in that agents run.
+    /// Whether a sandbox is available for the programs that agents run.
     fn keeps_programs_in(&self) -> bool {
         false
     }
-    /// The longer id by which the agent of this file goes, where another file has the one of its name.
+    /// The longer id of the agent in this file, if another file has the id that its name suggests.
     fn longer_id_at(&self, _path: &str) -> Option<Id> {
         None
     }
 }
 
-/// The world's files and profiles.
+/// The files and profiles of the room.
 #[derive(Clone, Copy)]
 pub struct RoomGateContext<'a> {
-    /// Texts of files.
+    /// The known files of the workspace.
     pub files: &'a KnownFiles,
-    /// What agents are.
+    /// The profiles.
     pub profiles: &'a Profiles,
-    /// Whether anything on this computer keeps programs in.
+    /// Whether a sandbox is available on this computer.
     pub keeps_programs_in: bool,
 }
 
@@ -194,15 +194,15 @@ impl GateContext for RoomGateContext<'_> {
 }
 
 impl Act {
-    /// What a call says that it touches.
-    pub fn of(tool: &str, declared: &[DeclaredTouch], there: &dyn GateContext, names: &ToolNames) -> Self {
-        let judge = Judge { there, names };
-        let touches = declared.iter().flat_map(|touch| judge.touches(touch).unwrap_or_else(|no_path| vec![no_path]));
+    /// Creates an act from the touches that a call declares.
+    pub fn of(tool: &str, declared: &[DeclaredTouch], context: &dyn GateContext, names: &ToolNames) -> Self {
+        let resolver = TouchResolver { context, names };
+        let touches = declared.iter().flat_map(|touch| resolver.touches(touch).unwrap_or_else(|no_path| vec![no_path]));
         Self { tool: tool.to_owned(), touches: touches.collect() }
     }
 
-    /// The same, where files are changed in the agent's own copy alone: what happens there changes nothing in the room,
-    /// and no file that the room itself reads can be changed there.
+    /// Converts the act to one in the agent's worktree. Changes there do not affect the room, and none of them touches
+    /// a file that the room reads.
     #[must_use]
     pub fn in_worktree(mut self) -> Self {
         let of_copy = |path: &WorkspacePath| Touch::Other { kind: TouchKind::COPY_WRITE, target: path.to_string() };
@@ -215,29 +215,29 @@ impl Act {
         self
     }
 
-    /// An order to files.
-    pub fn of_files(tool: &str, operation: &FileOperation, there: &dyn GateContext, names: &ToolNames) -> Self {
-        Self::of(tool, &file_touches(operation), there, names)
+    /// The act of a file operation.
+    pub fn of_files(tool: &str, operation: &FileOperation, context: &dyn GateContext, names: &ToolNames) -> Self {
+        Self::of(tool, &file_touches(operation), context, names)
     }
 
-    /// The start of an agent whose file would say this.
-    pub fn of_spawn(tool: &str, path: &str, content: &str, there: &dyn GateContext, names: &ToolNames) -> Self {
+    /// The act of starting an agent whose file would have this content.
+    pub fn of_spawn(tool: &str, path: &str, content: &str, context: &dyn GateContext, names: &ToolNames) -> Self {
         let becomes = TouchEffect::Text { content: content.to_owned() };
-        Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_SPAWN, path).becoming(becomes)], there, names)
+        Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_SPAWN, path).becoming(becomes)], context, names)
     }
 
-    /// The start of an agent that is there, by its id. Its file stays as it is.
-    pub fn of_start(tool: &str, id: &str, there: &dyn GateContext, names: &ToolNames) -> Self {
-        Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_START, id)], there, names)
+    /// The act of starting an existing agent by its id, which does not change its file.
+    pub fn of_start(tool: &str, id: &str, context: &dyn GateContext, names: &ToolNames) -> Self {
+        Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_START, id)], context, names)
     }
 
-    /// A word to the agent that started this one.
+    /// The act of sending a message to the agent that started this one.
     pub fn of_signal(tool: &str) -> Self {
         Self { tool: tool.to_owned(), touches: vec![Touch::Signal] }
     }
 }
 
-/// What an order to files touches; nothing, which is never allowed, where it is none for tools.
+/// The touches of a file operation. They are empty, which is never allowed, for operations that tools cannot perform.
 pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
     let touch = |kind: TouchKind, path: &str| DeclaredTouch::new(kind, path);
     // The new content of a file counts only if it defines an agent.
@@ -281,18 +281,18 @@ pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
     }
 }
 
-/// The one form of a path, or why it is none.
+/// Normalizes a path.
 fn place(given: &str) -> Result<WorkspacePath, Touch> {
     WorkspacePath::new(given).map_err(|refusal| Touch::NoPath { why: refusal.to_string() })
 }
 
-struct Judge<'a> {
-    there: &'a dyn GateContext,
+struct TouchResolver<'a> {
+    context: &'a dyn GateContext,
     names: &'a ToolNames,
 }
 
-impl Judge<'_> {
-    /// The effect of a declared touch, including its effect on an agent.
+impl TouchResolver<'_> {
+    /// Converts a declared touch to the touches that are checked, including a change of a profile.
     fn touches(&self, declared: &DeclaredTouch) -> Result<Vec<Touch>, Touch> {
         let DeclaredTouch { kind, target, becomes } = declared;
         let touches = match kind.as_str() {
@@ -309,19 +309,19 @@ impl Judge<'_> {
                     return Err(Touch::NoPath { why: "the new name of the file is missing".to_owned() });
                 };
                 let (from, to) = (place(target)?, place(to)?);
-                let text = self.there.text(from.as_str()).map(str::to_owned);
+                let text = self.context.text(from.as_str()).map(str::to_owned);
                 let change = self.profile(&to, Some(&from), |_| text.clone());
                 std::iter::once(Touch::Rename { from, to }).chain(change).collect()
             }
             "agent.spawn" => {
                 let path = place(target)?;
                 let text = self.text_after(path.as_str(), becomes);
-                let is_taken = self.there.text(path.as_str()).is_some_and(|there| Some(there) != text.as_deref());
-                // What defines no agent cannot be started.
+                let is_taken = self.context.text(path.as_str()).is_some_and(|current| Some(current) != text.as_deref());
+                // A file that defines no agent cannot be started.
                 let change = self.profile(&path, None, |_| text.clone()).unwrap_or(Touch::Forbidden);
                 vec![Touch::Spawn { path, is_taken }, change]
             }
-            "agent.start" => match self.there.profile(target) {
+            "agent.start" => match self.context.profile(target) {
                 None => vec![Touch::Forbidden],
                 Some((path, profile)) => {
                     let path = place(path)?;
@@ -331,9 +331,9 @@ impl Judge<'_> {
             },
             "agent.signal" => vec![Touch::Signal],
             "process.run" => {
-                let text = self.there.text(ALLOWLIST_FILE).unwrap_or_default();
+                let text = self.context.text(ALLOWLIST_FILE).unwrap_or_default();
                 let judged = commands::judge(target, &CommandRules::parse(text).0);
-                vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.there.keeps_programs_in() }]
+                vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.context.keeps_programs_in() }]
             }
             "mcp.call" => match becomes {
                 TouchEffect::Called { server, tool, key, hints } => {
@@ -346,21 +346,21 @@ impl Judge<'_> {
         Ok(touches)
     }
 
-    /// The resulting content of a file, if it is known.
+    /// The content of a file after the change, if it is known.
     fn text_after(&self, path: &str, becomes: &TouchEffect) -> Option<String> {
         match becomes {
             TouchEffect::Text { content } => Some(content.clone()),
             TouchEffect::Passage { old, new } => {
                 // A passage that is not in the known text may be in a newer one on disk.
-                let text = self.there.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
+                let text = self.context.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
                 Some(text.replacen(old.as_str(), new, 1))
             }
             TouchEffect::Unknown | TouchEffect::Path { .. } | TouchEffect::Called { .. } => None,
         }
     }
 
-    /// The effect on the agent that a file at this path defines, if it defines one. `text` gives the new content;
-    /// `from` is the previous path.
+    /// The change to the agent that is defined by the file at this path, if there is one. `text` returns the new
+    /// content; `from` is the previous path.
     fn profile(
         &self,
         path: &WorkspacePath,
@@ -375,30 +375,30 @@ impl Judge<'_> {
         let file = (format.read)(place.as_str(), &text);
         let mut profile = file.profile;
         if !file.has_explicit_id
-            && let Some(id) = self.there.longer_id_at(place.as_str())
+            && let Some(id) = self.context.longer_id_at(place.as_str())
         {
             profile.id = id;
         }
         let authority = |path: &str, profile: &AgentProfile| Authority::of(path, profile, self.names).0;
-        let there = self.there.profile(&profile.id);
+        let existing = self.context.profile(&profile.id);
         let is_own = |held: &str| held == place.as_str() || from.is_some_and(|from| held == from.as_str());
-        let standing = self.there.text(place.as_str()).map(|text| (format.read)(place.as_str(), text).profile);
-        let former = self.there.former(&profile.id);
+        let old_profile = self.context.text(place.as_str()).map(|text| (format.read)(place.as_str(), text).profile);
+        let former = self.context.former(&profile.id);
         let defined = |profile: &AgentProfile| -> Vec<Id> {
             let entries = profile.mcp_servers.iter().flatten();
             entries
                 .filter_map(|entry| if let McpEntry::Defined(server) = entry { Some(server.key()) } else { None })
                 .collect()
         };
-        let standing_defines = standing.as_ref().map(&defined).unwrap_or_default();
-        let defines_servers = defined(&profile).iter().any(|key| !standing_defines.contains(key));
+        let old_servers = old_profile.as_ref().map(&defined).unwrap_or_default();
+        let defines_servers = defined(&profile).iter().any(|key| !old_servers.contains(key));
         let coding_agent = |profile: &AgentProfile| {
             let model = profile.model.as_deref().map(str::trim).unwrap_or_default();
             model.split(':').next().is_some_and(|name| name == PROVIDER).then(|| model.to_owned())
         };
         let named = coding_agent(&profile);
-        let names_coding_agent = named.is_some() && standing.as_ref().and_then(&coding_agent) != named;
-        let current = match (there, &standing, former) {
+        let names_coding_agent = named.is_some() && old_profile.as_ref().and_then(&coding_agent) != named;
+        let current = match (existing, &old_profile, former) {
             (Some((path, profile)), _, _) => Some(authority(path, profile)),
             (None, Some(profile), _) | (None, None, Former::Known(profile)) => Some(authority(place.as_str(), profile)),
             (None, None, Former::Never | Former::Unknown) => None,
@@ -408,7 +408,7 @@ impl Judge<'_> {
             names_coding_agent,
             may_be_forgotten: current.is_none() && matches!(former, Former::Unknown),
             current,
-            holder: there.map(|(held, _)| held.to_owned()).filter(|held| !is_own(held)),
+            holder: existing.map(|(held, _)| held.to_owned()).filter(|held| !is_own(held)),
             authority: authority(place.as_str(), &profile),
             holds_code: place.as_str().ends_with(".mdx") && text.to_lowercase().contains("<tool"),
             id: profile.id,

@@ -1,16 +1,16 @@
-//! What a person always allows: the rules of `gate.allow` in the settings, each a tool with what it may touch, such as
-//! `vfs_write(artifacts/plan.md)`. Pure.
+//! Permanent permissions: the rules of `gate.allow` in the settings, each of which is a tool with its permitted
+//! targets, such as `vfs_write(artifacts/plan.md)`. Pure.
 //!
-//! A rule removes the need for approval, but never a denial, and never an approval that is needed each time.
+//! A rule removes the need for approval, but never a denial, and never an approval that is required each time.
 
 use super::touch::TouchKind;
 use crate::base::globs;
 use crate::base::text_normalization::is_unseen;
 
-/// No rule is longer, in characters.
+/// The maximum length of a rule in characters.
 const RULE_CHARS_AT_MOST: usize = 300;
 
-/// A tool, and what it may touch unasked.
+/// A tool with its permitted targets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AllowRule<'a> {
     tool: &'a str,
@@ -18,7 +18,7 @@ pub struct AllowRule<'a> {
 }
 
 impl<'a> AllowRule<'a> {
-    /// The rule that a text says; nothing where it says none.
+    /// Parses a rule; `None` if it is invalid.
     pub fn parse(text: &'a str) -> Option<Self> {
         let text = text.trim();
         let (tool, rest) = text.split_once('(')?;
@@ -28,8 +28,8 @@ impl<'a> AllowRule<'a> {
         (is_plain && text.chars().count() <= RULE_CHARS_AT_MOST).then_some(Self { tool, target })
     }
 
-    /// Whether a call of this tool may touch this unasked. Of files a rule names those that its glob names; of
-    /// addresses that one, or with `/**` behind a server all of its; of everything else exactly what it says.
+    /// Whether the rule covers this touch by this tool. Files are matched by glob. An address is matched exactly, or
+    /// by its server if the rule ends with `/**`. Everything else is matched exactly.
     pub fn covers(&self, tool: &str, kind: &TouchKind, target: &str) -> bool {
         if self.tool != tool {
             return false;
@@ -46,11 +46,11 @@ impl<'a> AllowRule<'a> {
         }
     }
 
-    /// The narrowest useful rule for a call of this tool with this touch; `None` if no rule could express it, or if the
-    /// effect of such a touch is unknown here.
+    /// The narrowest useful rule for this touch by this tool; `None` if no rule could express it, or if the effect of
+    /// such a touch is unknown here.
     pub(super) fn narrowest(tool: &str, kind: &TouchKind, target: &str) -> Option<String> {
         let target = match kind.as_str() {
-            // The same agent is never new twice.
+            // An agent is new only once.
             "agent.spawn" => {
                 let (folder, name) = target.rsplit_once('/')?;
                 format!("{folder}/*.{}", name.rsplit_once('.')?.1)
@@ -63,13 +63,13 @@ impl<'a> AllowRule<'a> {
             _ => return None,
         };
         let rule = format!("{tool}({target})");
-        // A target that ends in a blank, say, would be read as another.
+        // The target could be read differently, for example if it ends with a space.
         let reads_back = AllowRule::parse(&rule).is_some_and(|read| (read.tool, read.target) == (tool, &*target));
         (reads_back && !target.contains(is_unseen)).then_some(rule)
     }
 }
 
-/// The server of an address: `https://example.org:8080`.
+/// The server of an address, such as `https://example.org:8080`.
 pub(super) fn server_of(address: &str) -> Option<&str> {
     let host = address.find("://")? + 3;
     let length = address[host..].find(['/', '?', '#', '\\']).unwrap_or(address.len() - host);
@@ -78,7 +78,7 @@ pub(super) fn server_of(address: &str) -> Option<&str> {
     (length > 0 && !server.contains('@')).then_some(server)
 }
 
-/// Whether what is touched in this way is named by a path.
+/// Whether targets of this kind are paths.
 fn is_of_paths(kind: &TouchKind) -> bool {
     matches!(
         kind.as_str(),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_names_a_tool_and_what_it_may_touch() {
+    fn a_rule_consists_of_a_tool_and_its_targets() {
         assert!(covers("vfs_write(docs/**)", "vfs_write", TouchKind::FILE_WRITE, "docs/a/b.md"));
         assert!(!covers("vfs_write(docs/**)", "vfs_write", TouchKind::FILE_WRITE, "artifacts/a.md"));
         assert!(!covers("vfs_write(docs/**)", "vfs_delete", TouchKind::FILE_DELETE, "docs/a.md"));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_and_addresses_are_allowed_as_they_are_written() {
+    fn commands_are_matched_exactly_and_addresses_by_server() {
         let run = |line: &str| covers("sh(cargo test)", "sh", TouchKind::PROCESS_RUN, line);
         assert!(run("cargo test") && !run("cargo test; rm -r .") && !run("cargo"));
         let run_all = |line: &str| covers("sh(**)", "sh", TouchKind::PROCESS_RUN, line);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_narrowest_rule_covers_what_it_was_made_for() {
+    fn the_narrowest_rule_covers_its_own_touch() {
         for (kind, target) in [
             (TouchKind::FILE_WRITE, "artifacts/plan.md"),
             (TouchKind::FILE_WRITE, "artifacts/plan (2).md"),

@@ -1,8 +1,9 @@
-//! Why an act needs approval: the rules that ask, as data, as text, and with what a person may allow beyond this one
-//! act. Pure.
+//! The rules that require approval for an act: as data, as text, and with the permissions that a person may grant
+//! beyond this act. Pure.
 //!
-//! What is allowed for a task is the same kind of touch under the same rules; what is always allowed is written to the
-//! settings as a rule ([`AllowRule`]). What the gate asks about regardless of the settings can only be allowed once.
+//! A permission for a task covers the same kind of touch under the same rules. A permanent permission is written to
+//! the settings as a rule ([`AllowRule`]). Approvals that the gate requires regardless of the settings can only be
+//! given once.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,59 +13,59 @@ use super::safety::SafetyMode;
 use super::touch::TouchKind;
 use crate::base::text;
 
-/// No reason is longer, in characters: names and globs in it come from files.
+/// The maximum length of a reason in characters; names and globs in it come from files.
 const REASON_CHARS_AT_MOST: usize = 600;
 
-/// One rule that asks about one part of an act.
+/// A rule that requires approval for a part of an act.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct AskRule {
-    /// The place of the rule.
+    /// The source of the rule.
     pub source: AskSource,
-    /// In which way something is touched.
+    /// The kind of touch.
     pub kind: TouchKind,
-    /// What: a path, an id, an address, a command line; empty where it is everything of its kind.
+    /// The target: a path, an id, an address or a command line; empty for everything of this kind.
     pub target: String,
 }
 
-/// The place of a rule that requires a person's consent.
+/// The source of a rule that requires approval.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum AskSource {
-    /// In the safety mode of the agent, or of one that started it.
+    /// The safety mode of the agent or of an agent above it.
     SafetyMode {
         /// The mode.
         mode: SafetyMode,
-        /// Whether it is the agent's own.
+        /// Whether the mode is the agent's own.
         is_own: bool,
     },
-    /// In the settings, for a kind of touch.
+    /// A setting for a kind of touch.
     Setting {
-        /// The key of `gate`.
+        /// The key in `gate`.
         key: String,
-        /// What it says.
+        /// The value of the setting.
         word: String,
     },
-    /// In the settings, for paths: a glob of `gate.ask`.
+    /// A glob in `gate.ask`.
     Listed {
         /// The glob.
         glob: String,
     },
-    /// Nowhere: nothing in the settings allows this kind of touch.
+    /// The default: no setting allows this kind of touch.
     Unset {
-        /// Why that is asked.
+        /// The reason.
         why: String,
     },
-    /// The settings could not be understood.
+    /// A part of the settings that could not be understood.
     NotUnderstood,
-    /// In the gate itself: it asks whatever the settings say.
+    /// The gate itself, which requires approval regardless of the settings.
     EachTime {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
 impl AskSource {
-    /// Why a person is asked, as a clause about the agent: "its safety mode is safe".
+    /// The reason as a clause about the agent, such as "its safety mode is safe".
     pub fn because(&self) -> String {
         match self {
             Self::SafetyMode { mode, is_own: true } => format!("its safety mode is {}", mode.word()),
@@ -78,15 +79,15 @@ impl AskSource {
         }
     }
 
-    /// Whether it asks each time, whatever a person allowed before.
+    /// Whether approval is required each time, whatever a person allowed before.
     pub(super) fn asks_each_time(&self) -> bool {
         matches!(self, Self::NotUnderstood | Self::EachTime { .. })
     }
 }
 
 impl AskRule {
-    /// What of the same a person may allow until a task is over; nothing where it is asked each time. Inside the
-    /// workspace that is the same kind of touch, outside of it the same command, or the same server.
+    /// The rule that a permission for the task covers; `None` if approval is required each time. Inside the workspace
+    /// it covers the same kind of touch, outside of it the same command or server.
     pub fn for_task(&self) -> Option<Self> {
         if self.source.asks_each_time() {
             return None;
@@ -98,14 +99,14 @@ impl AskRule {
             _ => self.target.clone(),
         };
         let source = match &self.source {
-            // The mode that asks may be that of an agent or of one that it started.
+            // The mode may be that of the agent or of one above it.
             AskSource::SafetyMode { mode, .. } => AskSource::SafetyMode { mode: *mode, is_own: true },
             other => other.clone(),
         };
         Some(Self { source, kind: self.kind.clone(), target })
     }
 
-    /// What is allowed by it, as somebody who may do it: "change files".
+    /// The action that the rule is about, as a verb phrase such as "change files".
     fn doing(&self) -> String {
         let doing = match self.kind.as_str() {
             "file.read" | "file.find" => "read files",
@@ -132,7 +133,7 @@ impl AskRule {
     }
 }
 
-/// Why a person is asked, in one clause about the agent, without a full stop.
+/// The reasons of all rules as one clause about the agent, without a full stop.
 pub fn because(rules: &[AskRule]) -> String {
     let mut reasons: Vec<String> = Vec::new();
     for rule in rules {
@@ -144,7 +145,7 @@ pub fn because(rules: &[AskRule]) -> String {
     text::truncate(&text::one_line(&reasons.join(", and ")), REASON_CHARS_AT_MOST)
 }
 
-/// What a person allows with this for a task; nothing where a part of it is asked each time.
+/// The rules that a permission for the task covers; `None` if any of them requires approval each time.
 pub fn for_task(rules: &[AskRule]) -> Option<Vec<AskRule>> {
     let mut granted: Vec<AskRule> = rules.iter().map(AskRule::for_task).collect::<Option<_>>()?;
     granted.sort();
@@ -152,7 +153,7 @@ pub fn for_task(rules: &[AskRule]) -> Option<Vec<AskRule>> {
     (!granted.is_empty()).then_some(granted)
 }
 
-/// The actions that a grant permits, in words: "start agents and change agents' files".
+/// Describes the actions that a permission covers, such as "start agents and change agents' files".
 pub fn granted_words<'a>(granted: impl IntoIterator<Item = &'a AskRule>) -> String {
     let mut doing: Vec<String> = Vec::new();
     for rule in granted {
@@ -167,11 +168,11 @@ pub fn granted_words<'a>(granted: impl IntoIterator<Item = &'a AskRule>) -> Stri
     }
 }
 
-/// The rules that a person would write into the settings to be asked about this no more, the narrowest that make
-/// sense; nothing where a part of it is asked each time, or where no rule could say it.
+/// The narrowest useful rules for a permanent permission; `None` if any rule requires approval each time or cannot be
+/// expressed.
 pub fn for_good(tool: &str, rules: &[AskRule]) -> Option<Vec<String>> {
     let mut written: Vec<String> = Vec::new();
-    // A rule for new agents names their files as well.
+    // A rule for new agents also covers their files.
     let starts_first = rules.iter().filter(|rule| rule.kind == TouchKind::AGENT_SPAWN);
     for rule in starts_first.chain(rules.iter().filter(|rule| rule.kind != TouchKind::AGENT_SPAWN)) {
         if rule.source.asks_each_time() {
@@ -186,8 +187,8 @@ pub fn for_good(tool: &str, rules: &[AskRule]) -> Option<Vec<String>> {
     (!written.is_empty()).then_some(written)
 }
 
-/// The pattern of commands that a person would allow with a rule of its own; nothing where a part of this is no
-/// command, is asked each time, or is asked whatever the rules for commands say.
+/// The command pattern that a person could allow permanently; `None` if any rule is not about a command, requires
+/// approval each time, or applies regardless of the rules for commands.
 pub fn pattern(rules: &[AskRule]) -> Option<String> {
     let line = &rules.first()?.target;
     let is_ruled = |rule: &AskRule| {
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_is_told_each_reason_once() {
+    fn each_reason_is_given_once() {
         let rules = [safe(TouchKind::AGENT_SPAWN, "agents/a.md"), safe(TouchKind::PROFILE_WRITE, "agents/a.md")];
         assert_eq!(because(&rules), "its safety mode is safe");
         let rules = [safe(TouchKind::FILE_WRITE, "scenes/a.yaml"), each_time("scenes/a.yaml")];
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_for_a_task_is_the_same_kind_of_touch_under_the_same_rule() {
+    fn a_permission_for_a_task_covers_the_same_kind_of_touch_under_the_same_rule() {
         let (one, other) = (safe(TouchKind::FILE_WRITE, "a.md"), safe(TouchKind::FILE_WRITE, "b.md"));
         assert_eq!(one.for_task(), other.for_task());
         assert_ne!(one.for_task(), safe(TouchKind::FILE_DELETE, "a.md").for_task());
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_the_workspace_a_task_allows_the_same_command_and_the_same_server() {
+    fn outside_the_workspace_a_permission_for_a_task_covers_the_same_command_or_server() {
         let run = |line: &str| safe(TouchKind::PROCESS_RUN, line).for_task();
         assert_ne!(run("cargo test"), run("rm -r ."));
         let fetch = |address: &str| safe(TouchKind::NET_FETCH, address).for_task().map(|rule| rule.target);
@@ -246,14 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_each_time_is_allowed_only_once() {
+    fn approvals_required_each_time_can_only_be_given_once() {
         let rules = [safe(TouchKind::FILE_WRITE, "scenes/a.yaml"), each_time("scenes/a.yaml")];
         assert_eq!((for_task(&rules), for_good("vfs_write", &rules)), (None, None));
         assert_eq!((for_task(&[]), for_good("vfs_write", &[])), (None, None));
     }
 
     #[test]
-    fn what_holds_permanently_is_as_narrow_as_makes_sense() {
+    fn permanent_permissions_are_as_narrow_as_is_useful() {
         let rules = |tool: &str, rules: &[AskRule]| for_good(tool, rules);
         let write = rules("vfs_write", &[safe(TouchKind::FILE_WRITE, "artifacts/a.md")]);
         assert_eq!(write, Some(vec!["vfs_write(artifacts/a.md)".to_owned()]));

@@ -1,4 +1,4 @@
-//! The permissions of a profile, in a form in which they can be compared with another's.
+//! The permissions of a profile, in a form that can be compared with others.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,8 +14,8 @@ use crate::agent::agent_file::folder_of_agent;
 use crate::base::{ActivationKey, Id, Problem, globs, text};
 use crate::document::BUILTIN_TOOLS;
 
-/// Keys that let an agent run or reach something in other programs, or in files of other kinds. They are not known keys
-/// of a profile; their values are compared literally.
+/// Keys that let an agent run or reach something in other programs, or in files of other formats. They are not keys of
+/// profiles here, and their values are compared literally.
 const COMMAND_KEYS: [&str; 11] = [
     "allowedcommands",
     "allowedtools",
@@ -30,12 +30,12 @@ const COMMAND_KEYS: [&str; 11] = [
     "terminalcommands",
 ];
 
-/// The tool with which an agent proposes what it did in its own copy: a person is asked each time.
+/// The tool with which an agent proposes the changes of its worktree. It needs approval each time.
 pub const PROPOSE_CHANGES: &str = "propose_changes";
-/// The tool by which an agent asks a server of the web.
+/// The tool with which an agent sends a request to a web server.
 pub const WEB_FETCH: &str = "web_fetch";
 
-/// What a tool lets an agent do, as far as limits tell tools apart.
+/// The ability that a tool gives to an agent, as far as limits distinguish tools.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Power {
     /// Reading the content of a file.
@@ -44,15 +44,15 @@ pub enum Power {
     Find,
     /// Changing the content of a file.
     Write,
-    /// Taking a file away.
+    /// Deleting or moving files.
     Delete,
     /// Starting other agents.
     Spawn,
     /// Sending a message to the agent that started this one.
     Signal,
-    /// Telling others at work something.
+    /// Sending messages to other working agents.
     Talk,
-    /// Hearing what others at work say.
+    /// Reading the messages of other working agents.
     Listen,
     /// Running commands.
     Run,
@@ -61,13 +61,13 @@ pub enum Power {
 }
 
 impl Power {
-    /// Whether nothing changes by it.
-    pub fn only_looks(self) -> bool {
+    /// Whether the ability does not change anything.
+    pub fn is_read_only(self) -> bool {
         matches!(self, Self::Read | Self::Find | Self::Signal | Self::Listen)
     }
 }
 
-/// Who may have a tool.
+/// The agents that can have a tool.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum ToolScope {
     /// Every agent whose profile lists it.
@@ -79,19 +79,19 @@ pub enum ToolScope {
     Role(Id),
     /// The agents working in this session.
     Session(ActivationKey),
-    /// Agents that are asked over the Agent Client Protocol; no profile lists it.
+    /// Coding agents that are used over the Agent Client Protocol. No profile lists the tool.
     CodingAgent,
     /// The agents that may call this tool of an MCP server.
     Server {
-        /// The server's key.
+        /// The key of the server.
         key: Id,
-        /// The tool, as the server calls it.
+        /// The name of the tool on the server.
         tool: String,
     },
 }
 
 impl ToolScope {
-    /// Whether an agent can have a tool of both scopes.
+    /// Whether an agent may have tools of both scopes.
     pub fn meets(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Profile(one), Self::Profile(other)) => one == other,
@@ -101,30 +101,29 @@ impl ToolScope {
     }
 }
 
-/// A tool as profiles may name it.
+/// A tool as it can be named in profiles.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ToolName {
-    /// Its name here.
+    /// The tool's name.
     pub name: String,
-    /// What other products call a tool that does the same.
+    /// The names of equivalent tools in other products.
     pub aliases: Vec<String>,
-    /// Its aliases under which a model gets it if a profile lists them.
+    /// The aliases under which a model gets the tool if its profile lists them.
     pub offered_as: Vec<String>,
-    /// Who may have it.
+    /// The agents that can have the tool.
     pub scope: ToolScope,
-    /// Whether a profile that lists no tools has it.
+    /// Whether profiles that list no tools have it.
     pub is_default: bool,
-    /// What it lets an agent do.
+    /// The ability that it gives.
     pub power: Power,
 }
 
-/// Every tool that there is, by name, and the keys of the workspace's MCP servers, by theirs. The floor of the tools
-/// owns both.
+/// The names of all tools, and the keys of the workspace's MCP servers by name. Both are owned by the tools floor.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ToolNames(pub Vec<ToolName>, pub BTreeMap<String, Id>);
 
 impl ToolNames {
-    /// Those that a profile may have.
+    /// The tools that this profile can have.
     pub fn of_profile(&self, profile: &str, role: Option<&str>) -> Cow<'_, Self> {
         let is_its = |tool: &&ToolName| match &tool.scope {
             ToolScope::Everyone => true,
@@ -138,13 +137,13 @@ impl ToolNames {
         Cow::Owned(Self(self.0.iter().filter(is_its).cloned().collect(), self.1.clone()))
     }
 
-    /// Those that belong to a session, which nobody lists.
+    /// The tools of a session, which no profile lists.
     pub fn of_session(&self, session: ActivationKey) -> impl Iterator<Item = &str> {
         let its = self.0.iter().filter(move |tool| tool.scope == ToolScope::Session(session));
         its.map(|tool| tool.name.as_str())
     }
 
-    /// The tool that a profile means by a name, in whatever case and with dashes or underscores.
+    /// The name of the tool that a name in a profile stands for, ignoring case and treating dashes as underscores.
     pub fn meant(&self, name: &str) -> Option<&str> {
         self.tool(name).map(|tool| tool.name.as_str())
     }
@@ -153,7 +152,7 @@ impl ToolNames {
         self.0.iter().find(|tool| is_same(&tool.name, name) || tool.aliases.iter().any(|alias| is_same(alias, name)))
     }
 
-    /// The types of agents that a tool of this name is for, where it is not for everyone.
+    /// The agent types for which tools of this name exist, if they are not for everyone.
     fn roles_of(&self, name: &str) -> Vec<&str> {
         let its = self.0.iter().filter(|tool| is_same(&tool.name, name));
         let roles = its.filter_map(|tool| match &tool.scope {
@@ -168,14 +167,14 @@ impl ToolNames {
         self.0.iter().filter(|tool| tool.is_default).map(|tool| tool.name.clone()).collect()
     }
 
-    /// The tools that this profile alone has without listing them.
+    /// The default tools that only this profile has.
     fn own_of<'a>(&'a self, profile: &'a str) -> impl Iterator<Item = String> + 'a {
         let is_own = move |tool: &&ToolName| matches!(&tool.scope, ToolScope::Profile(of) if **of == *profile);
         self.0.iter().filter(|tool| tool.is_default).filter(is_own).map(|tool| tool.name.clone())
     }
 
-    /// The tools that every agent with a document has, each with its name in that format.
-    fn in_words_of_documents(&self) -> BTreeMap<String, String> {
+    /// The tools of agents with a document, each with its name in that format.
+    fn document_tool_names(&self) -> BTreeMap<String, String> {
         let offered = BUILTIN_TOOLS.into_iter().filter_map(|word| {
             let tool = self.0.iter().find(|tool| tool.offered_as.iter().any(|offered| offered == word))?;
             Some((tool.name.clone(), word.to_owned()))
@@ -183,13 +182,13 @@ impl ToolNames {
         offered.collect()
     }
 
-    /// The tool that a name is like which no tool has.
+    /// The name of the most similar tool.
     fn nearest(&self, name: &str) -> Option<&str> {
         text::nearest(name, self.0.iter().map(|tool| tool.name.as_str()))
     }
 
-    /// The tools of other products that a profile lists and that there are not, by the names that they have there:
-    /// `Bash` for `Bash(git:*)`.
+    /// The tools of other products in a profile that do not exist here, by the names that they have there: `Bash` for
+    /// `Bash(git:*)`.
     pub fn missing(&self, profile: &AgentProfile) -> BTreeSet<String> {
         let names = self.of_profile(&profile.id, profile.role.as_deref());
         let listed = profile.tools.iter().flatten();
@@ -199,14 +198,14 @@ impl ToolNames {
         missing.map(|name| names.describe(name)).collect()
     }
 
-    /// A name that no tool has, in words: a tool with conditions does not exist here.
+    /// Describes an unknown tool name. A tool with conditions counts as unknown.
     fn describe(&self, name: &str) -> String {
         let plain = name.split('(').next().unwrap_or(name).trim();
         let told = if self.meant(plain).is_some() { format!("{plain}(…)") } else { plain.to_owned() };
         text::truncate(&text::one_line(&told), 60)
     }
 
-    /// What to do about a name that no tool has.
+    /// What to do about an unknown tool name.
     pub fn remedy(&self, name: &str) -> String {
         match self.nearest(name) {
             Some(near) => format!("did you mean {near:?}?"),
@@ -218,65 +217,65 @@ impl ToolNames {
     }
 }
 
-/// Whether two names are one, in whatever case and with dashes or underscores.
+/// Whether two names are equal, ignoring case and treating dashes as underscores.
 fn is_same(one: &str, other: &str) -> bool {
     one.replace('-', "_").eq_ignore_ascii_case(&other.trim().replace('-', "_"))
 }
 
-/// All that a profile may do.
+/// The permissions of a profile.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Authority {
-    /// The tools that it may use.
+    /// The tools that the agent may use.
     pub tools: BTreeSet<String>,
-    /// The names under which it gets tools that its file lists by an alias.
+    /// The names of tools that the profile lists by an alias.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub called: BTreeMap<String, String>,
-    /// Names under `tools` that no tool has. They grant nothing; a profile that lists one still asks for it.
+    /// The unknown names under `tools`. They grant nothing, but they count when authorities are compared.
     pub unknown_tools: BTreeSet<String>,
-    /// Plain globs of what it may read; `None` is everything that the workspace allows.
+    /// Plain globs of readable files; `None` if reading is not restricted.
     pub reads: Option<Vec<String>>,
-    /// Plain globs of what it may write, delete and rename.
+    /// Plain globs of files that may be written, deleted and renamed; `None` if writing is not restricted.
     pub writes: Option<Vec<String>>,
-    /// How much it may do without a person.
+    /// The safety mode.
     pub safety: SafetyMode,
-    /// MCP servers that it may use: a key for a whole one, `key/tool` for a part of one.
+    /// The grants of MCP servers: a key for a whole server, `key/tool` for a single tool.
     pub mcp_servers: BTreeSet<String>,
-    /// Tools of servers that it may use as a whole and that it may not call: `key/tool`.
+    /// The tools of granted servers that may not be called: `key/tool`.
     #[serde(default)]
     pub mcp_not: BTreeSet<String>,
-    /// Keys that would let it run programs or reach the network, with folded names, and their values.
+    /// The keys that would let the agent run programs or reach the network, with normalized names, and their values.
     pub commands: BTreeMap<String, Value>,
-    /// Whether its prompts contain the contents of the boards.
+    /// Whether the agent's prompts contain the contents of the boards.
     pub sees_workspace: bool,
-    /// Whether its prompts hold who the person is.
+    /// Whether the agent's prompts say who the person is.
     pub sees_user: bool,
-    /// Who answers it, as its file says: a provider, a model or both; the workspace's own where absent. One is neither
-    /// more nor less than another, only another bill and another reader.
+    /// The provider, model or both in the agent's file; `None` for the workspace's own. Models are not ranked: another
+    /// model is neither more nor less permission, but it is billed differently and reads what the agent reads.
     #[serde(default)]
     pub model: Option<String>,
-    /// Whether it changes files in a copy of its own alone.
+    /// Whether the agent changes files only in its worktree.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_worktree: bool,
-    /// The folder that it is, where it is one with a document: paths that it is offered tools for in the words of that
-    /// format begin there.
+    /// The folder of a folder agent with a document. Paths passed to tools that it knows by the names in that format
+    /// are relative to this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }
 
-/// Something that one authority has and another has not.
+/// A permission that one authority has and another one lacks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum ExcessPermission {
-    /// A tool, known or not.
+    /// A known or unknown tool.
     Tool(String),
-    /// Reading what a glob names; everything where `None`.
+    /// Reading the files of a glob; `None` for all files.
     Reads(Option<String>),
-    /// Writing what a glob names; everything where `None`.
+    /// Writing the files of a glob; `None` for all files.
     Writes(Option<String>),
-    /// Doing more without a person.
+    /// A more lenient safety mode.
     Safety(SafetyMode),
     /// An MCP server.
     McpServer(String),
-    /// A key that lets it run or reach something.
+    /// A key that lets the agent run or reach something.
     Command(String),
     /// Seeing the contents of the boards.
     SeesWorkspace,
@@ -310,7 +309,7 @@ impl fmt::Display for ExcessPermission {
 }
 
 impl Authority {
-    /// What a profile may do, and what in it cannot be used. `place` is its file, for the problems.
+    /// The authority of a profile, and the problems found in it. `place` is the path of its file, for the problems.
     pub fn of(place: &str, profile: &AgentProfile, names: &ToolNames) -> (Self, Vec<Problem>) {
         let all_names = names;
         let names = &*names.of_profile(&profile.id, profile.role.as_deref());
@@ -320,7 +319,7 @@ impl Authority {
         let tools = match &profile.tools {
             None => {
                 if folder_of_agent(place).is_some() {
-                    called = names.in_words_of_documents();
+                    called = names.document_tool_names();
                 }
                 names.default_set()
             }
@@ -341,7 +340,7 @@ impl Authority {
                             unknown_tools.insert(name.clone());
                         }
                         None => {
-                            // A typo is reported with its line, keys of other products in one note for all.
+                            // A typo is reported with its line; the keys of other products are reported together.
                             if names.nearest(name).is_some() {
                                 let what = format!("there is no tool {name:?}; it is ignored");
                                 let problem = Problem::warning(place, what, names.remedy(name));
@@ -352,7 +351,7 @@ impl Authority {
                     }
                 }
                 if folder_of_agent(place).is_some() {
-                    // An agent that lists tools has its own in addition.
+                    // A folder agent that lists tools has its own tools in addition.
                     tools.extend(names.own_of(&profile.id));
                 }
                 tools
@@ -387,12 +386,12 @@ impl Authority {
         (authority.within_limits(place, profile, names, &mut problems), problems)
     }
 
-    /// The folder where paths start that the agent gives this tool; empty for the workspace.
+    /// The folder to which the paths passed to this tool are relative; empty for the workspace.
     pub fn folder_for(&self, tool: &str) -> &str {
         self.folder.as_deref().filter(|_| self.called.contains_key(tool)).unwrap_or_default()
     }
 
-    /// The authority of what cannot be trusted to mean what it says.
+    /// The authority of a profile that cannot be trusted.
     pub fn least() -> Self {
         Self {
             tools: BTreeSet::new(),
@@ -412,7 +411,7 @@ impl Authority {
         }
     }
 
-    /// The same; an agent with a copy of its own can also propose its changes.
+    /// Adds the tool for proposing changes if the agent has a worktree, and removes it otherwise.
     fn offering(mut self, names: &ToolNames) -> Self {
         if self.has_worktree && names.0.iter().any(|tool| tool.name == PROPOSE_CHANGES) {
             self.tools.insert(PROPOSE_CHANGES.to_owned());
@@ -422,15 +421,15 @@ impl Authority {
         self
     }
 
-    /// Whether this is the authority that a malformed agent file is given.
+    /// Whether this is the authority of a malformed agent file.
     pub fn is_least(&self) -> bool {
         *self == Self::least()
     }
 
-    /// Whether `other` is never more than this; else everything in which it is, in order.
+    /// Checks that `other` does not exceed this authority. The error lists everything in which it does, in order.
     pub fn allows(&self, other: &Self) -> Result<(), Vec<ExcessPermission>> {
         let mut excess = BTreeSet::new();
-        // Proposing changes everything only once a person allowed it.
+        // Proposed changes take effect only after a person's approval.
         let tools = other.tools.difference(&self.tools).filter(|tool| *tool != PROPOSE_CHANGES);
         excess.extend(tools.cloned().map(ExcessPermission::Tool));
         excess.extend(other.unknown_tools.difference(&self.unknown_tools).cloned().map(ExcessPermission::Tool));
@@ -477,7 +476,7 @@ fn plain_globs(
     Some(plain)
 }
 
-/// The globs of `inner` that `outer` does not certainly hold; `None` for everything.
+/// The globs of `inner` that `outer` does not certainly cover; `None` stands for all files.
 fn globs_beyond(outer: Option<&[String]>, inner: Option<&[String]>) -> Vec<Option<String>> {
     match (outer, inner) {
         (None, _) => Vec::new(),
@@ -496,7 +495,7 @@ fn commands(profile: &AgentProfile) -> BTreeMap<String, Value> {
     for (key, value) in &profile.extra {
         let folded: String = key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
         if COMMAND_KEYS.contains(&folded.as_str()) {
-            // Two spellings of one key both count.
+            // If a key is spelled in two ways, both values count.
             let values = commands.entry(folded).or_insert_with(|| Value::Array(Vec::new()));
             if let Value::Array(values) = values {
                 values.push(value.clone());
@@ -547,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_other_products_are_understood_and_the_rest_is_reported_and_not_given() {
+    fn aliases_of_other_products_are_recognized_and_unknown_tools_are_reported_and_not_granted() {
         let (authority, problems) = authority("---\ntools: READ, vfs-write, Bash, vfs_raed, 'Read(docs/**)'\n---\n");
         assert_eq!(authority.tools, ["vfs_read", "vfs_write"].map(String::from).into());
         assert_eq!(problems.len(), 1, "{problems:?}");
@@ -556,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named_as_its_own_product_names_it() {
+    fn missing_tools_are_listed_by_their_original_names() {
         let profile =
             markdown::read("agents/a.md", "---\ntools: Read, Bash(git:*), Bash, mcp__x__y, Read(docs/**)\n---\n")
                 .profile;
@@ -565,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_globs_that_are_not_known_give_less_and_are_told() {
+    fn unknown_modes_and_invalid_globs_grant_less_and_are_reported() {
         let (authority, problems) = authority("---\nsafety_mode: yolo\nreads: ['[x]', a/]\nwrites: '!x'\n---\n");
         assert_eq!(authority.safety, SafetyMode::Safe);
         assert_eq!(authority.reads, Some(vec!["a/**".to_owned()]));
@@ -582,7 +581,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_in_which_an_authority_is_more_is_named() {
+    fn every_excess_permission_is_listed() {
         let own = of("tools: [vfs_read]\nreads: [a/**]\nwrites: []\nsafety_mode: safe\nshare_workspace_info: false");
         let other = of("tools: [vfs_read, publish, Bash]\nsafety_mode: auto\nmcp_servers: [git]\nhooks: {a: b}\n\
                         share_user_info: true\nwrites: [a/**]");
@@ -608,12 +607,12 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_names_everything_is_everything() {
+    fn a_glob_list_that_matches_everything_is_unrestricted() {
         assert_eq!(of("reads: ['**']\nwrites: [.]").allows(&of("name: x")), Ok(()));
     }
 
     #[test]
-    fn a_command_that_says_something_else_is_more() {
+    fn a_different_command_is_an_excess_permission() {
         let own = of("commands: [ls]");
         assert_eq!(own.allows(&of("commands: [ls]")), Ok(()));
         assert_eq!(own.allows(&of("name: x")), Ok(()));

@@ -1,4 +1,4 @@
-//! The decision of the gate: whether an act may happen within these bounds, under this policy.
+//! The decision of the gate about an act.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::act::{Act, ProfileChange, Touch};
 use super::ask_rules::{self, AskRule, AskSource};
 use super::authority::{Authority, ExcessPermission};
 use super::bounds::Bounds;
-use super::commands::Judged;
+use super::commands::CommandVerdict;
 use super::paths;
 use super::policy::{GatePolicy, Ruling};
 use super::safety::SafetyMode;
@@ -18,34 +18,34 @@ use crate::base::{globs, text};
 use crate::gateway::mcp::McpHints;
 use crate::workspace::vfs::WorkspacePath;
 
-/// No reason is longer, in characters: names and globs in it come from files.
+/// The maximum length of a reason in characters; names and globs in it come from files.
 const REASON_CHARS_AT_MOST: usize = 600;
 
-/// What becomes of an act.
+/// The decision about an act.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum Decision {
-    /// It may happen.
+    /// The act is allowed.
     Allow,
-    /// A person is asked first.
+    /// The act needs a person's approval.
     Ask {
-        /// Why, for the person: a clause about the agent, without a full stop.
+        /// The reason for the person, as a clause about the agent without a full stop.
         why: String,
-        /// The rules that ask.
+        /// The rules that require approval.
         rules: Vec<AskRule>,
     },
-    /// It may not happen.
+    /// The act is denied.
     Deny {
-        /// Why, for the requester: a sentence without a full stop.
+        /// The reason for the requester, as a sentence without a full stop.
         why: String,
     },
 }
 
-/// Whether an act may happen. Everything that it touches is judged by the bounds, by their safety modes, by the
-/// policy and by where it lies; the strictest verdict counts, with every reason for it.
+/// Decides about an act. Each touch is checked against the bounds, their safety modes, the policy and special places;
+/// the strictest verdict applies, with all reasons for it.
 pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
     let mut findings = Findings::default();
-    // Tools of servers are listed by their servers.
+    // Tools of MCP servers are granted by server and not listed as tools.
     let is_call = act.touches.iter().all(|touch| matches!(touch, Touch::Call { .. }));
     if !is_call && !bounds.tools().contains(act.tool.as_str()) {
         findings.deny(format!("the tool {} may not be used", act.tool));
@@ -59,24 +59,24 @@ pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
     findings.decision()
 }
 
-/// Verdicts with their reasons.
+/// The verdicts collected so far.
 #[derive(Default)]
 struct Findings {
-    /// Why it is denied.
+    /// The reasons for denying the act.
     denied: Vec<String>,
-    /// The rules by which a person is asked.
+    /// The rules that require approval.
     asked: Vec<AskRule>,
 }
 
 impl Findings {
-    /// It is denied, for a reason with its context.
+    /// Denies the act for this reason.
     fn deny(&mut self, why: String) {
         if !self.denied.contains(&why) {
             self.denied.push(why);
         }
     }
 
-    /// What a rule says of a part of the act; `doing` names that part.
+    /// Adds the verdict of a rule about a part of the act, which `doing` describes.
     fn add(&mut self, verdict: Verdict, doing: &str, rule: AskRule) {
         match verdict {
             Verdict::Allow => {}
@@ -86,7 +86,7 @@ impl Findings {
         }
     }
 
-    /// A person is asked about this each time.
+    /// Requires approval that cannot be granted beyond this act.
     fn ask_each_time(&mut self, kind: TouchKind, target: &str, why: String) {
         self.add(Verdict::Ask, "", AskRule { source: AskSource::EachTime { why }, kind, target: target.to_owned() });
     }
@@ -115,7 +115,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::Write { path } => {
             class(&TouchKind::FILE_WRITE, &format!("writing {}", shown(path)), path.as_str());
             judge_change((&TouchKind::FILE_WRITE, path), "writing", act, bounds, policy, findings);
-            if paths::profile_place(path).is_some() && !judges_profile(act) {
+            if paths::profile_place(path).is_some() && !checks_profile(act) {
                 findings.deny(format!("the new content of {} was not checked", shown(path)));
             }
         }
@@ -127,7 +127,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
             class(&TouchKind::FILE_RENAME, &format!("renaming {}", shown(from)), from.as_str());
             judge_change((&TouchKind::FILE_RENAME, from), "renaming", act, bounds, policy, findings);
             judge_change((&TouchKind::FILE_RENAME, to), "renaming to", act, bounds, policy, findings);
-            if paths::profile_place(to).is_some() && !judges_profile(act) {
+            if paths::profile_place(to).is_some() && !checks_profile(act) {
                 findings.deny(format!("the new content of {} was not checked", shown(to)));
             }
         }
@@ -167,7 +167,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::Other { kind, target } => {
             class(kind, &format!("{} {}", kind.verb(), shown_text(target)), target);
             if *kind == TouchKind::SESSION_EDIT {
-                // Whatever was allowed before: each is another text.
+                // No earlier permission applies, because each edit has a different text.
                 let why = "it changes what another agent continues from".to_owned();
                 findings.ask_each_time(kind.clone(), target, why);
             }
@@ -177,7 +177,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
     }
 }
 
-/// The rules of the settings and the safety mode for a kind of touch, unless a person allowed it permanently.
+/// Applies the settings and the safety mode for a kind of touch, unless a person allowed it permanently.
 fn class_rules(
     kind: &TouchKind,
     (doing, target): (&str, &str),
@@ -196,7 +196,7 @@ fn class_rules(
     let judged = if *kind == TouchKind::AGENT_START { &TouchKind::AGENT_SPAWN } else { kind };
     let (verdict, ruling) = policy.ruling(judged);
     let source = match ruling {
-        Ruling::Said { key, word } => AskSource::Setting { key, word },
+        Ruling::Setting { key, word } => AskSource::Setting { key, word },
         Ruling::Unset { why } => AskSource::Unset { why: why.to_owned() },
     };
     add(verdict, source);
@@ -205,10 +205,10 @@ fn class_rules(
     add(judged.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
 }
 
-/// The decision about a command. A person's rule for it counts as a permanent permission, except for agents that must
-/// always ask; without a sandbox, each command is asked about.
+/// Checks a command. A person's rule for it counts as a permanent permission, except for agents in safe mode. Without
+/// a sandbox, each command needs approval.
 fn judge_command(
-    (line, judged, is_kept_in): (&str, &Judged, bool),
+    (line, judged, is_kept_in): (&str, &CommandVerdict, bool),
     act: &Act,
     bounds: &Bounds,
     policy: &GatePolicy,
@@ -233,7 +233,7 @@ fn judge_command(
     add(
         verdict,
         match ruling {
-            Ruling::Said { key, word } => AskSource::Setting { key, word },
+            Ruling::Setting { key, word } => AskSource::Setting { key, word },
             Ruling::Unset { .. } => AskSource::Unset { why: judged.why.clone() },
         },
     );
@@ -241,7 +241,7 @@ fn judge_command(
     add(kind.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
 }
 
-/// What is said of a call of an MCP server.
+/// Checks a call of an MCP server.
 fn judge_call(
     (server, tool): (&str, &str),
     (key, hints): (&str, McpHints),
@@ -257,7 +257,7 @@ fn judge_call(
     }
     let kind = TouchKind::MCP_CALL;
     let (verdict, ruling) = policy.ruling_of_call((server, tool), hints);
-    let is_said = matches!(&ruling, Ruling::Said { key, .. } if key.starts_with("mcp:"));
+    let is_said = matches!(&ruling, Ruling::Setting { key, .. } if key.starts_with("mcp:"));
     let is_allowed = bounds.is_allowed(&act.tool, &kind, &target);
     let mut add = |verdict: Verdict, source: AskSource| {
         if verdict != Verdict::Ask || !is_allowed || source.asks_each_time() {
@@ -267,20 +267,20 @@ fn judge_call(
     add(
         verdict,
         match ruling {
-            Ruling::Said { key, word } => AskSource::Setting { key, word },
+            Ruling::Setting { key, word } => AskSource::Setting { key, word },
             Ruling::Unset { why } => AskSource::Unset { why: why.to_owned() },
         },
     );
     add(policy.strictness(&kind), AskSource::NotUnderstood);
     let (mode, is_own) = (bounds.safety(), bounds.is_own_safety());
-    // A rule that names this very call says more than a mode for all.
+    // A rule for this specific call takes precedence over the safety mode.
     if !(is_said && verdict == Verdict::Allow && mode != SafetyMode::Safe) {
         add(kind.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
     }
 }
 
-/// A started agent has no more rights than the agents that start it, whatever its file says. Its prompts, and what it
-/// reaches beside the tools, are its own.
+/// Checks the start of an existing agent. Its tools and files are bounded by the agents that start it, whatever its
+/// file says; its prompts and its access to other programs are not.
 fn judge_start(id: &str, (path, authority): (&WorkspacePath, &Authority), bounds: &Bounds, findings: &mut Findings) {
     let Err(excess) = bounds.allows(authority) else { return };
     let is_bounded = |excess: &ExcessPermission| match excess {
@@ -300,7 +300,7 @@ fn judge_start(id: &str, (path, authority): (&WorkspacePath, &Authority), bounds
     }
 }
 
-fn judges_profile(act: &Act) -> bool {
+fn checks_profile(act: &Act) -> bool {
     act.touches.iter().any(|touch| matches!(touch, Touch::Profile(_) | Touch::UnknownProfile { .. }))
 }
 
@@ -316,7 +316,7 @@ fn judge_change(
     judge_place((kind, path), doing, act, bounds, policy, findings);
 }
 
-/// Whether a path is named by every list.
+/// Denies access to a path that is not in every list.
 fn within(path: &WorkspacePath, lists: &[Vec<String>], doing: &str, findings: &mut Findings) {
     for list in lists {
         if !globs::any_matches(list, path.as_str()) {
@@ -326,7 +326,7 @@ fn within(path: &WorkspacePath, lists: &[Vec<String>], doing: &str, findings: &m
     }
 }
 
-/// The decision about a change because of its place.
+/// Applies the rules for the place of a change.
 fn judge_place(
     (kind, path): (&TouchKind, &WorkspacePath),
     doing: &str,
@@ -385,7 +385,7 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         );
         ask(findings, why);
     }
-    // Even an agent without restrictions cannot raise one that a person has restricted.
+    // Even an unrestricted agent cannot raise the permissions of an agent that a person has restricted.
     if let Some(current) = &change.current
         && let Err(excess) = current.allows(&change.authority)
     {
@@ -403,7 +403,8 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
     judge_model(change, bounds, findings);
 }
 
-/// Another model is another bill, and may be another company that reads what the agent reads.
+/// Requires approval for another model, which may be billed differently and sends what the agent reads to another
+/// provider.
 fn judge_model(change: &ProfileChange, bounds: &Bounds, findings: &mut Findings) {
     let new = change.authority.model.as_deref();
     let (standing, whose) = match &change.current {

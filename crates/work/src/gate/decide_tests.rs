@@ -1,4 +1,4 @@
-//! The decision, rule by rule.
+//! Tests of the gate's decisions, rule by rule.
 
 use serde_json::json;
 
@@ -38,7 +38,7 @@ fn why(decision: Decision) -> String {
 }
 
 #[test]
-fn by_default_agents_do_their_work_unasked() {
+fn by_default_ordinary_work_needs_no_approval() {
     let policy = GatePolicy::default();
     for (tool, operation) in [
         ("vfs_write", write("artifacts/a.md")),
@@ -54,7 +54,7 @@ fn by_default_agents_do_their_work_unasked() {
 }
 
 #[test]
-fn whoever_writes_what_the_command_of_a_server_names_is_asked_about_each_time() {
+fn writing_files_named_in_a_servers_command_needs_approval_each_time() {
     let mut policy = GatePolicy::default();
     policy.server_paths.insert("tools/server.py".to_owned());
     let path = || "tools/server.py".to_owned();
@@ -73,7 +73,7 @@ fn whoever_writes_what_the_command_of_a_server_names_is_asked_about_each_time() 
 }
 
 #[test]
-fn a_tool_that_the_profile_does_not_list_is_denied() {
+fn tools_missing_from_the_profile_are_denied() {
     let decision = decided("tools: [vfs_read]", &GatePolicy::default(), "vfs_write", &write("a.md"));
     assert!(matches!(&decision, Decision::Deny { why } if why.contains("vfs_write")), "{decision:?}");
     let of_other = Authority::chain(authority("# x"), [authority("---\ntools: [vfs_read]\n---\n")]);
@@ -82,12 +82,12 @@ fn a_tool_that_the_profile_does_not_list_is_denied() {
 }
 
 #[test]
-fn reads_and_writes_hold_for_every_path_of_an_act() {
+fn reads_and_writes_apply_to_every_path_of_an_act() {
     let front = "reads: [artifacts/**]\nwrites: [memory/**]";
     let path = |path: &str| path.to_owned();
     for (operation, expected) in [
         (FileOperation::Read { path: path("./artifacts/a.md") }, Verdict::Allow),
-        // A path that the file service does not accept is not judged as another one.
+        // A path that the file service rejects is not checked as another path.
         (FileOperation::Read { path: path("artifacts/./a.md") }, Verdict::Deny),
         (FileOperation::Read { path: path("artifacts/../memory/a.md") }, Verdict::Deny),
         (FileOperation::Read { path: path("../artifacts/a.md") }, Verdict::Deny),
@@ -109,7 +109,7 @@ fn reads_and_writes_hold_for_every_path_of_an_act() {
 }
 
 #[test]
-fn safety_modes_ask_as_their_table_says() {
+fn safety_modes_require_the_documented_approvals() {
     let (delete, read) = (FileOperation::Delete { path: "a".into() }, FileOperation::Read { path: "a".into() });
     for (mode, asked) in [
         ("safe", [false, true, true, true]),
@@ -121,7 +121,7 @@ fn safety_modes_ask_as_their_table_says() {
         for (operation, is_asked) in acts.iter().zip(asked) {
             let front = format!("safety_mode: {mode}");
             let decision = decided(&front, &GatePolicy::default(), "vfs_edit", operation);
-            // The new agent's file does not mention its mode, so it gets more than a writer in careful mode has.
+            // The new agent's file has no safety mode, so it would get more than a writer in safe mode has.
             assert_eq!(verdict(&decision) == Verdict::Ask, is_asked, "{mode} {operation:?} {decision:?}");
         }
     }
@@ -145,7 +145,7 @@ fn the_policy_asks_and_denies_by_class_and_by_path() {
 }
 
 #[test]
-fn reasons_are_gathered_and_stay_short() {
+fn reasons_are_joined_and_truncated() {
     let strict = policy(json!({ "file_write": "ask" }));
     let reasons = why(decided("safety_mode: safe", &strict, "vfs_write", &write("scenes/studio.yaml")));
     for word in ["file_write: ask", "safety mode is safe", "a scene defines"] {
@@ -157,7 +157,7 @@ fn reasons_are_gathered_and_stay_short() {
 }
 
 #[test]
-fn an_act_that_touches_nothing_known_or_writes_a_profile_unjudged_is_denied() {
+fn acts_without_known_touches_or_with_unchecked_profiles_are_denied() {
     let path = |path: &str| WorkspacePath::new(path).unwrap_or_else(|refusal| panic!("{refusal}"));
     for touches in [
         Vec::new(),
@@ -190,7 +190,7 @@ fn code_in_an_agents_file_needs_a_person() {
 }
 
 #[test]
-fn a_person_is_told_each_reason_once_as_a_clause_about_the_agent() {
+fn each_reason_is_given_once_as_a_clause_about_the_agent() {
     let asked = why(decided("safety_mode: safe", &GatePolicy::default(), "vfs_write", &write("artifacts/a.md")));
     assert_eq!(asked, "its safety mode is safe");
     let rename = FileOperation::Rename { from: "scenes/a.yaml".into(), to: "scenes/b.yaml".into() };
@@ -203,7 +203,7 @@ fn a_person_is_told_each_reason_once_as_a_clause_about_the_agent() {
 }
 
 #[test]
-fn what_a_person_allowed_permanently_is_asked_no_more_and_nothing_else_is_allowed_by_it() {
+fn permanent_permissions_remove_only_their_own_approvals() {
     let rules = ["vfs_write(docs/**)", "vfs_write(scenes/**)", "vfs_write(secret/**)", "vfs_write(agents/**)"];
     let allowing = one("safety_mode: safe").allowing(rules.map(str::to_owned).to_vec());
     let listed = policy(json!({ "ask": ["docs/**"], "deny": ["secret/**"], "file_write": "ask" }));
@@ -213,7 +213,7 @@ fn what_a_person_allowed_permanently_is_asked_no_more_and_nothing_else_is_allowe
         ("vfs_write", "artifacts/a.md", "x", Verdict::Ask),
         ("vfs_edit", "docs/a.md", "x", Verdict::Ask),
         ("vfs_write", "secret/a.md", "x", Verdict::Deny),
-        // What must be asked each time is asked.
+        // Approvals that are required each time are still required.
         ("vfs_write", "scenes/a.yaml", "x", Verdict::Ask),
         ("vfs_write", "agents/more.md", more, Verdict::Ask),
     ] {
@@ -248,7 +248,7 @@ impl GateContext for KeptIn {
     }
 }
 
-/// The forms in which a file of rules may say the same.
+/// Equivalent forms of a file of rules.
 fn forms_of(rules: &str) -> Vec<String> {
     let yaml = match rules {
         "" => return vec![String::new()],
@@ -261,7 +261,7 @@ fn forms_of(rules: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_hostile_command_gets_through_the_whole_gate_unasked() {
+fn no_hostile_command_passes_the_gate_without_approval() {
     let cases = commands::hostile_cases();
     let policies = [
         GatePolicy::default(),
@@ -295,7 +295,7 @@ fn no_hostile_command_gets_through_the_whole_gate_unasked() {
 }
 
 #[test]
-fn a_pattern_is_offered_only_where_it_covers_no_other_program() {
+fn a_pattern_is_offered_only_if_it_covers_no_other_program() {
     for (line, pattern) in [
         ("git status --short", Some("git status")),
         ("cargo test -p gate", Some("cargo test")),
@@ -338,7 +338,7 @@ fn a_pattern_is_offered_only_where_it_covers_no_other_program() {
 }
 
 #[test]
-fn a_rule_is_added_and_the_rest_of_the_file_stays_as_it_is() {
+fn adding_a_rule_keeps_the_rest_of_the_file() {
     let text = "# What may run here.\nls: true   # looks\n\nrm: false\n# the end\n";
     let added = with_rule(text, "git status").unwrap();
     for line in text.lines() {

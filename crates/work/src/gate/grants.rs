@@ -1,20 +1,20 @@
-//! Which tools of MCP servers an agent may call: storing, narrowing, removing and comparing grants.
+//! Grants of MCP tools to agents: how they are stored, narrowed, removed and compared.
 
 use std::collections::BTreeSet;
 
 use super::authority::Authority;
 use super::bounds::Bounds;
-use super::servers::{Servers, entry, key_of, key_of_grant, part, prohibition};
+use super::servers::{Servers, key_of, key_of_grant, parse_tool_name, prohibition, tool_grant};
 
 impl Authority {
-    /// Whether it may call this tool of the server of this key.
+    /// Whether this agent may call a tool of the server with this key.
     pub fn may_call(&self, key: &str, tool: &str) -> bool {
-        let part = part(key, tool);
+        let part = tool_grant(key, tool);
         let is_granted = self.mcp_servers.contains(key) || self.mcp_servers.contains(&part);
         is_granted && !self.mcp_not.contains(&prohibition(&part))
     }
 
-    /// Whether it covers everything that another grant allows, less what that may not.
+    /// Whether this authority covers everything that a grant allows, apart from the prohibitions in `but`.
     pub(super) fn has_grant(&self, grant: &str, but: &BTreeSet<String>) -> bool {
         let is_granted = self.mcp_servers.contains(grant) || self.mcp_servers.contains(key_of_grant(grant));
         let forbids = prohibition(grant);
@@ -22,12 +22,12 @@ impl Authority {
         is_granted && self.mcp_not.iter().filter(lacks).all(|not| but.contains(not))
     }
 
-    /// Keeps of what it may call only what these names say.
+    /// Keeps only the grants that these names stand for.
     pub(super) fn keep_servers(&mut self, only: &[String], nameable: &Servers) {
         let mut kept = BTreeSet::new();
-        for (server, tool) in only.iter().filter_map(|name| entry(name)) {
+        for (server, tool) in only.iter().filter_map(|name| parse_tool_name(name)) {
             let Some(key) = key_of(nameable, server) else { continue };
-            let part = tool.map(|tool| part(key, tool));
+            let part = tool.map(|tool| tool_grant(key, tool));
             match part {
                 Some(part) if self.has_grant(&part, &BTreeSet::new()) => {
                     kept.insert(part);
@@ -39,18 +39,18 @@ impl Authority {
         self.mcp_servers = kept;
     }
 
-    /// Takes away what a name says, if it is about servers; whether it is.
-    pub(super) fn take_servers(&mut self, name: &str, nameable: &Servers) -> bool {
+    /// Removes the grants that a name stands for. Returns false if the name does not refer to servers.
+    pub(super) fn remove_servers(&mut self, name: &str, nameable: &Servers) -> bool {
         if ["mcp*", "mcp__*", "mcp:*"].contains(&name.trim()) {
             self.mcp_servers.clear();
             return true;
         }
-        let Some((server, tool)) = entry(name) else { return false };
+        let Some((server, tool)) = parse_tool_name(name) else { return false };
         let Some(key) = key_of(nameable, server) else { return true };
         match tool {
-            // Of some of its tools by their beginning it is not known which they are.
+            // With a wildcard in the tool's name, it is unknown which tools are meant.
             Some(tool) if !tool.contains('*') => {
-                let forbids = prohibition(&part(key, tool));
+                let forbids = prohibition(&tool_grant(key, tool));
                 self.mcp_servers.retain(|grant| !grant.contains('/') || prohibition(grant) != forbids);
                 if self.mcp_servers.contains(&**key) {
                     self.mcp_not.insert(forbids);
@@ -63,7 +63,7 @@ impl Authority {
 }
 
 impl Bounds {
-    /// Whether all of them may call this tool of the server of this key.
+    /// Whether all of these authorities may call this tool of the server with this key.
     pub fn may_call(&self, key: &str, tool: &str) -> bool {
         !self.all().is_empty() && self.all().iter().all(|authority| authority.may_call(key, tool))
     }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn who_lists_nothing_has_the_workspaces_servers_and_who_lists_has_what_it_lists() {
+    fn profiles_get_the_listed_servers_or_those_of_the_workspace_by_default() {
         for (front, granted) in [
             ("name: Ada", &["git#1", "my-time#2"][..]),
             ("tools: [vfs_read]", &[]),
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_forbidden_is_forbidden_whatever_the_server_calls_it() {
+    fn a_forbidden_tool_is_forbidden_in_every_spelling() {
         let ada = of("disallowedTools: [mcp__git__force_push]");
         assert!(ada.may_call("git#1", "status") && !ada.may_call("git#1", "force-push"));
         assert!(!ada.may_call("git#9", "status"), "another server of the same name is another");
     }
 
     #[test]
-    fn a_tool_that_is_granted_is_that_one_and_none_whose_name_is_written_almost_so() {
+    fn a_granted_tool_does_not_include_tools_with_similar_names() {
         for (front, may, others) in [
             ("tools: ['mcp:git:log.all']", "log.all", &["log_all", "log-all", "Log.all", "log all"][..]),
             ("tools: [mcp__git__log_all]", "log_all", &["log.all", "log-all", "LOG_ALL"]),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_gives_more_of_a_server_than_it_has() {
+    fn agents_cannot_grant_more_of_a_server_than_they_have() {
         let fronts = [
             "mcp_servers: [git]",
             "tools: ['mcp:git:status']",

@@ -1,5 +1,5 @@
-//! Writes inherited limits into the file of a new agent: missing keys in which its starter is restricted, and its
-//! starter's model; nothing else of its text changes.
+//! Writes inherited restrictions into the file of a new agent: missing keys for which the agent that starts it is
+//! restricted, and that agent's model. The rest of the text does not change.
 
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -14,19 +14,19 @@ use crate::agent::markdown::is_no_model;
 use crate::agent::{AgentProfile, McpEntry};
 use crate::workspace::yaml;
 
-/// Why what an agent inherits cannot be written into its file.
+/// The reason why inherited restrictions cannot be written into a file.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum InheritError {
-    /// No agent is defined at such a path.
+    /// The path is not that of an agent's file.
     #[error("'{0}' is not the path of an agent's file; an agent's file is agents/NAME.md")]
     NotAnAgent(String),
-    /// Lines cannot be added without changing what the text says.
+    /// The keys cannot be added without changing the meaning of the text.
     #[error("its front matter does not consist of lines of the form key: value; write it that way, or omit {0:?}")]
     OtherForm(String),
 }
 
-/// The text of a new agent's file with what it inherits from those that bound its start. A text that is malformed
-/// stays as it is: it gives the least authority anyway.
+/// Adds to the text of a new agent's file what the agent inherits from these bounds. A malformed text is returned
+/// unchanged, because it gives the least authority anyway.
 pub fn inherit(path: &str, text: &str, bounds: &Bounds, names: &ToolNames) -> Result<String, InheritError> {
     let format = format_of(path).ok_or_else(|| InheritError::NotAnAgent(path.to_owned()))?;
     let before = (format.read)(path, text);
@@ -39,17 +39,21 @@ pub fn inherit(path: &str, text: &str, bounds: &Bounds, names: &ToolNames) -> Re
     }
     let amended = with_keys(text, &keys)?;
     let after = (format.read)(path, &amended);
-    if says_the_same(&before, &after, &keys) { Ok(amended) } else { Err(InheritError::OtherForm(keys[0].0.to_owned())) }
+    if defines_same_agent(&before, &after, &keys) {
+        Ok(amended)
+    } else {
+        Err(InheritError::OtherForm(keys[0].0.to_owned()))
+    }
 }
 
-/// The keys that the file leaves out, with what they are to say.
+/// The keys that the file leaves out, with their inherited values.
 fn absent_keys(profile: &AgentProfile, text: &str, bounds: &Bounds, names: &ToolNames) -> Vec<(&'static str, Value)> {
     let mut keys = Vec::new();
     let tools = bounds.tools();
     if profile.tools.is_none() && names.default_set().iter().any(|tool| !tools.contains(tool.as_str())) {
         keys.push(("tools", json!(tools)));
     }
-    // Who lists neither tools nor servers has all of the workspace's.
+    // An agent that lists neither tools nor servers has all of the workspace's servers.
     let lists_tools = profile.tools.is_some() || !keys.is_empty();
     if profile.mcp_servers.is_none() && !lists_tools {
         let has = |key: &str| bounds.servers().contains(key);
@@ -76,7 +80,7 @@ fn absent_keys(profile: &AgentProfile, text: &str, bounds: &Bounds, names: &Tool
     keys
 }
 
-/// Whether the front matter gives a key a value, in any spelling.
+/// Whether the front matter has a value for this key, in any spelling.
 fn has_key(text: &str, folded: &str) -> bool {
     let text = front_matter::normalise(text);
     let folds =
@@ -85,9 +89,9 @@ fn has_key(text: &str, folded: &str) -> bool {
         .is_ok_and(|front| front.keys.iter().any(|(key, value)| !value.is_null() && folds(key) == folded))
 }
 
-/// The text with these keys inserted into its front matter, or with new front matter if it has none.
+/// Inserts these keys into the front matter, or adds front matter if there is none.
 fn with_keys(text: &str, keys: &[(&'static str, Value)]) -> Result<String, InheritError> {
-    let (mark, body) = match text.strip_prefix('\u{feff}') {
+    let (bom, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
         None => ("", text),
     };
@@ -96,7 +100,7 @@ fn with_keys(text: &str, keys: &[(&'static str, Value)]) -> Result<String, Inher
     let first_line = body.split(['\n', '\r']).next().unwrap_or_default();
     if first_line.trim_end() != "---" {
         let lines: String = keys.iter().map(|(key, value)| line(key, value)).collect();
-        return Ok(format!("{mark}---{end}{lines}---{end}{end}{body}"));
+        return Ok(format!("{bom}---{end}{lines}---{end}{end}{body}"));
     }
     let mut amended = body.to_owned();
     let mut lines = String::new();
@@ -107,10 +111,10 @@ fn with_keys(text: &str, keys: &[(&'static str, Value)]) -> Result<String, Inher
         }
     }
     amended.insert_str(first_line.len() + end.len(), &lines);
-    Ok(format!("{mark}{amended}"))
+    Ok(format!("{bom}{amended}"))
 }
 
-/// How the lines of a text end.
+/// The line ending of a text.
 fn line_end(text: &str) -> &'static str {
     match text.find(['\n', '\r']).map(|at| &text[at..]) {
         Some(rest) if rest.starts_with("\r\n") => "\r\n",
@@ -119,7 +123,7 @@ fn line_end(text: &str) -> &'static str {
     }
 }
 
-/// The position for the value of a key that the front matter names but leaves empty; it counts as left out.
+/// The range of the value of a key that is present but empty, which counts as missing.
 fn empty_key(text: &str, key: &str) -> Result<Option<(usize, usize)>, InheritError> {
     let other_form = || InheritError::OtherForm(key.to_owned());
     let normal = front_matter::normalise(text);
@@ -146,8 +150,8 @@ fn empty_key(text: &str, key: &str) -> Result<Option<(usize, usize)>, InheritErr
     Err(other_form())
 }
 
-/// Whether the amended file defines the same agent but for the keys that were written into it.
-fn says_the_same(before: &AgentFile, after: &AgentFile, keys: &[(&'static str, Value)]) -> bool {
+/// Whether the amended file defines the same agent, apart from the added keys.
+fn defines_same_agent(before: &AgentFile, after: &AgentFile, keys: &[(&'static str, Value)]) -> bool {
     let words = |value: &Value| serde_json::from_value::<Vec<String>>(value.clone()).ok();
     let mut wanted = before.profile.clone();
     for (key, value) in keys {
@@ -163,7 +167,7 @@ fn says_the_same(before: &AgentFile, after: &AgentFile, keys: &[(&'static str, V
             _ => wanted.share_workspace_info = false,
         }
     }
-    // Blank lines above a text without front matter are none of its words.
+    // Blank lines above a text without front matter do not belong to the instructions.
     let trimmed = |profile: &AgentProfile| profile.instructions.trim().to_owned();
     let same_words = trimmed(&wanted) == trimmed(&after.profile);
     wanted.instructions.clone_from(&after.profile.instructions);
@@ -182,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_leaves_out_is_written_out() {
+    fn missing_keys_are_written_with_inherited_values() {
         let front = "tools: [vfs_read, spawn_agent]\nreads: [artifacts/**]\nwrites: []\nsafety_mode: balanced";
         let written = "tools: [spawn_agent, vfs_read]\nreads: [\"artifacts/**\"]\nwrites: []\nsafety_mode: balanced\n";
         for (text, amended) in [
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_says_itself_stays() {
+    fn keys_in_the_file_are_kept() {
         let front = "tools: [vfs_read]\nsafety_mode: safe\nshare_workspace_info: false";
         let text = "---\nTools: [vfs_write]\nsafetyMode: auto\nshareWorkspaceInfo: true\n---\nHi";
         assert_eq!(inherited(front, text), Ok(text.to_owned()));
@@ -218,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_without_a_model_has_its_starters() {
+    fn an_agent_without_a_model_inherits_its_starters_model() {
         let read = |text: &str| crate::agent::markdown::read("agents/new.md", text).profile.model;
         for text in [
             "Hi",
@@ -248,7 +252,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_written_never_has_more_than_its_starter_where_it_says_nothing(
+        fn files_with_missing_keys_never_exceed_their_starter(
             body in "[-a-z#:\\n\\r {}~]{0,40}",
             fenced in any::<bool>(),
         ) {

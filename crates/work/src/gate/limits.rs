@@ -1,4 +1,4 @@
-//! The effect of limits from other products and mistyped keys on an agent, in terms of the tools available here.
+//! Translates restrictions from other products and mistyped keys to the tools available here.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use crate::agent::{AgentProfile, Limit};
 use crate::base::text_normalization::skeleton;
 use crate::base::{Problem, globs};
 
-/// Two lists of globs that would take longer to compare than this are assumed to be disjoint.
+/// The maximum number of comparisons between two glob lists; longer lists are assumed to be disjoint.
 const COMPARISONS_AT_MOST: usize = 20_000;
 
-/// Tools of other products, by their normalized names, with the powers that they give. Powers that nobody has here are
-/// recognized all the same: there is nothing to remove.
-const ELSEWHERE: &[(&[&str], &[Power])] = &[
+/// Normalized names of tools in other products, with the abilities that they give. Abilities that no tool here has are
+/// included, so that their names are recognized.
+const OTHER_PRODUCT_TOOLS: &[(&[&str], &[Power])] = &[
     (
         &["cat", "fileread", "notebookread", "open", "read", "readfile", "readfiles", "view", "viewfile"],
         &[Power::Read, Power::Find],
@@ -48,7 +48,7 @@ const ELSEWHERE: &[(&[&str], &[Power])] = &[
         &[Power::Write, Power::Delete],
     ),
     (&["delete", "deletefile", "move", "remove", "removefile", "rename", "rm"], &[Power::Delete]),
-    // Elsewhere files are taken away by commands alone.
+    // Some products delete files only by commands.
     (
         &[
             "bash",
@@ -95,9 +95,9 @@ const ELSEWHERE: &[(&[&str], &[Power])] = &[
 ];
 
 impl ToolNames {
-    /// The tools that a name is meant to remove; `None` if that is unclear.
-    fn taken_by(&self, name: &str) -> Option<BTreeSet<&str>> {
-        // `Bash(rm *)` removes a part of it; there are no parts here.
+    /// The tools that a restriction with this name removes; `None` if that is unclear.
+    fn removed_tools(&self, name: &str) -> Option<BTreeSet<&str>> {
+        // `Bash(rm *)` removes a part of a tool; tools here have no parts.
         let name = name.split('(').next().unwrap_or(name).trim();
         let own = |is_taken: &dyn Fn(&str) -> bool| -> BTreeSet<&str> {
             self.0.iter().map(|tool| tool.name.as_str()).filter(|tool| is_taken(tool)).collect()
@@ -113,9 +113,9 @@ impl ToolNames {
         if matches!(folded.as_str(), "all" | "any" | "every" | "everything") {
             return Some(own(&|_| true));
         }
-        if let Some((_, powers)) = ELSEWHERE.iter().find(|(names, _)| names.contains(&folded.as_str())) {
+        if let Some((_, powers)) = OTHER_PRODUCT_TOOLS.iter().find(|(names, _)| names.contains(&folded.as_str())) {
             let taken = self.0.iter().filter(|tool| powers.contains(&tool.power)).map(|tool| tool.name.as_str());
-            // What somebody added under the name that it has elsewhere is meant as well.
+            // Also include a tool that somebody added here under its name in another product.
             return Some(taken.chain(self.meant(name)).collect());
         }
         match self.meant(name) {
@@ -125,13 +125,13 @@ impl ToolNames {
     }
 }
 
-/// Whether a tool belongs to a server of tools: none of ours does.
+/// Whether a name is that of an MCP server's tool.
 fn is_of_server(name: &str) -> bool {
     name.to_lowercase().starts_with("mcp")
 }
 
 impl Authority {
-    /// The same, less what restrictions remove; returns which of them could not be understood.
+    /// Applies the restrictions of a profile, and reports those that could not be understood.
     pub(super) fn within_limits(
         mut self,
         place: &str,
@@ -150,10 +150,10 @@ impl Authority {
                 }
                 Limit::NotTools(not) => {
                     for name in not {
-                        if self.take_servers(name, &nameable) {
+                        if self.remove_servers(name, &nameable) {
                             continue;
                         }
-                        match names.taken_by(name) {
+                        match names.removed_tools(name) {
                             Some(taken) => {
                                 // Removing everything also removes servers.
                                 if taken.len() == names.0.len() {
@@ -171,12 +171,12 @@ impl Authority {
                         }
                     }
                 }
-                Limit::OnlyReads(only) => self.reads = Some(narrowed(self.reads.take(), only)),
-                Limit::OnlyWrites(only) => self.writes = Some(narrowed(self.writes.take(), only)),
+                Limit::OnlyReads(only) => self.reads = Some(intersection(self.reads.take(), only)),
+                Limit::OnlyWrites(only) => self.writes = Some(intersection(self.writes.take(), only)),
                 Limit::ReadOnly => {
-                    // What servers say that they do, nobody checks.
+                    // The hints of servers are not verified.
                     self.mcp_servers.clear();
-                    let looks = |name: &str| names.0.iter().any(|tool| tool.name == name && tool.power.only_looks());
+                    let looks = |name: &str| names.0.iter().any(|tool| tool.name == name && tool.power.is_read_only());
                     self.tools.retain(|tool| looks(tool));
                     self.writes = Some(Vec::new());
                 }
@@ -187,7 +187,7 @@ impl Authority {
                 Limit::Nothing => self = Self { model: self.model, ..Self::least() },
             }
         }
-        // A limit that is not understood was reported with its line.
+        // A restriction that was not understood is reported with its line.
         if had_tools && self.tools.is_empty() && !profile.limits.contains(&Limit::Nothing) && problems.is_empty() {
             let what = "its limits leave it without tools";
             problems.push(Problem::warning(place, what, "list existing tools, or write tools: []"));
@@ -196,8 +196,8 @@ impl Authority {
     }
 }
 
-/// As much of the globs as these name, too.
-fn narrowed(globs: Option<Vec<String>>, only: &[String]) -> Vec<String> {
+/// The intersection of two glob lists.
+fn intersection(globs: Option<Vec<String>>, only: &[String]) -> Vec<String> {
     let only: Vec<String> = only.iter().filter_map(|glob| globs::plain(glob).ok()).flatten().collect();
     match globs {
         None => only,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_products_forbid_is_forbidden_here_in_terms_of_the_tools_that_there_are() {
+    fn restrictions_of_other_products_remove_the_equivalent_tools() {
         let looking = ["signal_parent", "vfs_read", "vfs_search"];
         for (front, left) in [
             ("disallowedTools: Write, Edit, Bash", &["signal_parent", "spawn_agent", "vfs_read", "vfs_search"][..]),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_is_not_understood_leaves_nothing_and_says_where_it_stands() {
+    fn an_unreadable_restriction_removes_everything_and_is_reported_with_its_line() {
         let file = markdown::read("agents/ada.md", "---\nname: Ada\nrestrictions: { files: few }\n---\nHi");
         let (authority, _) = Authority::of("agents/ada.md", &file.profile, &names());
         assert!(authority.is_least(), "{authority:?}");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn no_limit_ever_gives_an_agent_more() {
+    fn restrictions_never_grant_permissions() {
         let own = ["tools: [vfs_read]", "reads: [a/**]", "writes: []", "safety_mode: safe", "name: x"];
         let limits = [
             "allowed_tools: [vfs_write, execute_command]",

@@ -1,10 +1,10 @@
-//! The gate: checks an act by what it touches, by the permissions that bound it, and by the workspace's policy: allow,
-//! ask a person, or deny.
+//! The gate: decides whether an act is allowed, needs a person's approval or is denied, given what it touches, the
+//! permissions that bound it, and the workspace's policy.
 //!
-//! In reading order: the permissions of a profile ([`authority`]) and the bounds of a piece of work ([`bounds`]), what
-//! an act touches, as a tool declares it ([`touch`]) and as it is checked ([`act`]), the workspace's policy
-//! ([`policy`]) and the agent's mode ([`safety`]), what a person always allows ([`allow_rules`]) and the rules for
-//! commands ([`commands`]), why a person is asked ([`ask_rules`]) and the risk ([`risk`]), and the decision
+//! In reading order: the permissions of a profile ([`authority`]) and the bounds of a piece of work ([`bounds`]), the
+//! touches of an act as declared by a tool ([`touch`]) and as checked ([`act`]), the workspace's policy ([`policy`])
+//! and the agent's safety mode ([`safety`]), permanent permissions ([`allow_rules`]) and the rules for commands
+//! ([`commands`]), the rules that require approval ([`ask_rules`]) and the risk ([`risk`]), and the decision
 //! ([`decide`](decide::decide)). An agent never gives others more permissions than it has: raising a profile's
 //! permissions needs a person, and the file of an agent that it starts states what that agent inherits
 //! ([`mod@inherit`]).
@@ -58,7 +58,7 @@ use crate::gateway::peers::named_paths;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems};
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SettingsExt};
 
-/// Adds this floor to the room.
+/// Registers the gate's settings, messages and systems.
 pub fn plugin(app: &mut App) {
     app.add_settings::<GatePolicy>();
     // Owned by a floor below; registered here as well, so that this floor runs without its systems.
@@ -70,7 +70,7 @@ pub fn plugin(app: &mut App) {
     );
 }
 
-/// Tells what is wrong with the rules for commands when they change.
+/// Reports the problems of the command allow list when it changes.
 fn report_commands(
     known: Res<KnownFiles>,
     mut changes: MessageReader<FileChanged>,
@@ -85,7 +85,7 @@ fn report_commands(
     reports.write(ProblemReport { source: "rules for commands".to_owned(), problems });
 }
 
-/// Notes which paths the command lines of MCP servers name.
+/// Records the paths that occur in the command lines of MCP servers.
 fn note_servers(servers: Res<McpServers>, mut policy: ResMut<GatePolicy>) {
     if servers.is_changed() || policy.is_changed() {
         let paths = servers.written().iter().flat_map(|written| named_paths(&written.server)).collect();
@@ -93,7 +93,7 @@ fn note_servers(servers: Res<McpServers>, mut policy: ResMut<GatePolicy>) {
     }
 }
 
-/// Tells what is wrong with the policy when it changes.
+/// Reports the problems of the policy when it changes.
 fn report_policy(policy: Res<GatePolicy>, mut reports: MessageWriter<ProblemReport>) {
     if policy.is_changed() {
         reports.write(ProblemReport { source: "gate".to_owned(), problems: policy.problems() });

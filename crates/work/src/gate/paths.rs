@@ -1,4 +1,4 @@
-//! Places in a workspace with a special meaning, by normalised path.
+//! Special places in a workspace, by normalized path.
 
 use super::verdict::Verdict;
 use crate::agent::agent_file::AgentFormat;
@@ -8,8 +8,8 @@ use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::protected_paths::{AgentWriteRule, guarded};
 use crate::workspace::vfs::WorkspacePath;
 
-/// The path under which a file defines an agent, with the format that reads it there: its own, or the one that a disk
-/// takes it for to which upper and lower case are the same.
+/// The path and format with which a file defines an agent. On file systems that ignore case, this may be a different
+/// path from the given one.
 pub fn profile_place(path: &WorkspacePath) -> Option<(WorkspacePath, &'static AgentFormat)> {
     if let Some(format) = format_of(path.as_str()) {
         return Some((path.clone(), format));
@@ -18,8 +18,8 @@ pub fn profile_place(path: &WorkspacePath) -> Option<(WorkspacePath, &'static Ag
     Some((WorkspacePath::new(&folded(path.as_str())).unwrap_or_else(|_| path.clone()), format))
 }
 
-/// What is said of changing a file because of where it lies, and why; nothing for ordinary files and for files
-/// that are judged by what they say.
+/// The verdict on changing a file because of its place, with the reason; `None` for ordinary files and for files that
+/// are checked by their content.
 pub fn guard(path: &WorkspacePath) -> Option<(Verdict, &'static str)> {
     if folded(path.as_str()) == APPROVALS_FILE {
         return Some((Verdict::Deny, "only a person answers approvals"));
@@ -27,7 +27,7 @@ pub fn guard(path: &WorkspacePath) -> Option<(Verdict, &'static str)> {
     let place = guarded(path.as_str())?;
     match place.writes {
         AgentWriteRule::Never => Some((Verdict::Deny, place.why)),
-        // A file that defines an agent is judged by its content.
+        // A file that defines an agent is checked by its content.
         AgentWriteRule::Asked if profile_place(path).is_some() => None,
         AgentWriteRule::Asked => Some((Verdict::Ask, place.why)),
         AgentWriteRule::Judged => None,
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_an_agent_file_is_one() {
+    fn agent_files_are_recognized_in_every_spelling() {
         for given in
             ["agents/ada.md", "./agents/ada.md", "agents/Ada.MD", "agents/jos\u{e9}.md", "agents/jose\u{301}.md"]
         {
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_carry_power_are_guarded() {
+    fn places_that_grant_power_are_guarded() {
         for (given, verdict) in [
             ("tasks/approvals.task.md", Verdict::Deny),
             (".workshop/workshop.db", Verdict::Deny),

@@ -1,4 +1,4 @@
-//! The section `gate` of `settings.yaml`: what the workspace allows, asks about or denies for everyone.
+//! The section `gate` of `settings.yaml`: what the workspace allows, denies or requires approval for.
 
 use bevy::ecs::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use crate::gateway::mcp::McpHints;
 use crate::workspace::SettingsSection;
 use crate::workspace::vfs::WorkspacePath;
 
-/// The kinds of touch that have a key of their own in the settings.
+/// The kinds of touch that have their own key in the settings.
 pub static SETTING_KEYS: [(TouchKind, &str); 7] = [
     (TouchKind::FILE_READ, "file_read"),
     (TouchKind::FILE_WRITE, "file_write"),
@@ -43,7 +43,7 @@ impl Rule {
         }
     }
 
-    /// What it says: what is not known is asked, unless it is a slip of `deny` or another word for it.
+    /// The verdict. An unknown word counts as `ask`, unless it is a misspelling or a synonym of `deny`.
     pub fn verdict(&self) -> Verdict {
         let word = self.0.trim().to_lowercase();
         let is_denial =
@@ -54,19 +54,19 @@ impl Rule {
     }
 }
 
-/// Where a verdict on a kind of touch comes from.
+/// The source of a verdict on a kind of touch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ruling {
-    /// From the settings.
-    Said {
-        /// The key.
+    /// A rule in the settings.
+    Setting {
+        /// The key of the setting.
         key: String,
-        /// What it says.
+        /// The value of the setting.
         word: String,
     },
-    /// From what holds by default.
+    /// The default.
     Unset {
-        /// Why.
+        /// The reason for the default.
         why: &'static str,
     },
 }
@@ -102,22 +102,22 @@ pub struct GatePolicy {
     /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. Without a rule
     /// here, anything unknown or outside the workspace needs approval.
     pub touches: BTreeMap<String, Rule>,
-    /// What is said of everything that changes something, because a part of the settings could not be understood.
+    /// The minimum verdict on all changes, because a part of the settings could not be understood.
     #[serde(skip, default = "nothing")]
     strictness: Strictness,
-    /// Paths that the command lines of MCP servers name: who writes there changes what runs.
+    /// The paths in the command lines of MCP servers, where writing changes what is run.
     #[serde(skip)]
     pub(super) server_paths: BTreeSet<String>,
 }
 
-/// What could not be understood in the settings, and what follows for everything that changes something.
+/// What could not be understood in the settings, and its effect on all changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Strictness {
-    /// No settings were read yet.
+    /// No settings have been read yet.
     Unread,
-    /// Nothing: they were read.
+    /// Everything was understood.
     Nothing,
-    /// This much.
+    /// Changes get at least this verdict.
     AtLeast(Verdict),
 }
 
@@ -152,7 +152,7 @@ impl SettingsSection for GatePolicy {
 
     fn not_understood(&mut self, unusable: Option<(&str, &Value)>) {
         let Some((key, value)) = unusable else {
-            // The last settings stay; without any, it is unknown what they would have said.
+            // The last settings stay in force. If there are none, it is unknown what they would have said.
             if self.strictness == Strictness::Unread {
                 self.strictness = Strictness::AtLeast(Verdict::Ask);
             }
@@ -160,29 +160,29 @@ impl SettingsSection for GatePolicy {
         };
         let words = string_list(value);
         let is_list = value.is_array() || words.iter().any(|word| word.contains(['/', '*']));
-        let own = SETTING_KEYS.iter().map(|(_, own)| *own).find(|own| *own == key || slips(key, own) <= 2);
+        let own = SETTING_KEYS.iter().map(|(_, own)| *own).find(|own| *own == key || edit_distance(key, own) <= 2);
         let own = own.and_then(|own| self.rule_mut(own));
         match (own, words.as_slice()) {
-            // What allows something and cannot be understood allows nothing.
-            _ if slips(key, "allow") <= 1 => {}
-            // `deny: agents/**`, and `dney: [agents/**]`; a list of any other name may be a list of what is forbidden.
-            _ if slips(key, "ask") <= 1 => self.ask.extend(words),
+            // An unreadable rule that would allow something has no effect.
+            _ if edit_distance(key, "allow") <= 1 => {}
+            // `deny: agents/**` and `dney: [agents/**]` count as deny lists, and so does a list with any unknown name.
+            _ if edit_distance(key, "ask") <= 1 => self.ask.extend(words),
             (None, _) if is_list => self.deny.extend(words),
             (Some(rule), [word]) => *rule = Rule(word.clone()),
             (Some(rule), _) => *rule = Rule("ask".to_owned()),
-            (None, [word]) if slips(key, "deny") > 1 => self.be_stricter(Rule(word.clone()).verdict()),
+            (None, [word]) if edit_distance(key, "deny") > 1 => self.raise_strictness(Rule(word.clone()).verdict()),
             (None, []) if value.is_null() => {}
-            (None, _) => self.be_stricter(Verdict::Deny),
+            (None, _) => self.raise_strictness(Verdict::Deny),
         }
     }
 }
 
-/// How many letters of two words differ.
-fn slips(word: &str, other: &str) -> usize {
+/// The edit distance between two words.
+fn edit_distance(word: &str, other: &str) -> usize {
     strsim::osa_distance(&word.trim().to_lowercase(), other)
 }
 
-/// A value as words.
+/// Flattens a value to a list of words.
 fn string_list(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
@@ -196,7 +196,7 @@ fn string_list(value: &Value) -> Vec<String> {
 }
 
 impl GatePolicy {
-    fn be_stricter(&mut self, verdict: Verdict) {
+    fn raise_strictness(&mut self, verdict: Verdict) {
         let now = match self.strictness {
             Strictness::AtLeast(now) => now,
             Strictness::Unread | Strictness::Nothing => Verdict::Allow,
@@ -217,7 +217,8 @@ impl GatePolicy {
         }
     }
 
-    /// What is said of a kind of touch, beyond its [rule](Self::ruling), because settings could not be understood.
+    /// The minimum verdict on a kind of touch, beyond its [rule](Self::ruling), because settings could not be
+    /// understood.
     pub fn strictness(&self, kind: &TouchKind) -> Verdict {
         match self.strictness {
             Strictness::AtLeast(verdict) if kind.defaults().changes => verdict,
@@ -225,7 +226,7 @@ impl GatePolicy {
         }
     }
 
-    /// The rule of the kinds that have a key of their own.
+    /// The rule of a kind that has its own key in the settings.
     fn own_rule(&self, kind: &TouchKind) -> Option<(&'static str, &Rule)> {
         let (key, rule) = match kind.as_str() {
             "file.read" | "file.find" => ("file_read", &self.file_read),
@@ -240,31 +241,30 @@ impl GatePolicy {
         Some((key, rule))
     }
 
-    /// What is said of a kind of touch, and why: the strictest of what the settings say of it, else what holds by
-    /// default.
+    /// The verdict on a kind of touch and its source: the strictest rule in the settings, otherwise the default.
     pub fn ruling(&self, kind: &TouchKind) -> (Verdict, Ruling) {
         let listed = self.touches.iter().filter(|(name, _)| TouchKind::new(name) == *kind);
         let said = self.own_rule(kind).into_iter().chain(listed.map(|(name, rule)| (name.as_str(), rule)));
         match said.max_by_key(|(_, rule)| rule.verdict()) {
-            Some((key, rule)) => (rule.verdict(), Ruling::Said { key: key.to_owned(), word: rule.0.clone() }),
+            Some((key, rule)) => (rule.verdict(), Ruling::Setting { key: key.to_owned(), word: rule.0.clone() }),
             None => (kind.defaults().rule, Ruling::Unset { why: kind.defaults().why }),
         }
     }
 
-    /// What is said of a call of an MCP server, and why: a rule of `mcp`, else what is said of all such calls.
+    /// The verdict on a call of an MCP server and its source: a rule of `mcp`, otherwise the rule for all such calls.
     pub fn ruling_of_call(&self, call: (&str, &str), hints: McpHints) -> (Verdict, Ruling) {
         let rules = self.mcp.iter().map(|(text, rule)| (text.as_str(), rule.verdict()));
         match servers::ruling(rules, call, hints) {
             Some((verdict, key)) => {
                 let word = self.mcp.get(key).map(|rule| rule.0.clone()).unwrap_or_default();
-                (verdict, Ruling::Said { key: key.to_owned(), word })
+                (verdict, Ruling::Setting { key: key.to_owned(), word })
             }
             None => self.ruling(&TouchKind::MCP_CALL),
         }
     }
 
-    /// What the two lists say of a change at a path, with the glob that says it. Letters count alike in upper and
-    /// lower case: on many disks they name the same file. A glob that cannot be read names all that it could mean.
+    /// The verdict of the `ask` and `deny` lists on a change at this path, and the glob that matches. Matching ignores
+    /// case, because many file systems do. An unreadable glob matches everything that it could mean.
     pub fn at_path(&self, path: &WorkspacePath) -> Option<(Verdict, &str)> {
         let folded = folded(path.as_str());
         let named = |list: &'_ [String]| list.iter().position(|text| globs::any_matches(&globs::limit(text), &folded));
@@ -274,18 +274,18 @@ impl GatePolicy {
         named(&self.ask).map(|at| (Verdict::Ask, self.ask[at].as_str()))
     }
 
-    /// The rules of what a person allowed this profile for good.
+    /// The permanent permissions of this profile, as rules.
     pub fn allowed_to(&self, profile: &str) -> Vec<String> {
         self.allow.get(profile).cloned().unwrap_or_default()
     }
 
-    /// What is wrong with it.
+    /// The problems of the policy.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let place = "settings.yaml";
         let own = SETTING_KEYS.iter().filter_map(|(kind, _)| self.own_rule(kind));
         let listed = self.touches.iter().chain(&self.mcp).map(|(name, rule)| (name.as_str(), rule));
-        for text in self.mcp.keys().filter(|text| !servers::can_be_read(text)) {
+        for text in self.mcp.keys().filter(|text| !servers::is_valid_rule(text)) {
             let what = format!("the rule {text:?} in \"mcp\" of \"gate\" cannot be read; it allows nothing");
             problems.push(Problem::warning(place, what, "write it like mcp:SERVER:TOOL or mcp:SERVER:*"));
         }
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn by_default_everything_runs_by_itself() {
+    fn the_default_policy_allows_everything() {
         let policy = GatePolicy::default();
         assert!(SETTING_KEYS.iter().all(|(kind, _)| policy.ruling(kind).0 == Verdict::Allow));
         assert_eq!(policy.at_path(&path("agents/ada.md")), None);
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn every_class_has_the_key_that_a_person_writes() {
+    fn every_kind_can_be_set_by_its_key() {
         for (kind, key) in &SETTING_KEYS {
             let policy: GatePolicy = serde_json::from_value(json!({ *key: "Deny" })).unwrap();
             assert_eq!(policy.ruling(kind).0, Verdict::Deny);
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn any_kind_of_touch_may_have_a_rule_and_a_mistake_in_it_asks_and_is_told() {
+    fn any_kind_can_have_a_rule_and_an_invalid_rule_asks_and_is_reported() {
         let rules = json!({ "touches": { "net.fetch": "allow", "Process.Run": "deny", "door.open": "alow" } });
         let policy: GatePolicy = serde_json::from_value(rules).unwrap();
         let said = |kind: &str| policy.ruling(&TouchKind::new(kind)).0;
@@ -375,15 +375,15 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_not_known_asks_and_is_told() {
+    fn an_unknown_verdict_asks_and_is_reported() {
         let policy: GatePolicy = serde_json::from_value(json!({ "spawn": "aks", "ask": ["[a"] })).unwrap();
         assert_eq!(policy.spawn.verdict(), Verdict::Ask);
         assert_eq!(policy.problems().len(), 2);
     }
 
     #[test]
-    fn settings_that_cannot_be_understood_forbid_as_much_as_they_could_mean() {
-        let heard = |key: &str, value: Value| {
+    fn unreadable_settings_deny_everything_that_they_could_mean() {
+        let policy_with = |key: &str, value: Value| {
             let mut policy: GatePolicy = serde_json::from_value(json!({})).unwrap();
             policy.not_understood(Some((key, &value)));
             policy
@@ -394,18 +394,18 @@ mod tests {
             ("denied", json!(["agents/**"])),
             ("protect", json!(["agents/**"])),
         ] {
-            let policy = heard(key, value);
+            let policy = policy_with(key, value);
             assert_eq!(policy.at_path(&path("agents/a.md")).map(|(verdict, _)| verdict), Some(Verdict::Deny), "{key}");
             assert_eq!(policy.at_path(&path("artifacts/a.md")), None, "{key}");
         }
-        assert_eq!(heard("aks", json!(["a"])).at_path(&path("a")).unwrap().0, Verdict::Ask);
+        assert_eq!(policy_with("aks", json!(["a"])).at_path(&path("a")).unwrap().0, Verdict::Ask);
         for (key, value, class, verdict) in [
             ("file_wirte", json!("deny"), TouchKind::FILE_WRITE, Verdict::Deny),
             ("spawn", json!(false), TouchKind::AGENT_SPAWN, Verdict::Deny),
             ("spawn", json!({ "max": 3 }), TouchKind::AGENT_SPAWN, Verdict::Ask),
             ("file_write", json!("dney"), TouchKind::FILE_WRITE, Verdict::Deny),
         ] {
-            assert_eq!(heard(key, value).ruling(&class).0, verdict, "{key}");
+            assert_eq!(policy_with(key, value).ruling(&class).0, verdict, "{key}");
         }
         for (key, value, verdict) in [
             ("everything", json!("ask"), Verdict::Ask),
@@ -414,7 +414,7 @@ mod tests {
             ("deny", json!(true), Verdict::Deny),
             ("", json!("deny"), Verdict::Deny),
         ] {
-            let policy = heard(key, value);
+            let policy = policy_with(key, value);
             assert_eq!(policy.strictness(&TouchKind::FILE_WRITE), verdict, "{key}");
             assert_eq!(policy.strictness(&TouchKind::FILE_READ), Verdict::Allow, "{key}");
             assert_eq!(policy.problems().is_empty(), policy.strictness == Strictness::AtLeast(Verdict::Allow), "{key}");
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_settings_file_that_was_never_read_has_a_person_asked_and_a_later_mistake_changes_nothing() {
+    fn unreadable_initial_settings_ask_and_later_mistakes_keep_the_last_settings() {
         let mut unread = GatePolicy::default();
         unread.not_understood(None);
         assert_eq!(unread.strictness(&TouchKind::FILE_WRITE), Verdict::Ask);
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_hold_whatever_the_case_and_the_stricter_goes_first() {
+    fn lists_ignore_case_and_the_stricter_one_applies() {
         let lists = json!({ "ask": ["Agents/**"], "deny": ["agents/boss.md", "secret/"] });
         let policy: GatePolicy = serde_json::from_value(lists).unwrap();
         assert_eq!(policy.at_path(&path("agents/x.md")), Some((Verdict::Ask, "Agents/**")));
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_that_cannot_be_read_forbids_all_that_it_could_mean_and_is_told() {
+    fn an_invalid_glob_denies_everything_that_it_could_mean_and_is_reported() {
         let policy: GatePolicy = serde_json::from_value(json!({ "deny": ["secret/[a-z]*", "docs/{a"] })).unwrap();
         for (given, verdict) in [
             ("secret/plan.md", Some(Verdict::Deny)),

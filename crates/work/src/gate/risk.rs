@@ -1,24 +1,24 @@
-//! The risk of what a person is asked to allow, and its reason: by the kinds of its touches. Pure.
+//! The risk of an act that needs approval, with its reasons, derived from the kinds of its touches. Pure.
 
 use serde::{Deserialize, Serialize};
 
 use super::ask_rules::{AskRule, AskSource};
 
-/// How much may go wrong.
+/// The level of a risk.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RiskLevel {
-    /// Nothing that could not be undone here.
+    /// Everything can be undone here.
     #[default]
     Low,
-    /// It costs, or changes what others do.
+    /// It has costs, or changes what others do.
     Medium,
-    /// It reaches what this program cannot undo.
+    /// It has effects that this program cannot undo.
     High,
 }
 
 impl RiskLevel {
-    /// As it is written.
+    /// The name of the level.
     pub fn word(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -28,17 +28,17 @@ impl RiskLevel {
     }
 }
 
-/// How much may go wrong, and why: each reason a clause of its own.
+/// The risk of an act and its reasons, each of which is a clause.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Risk {
-    /// The highest of all that is touched.
+    /// The highest level of all touches.
     pub level: RiskLevel,
-    /// Why, the weightiest first.
+    /// The reasons, most serious first.
     pub reasons: Vec<String>,
 }
 
 impl Risk {
-    /// The risk of what these rules ask about; `goes_out` where what a person fills in is given to a program outside.
+    /// The risk of an act with these rules. `goes_out` is whether the person's input is passed to an external program.
     pub fn of(rules: &[AskRule], goes_out: bool) -> Self {
         let mut all: Vec<(RiskLevel, String)> = rules.iter().flat_map(of_rule).collect();
         if goes_out {
@@ -55,7 +55,7 @@ impl Risk {
         Self { level, reasons }
     }
 
-    /// In one line: "high: a program runs on this computer".
+    /// A one-line summary, such as "high: a program runs on this computer".
     pub fn summary(&self) -> String {
         match self.reasons.is_empty() {
             true => self.level.word().to_owned(),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_weightiest_touch_counts_and_each_reason_is_said_once() {
+    fn the_highest_risk_applies_and_each_reason_is_given_once() {
         let risk =
             Risk::of(&[rule(TouchKind::FILE_WRITE), rule(TouchKind::PROCESS_RUN), rule(TouchKind::FILE_WRITE)], false);
         assert_eq!(risk.summary(), "high: a program runs on this computer; all versions of the file are kept");
@@ -109,14 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_each_time_is_never_of_low_risk() {
+    fn approvals_required_each_time_are_never_low_risk() {
         let source = AskSource::EachTime { why: "a scene carries settings".into() };
         let risk = Risk::of(&[AskRule { source, ..rule(TouchKind::FILE_WRITE) }], false);
         assert_eq!((risk.level, risk.reasons[0].as_str()), (RiskLevel::Medium, "a scene carries settings"));
     }
 
     #[test]
-    fn every_known_kind_has_a_reason_of_its_own() {
+    fn every_known_kind_has_its_own_reason() {
         for kind in TouchKind::KNOWN {
             let risk = Risk::of(&[rule(kind.clone())], false);
             assert!(!risk.summary().contains("unknown"), "{kind:?}");

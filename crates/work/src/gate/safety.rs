@@ -11,21 +11,21 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much an agent may do without a person, most careful first.
+/// The permissions of an agent without a person's approval, most careful first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SafetyMode {
-    /// A person is asked before anything changes.
+    /// Every change needs approval.
     Safe,
-    /// A person is asked before actions that are hard to undo or create agents.
+    /// Actions that are hard to undo or create agents need approval.
     Balanced,
-    /// Nobody is asked because of the mode.
+    /// The mode requires no approvals.
     #[default]
     Auto,
 }
 
 impl SafetyMode {
-    /// The mode that a word names, however it is spelt; nothing where there is no such mode.
+    /// The mode with this name in any case; `None` if there is none.
     pub fn of_word(word: &str) -> Option<Self> {
         match word.trim().to_lowercase().as_str() {
             "safe" | "ask" => Some(Self::Safe),
@@ -35,7 +35,7 @@ impl SafetyMode {
         }
     }
 
-    /// The word for it in a profile.
+    /// The name of the mode in a profile.
     pub fn word(self) -> &'static str {
         match self {
             Self::Safe => "safe",
@@ -51,7 +51,7 @@ mod tests {
     use crate::agent::LEAST_SAFETY_MODE;
 
     #[test]
-    fn words_and_modes_go_both_ways() {
+    fn safety_modes_round_trip_through_their_names() {
         for mode in [SafetyMode::Safe, SafetyMode::Balanced, SafetyMode::Auto] {
             assert_eq!(SafetyMode::of_word(&mode.word().to_uppercase()), Some(mode));
         }

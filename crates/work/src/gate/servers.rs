@@ -1,7 +1,7 @@
-//! MCP servers and their tools as profiles name them, and the workspace's rules for calls. Pure.
+//! The names of MCP servers and their tools in profiles, and the workspace's rules for calls. Pure.
 //!
-//! A server is identified here by its key, which names exactly one definition: permission for one server is no
-//! permission for another of the same name.
+//! A server is identified by its key, which stands for exactly one definition: permission for one server is no
+//! permission for another server of the same name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,34 +10,34 @@ use crate::agent::{AgentProfile, McpEntry};
 use crate::base::Id;
 use crate::gateway::mcp::McpHints;
 
-/// The keys of servers, by name.
+/// The keys of servers, by server name.
 pub type Servers = BTreeMap<String, Id>;
 
-/// A tool as rules and profiles name it: `mcp:SERVER:TOOL`.
+/// The name of a server's tool in rules and profiles: `mcp:SERVER:TOOL`.
 pub fn called(server: &str, tool: &str) -> String {
     format!("mcp:{server}:{tool}")
 }
 
-/// The form in which two names are the same, however products write them. It finds servers by their names and takes
-/// tools away; it never gives one: a server may have `log.all` beside `log_all`.
+/// Normalizes a name so that the spellings of different products are equal. This is used to find servers by name and
+/// to remove tools, but never to grant one, because a server may have both `log.all` and `log_all`.
 fn folded(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
 }
 
 /// The grant of exactly this tool.
-pub(super) fn part(key: &str, tool: &str) -> String {
+pub(super) fn tool_grant(key: &str, tool: &str) -> String {
     format!("{key}/{tool}")
 }
 
-/// What forbids a tool, and all whose names differ from it only in the way in which products write them; of a whole
-/// server, itself.
+/// The prohibition of a grant's tool and of all tools with the same normalized name; for the grant of a whole server,
+/// the grant itself.
 pub(super) fn prohibition(grant: &str) -> String {
-    grant.split_once('/').map_or_else(|| grant.to_owned(), |(key, tool)| part(key, &folded(tool)))
+    grant.split_once('/').map_or_else(|| grant.to_owned(), |(key, tool)| tool_grant(key, &folded(tool)))
 }
 
-/// The server and the tool that a profile means by `mcp:git:status`, `mcp__git__status`, `mcp:git` or `mcp__git__*`; of no
-/// tool where all are meant. Nothing where something else is meant.
-pub(super) fn entry(name: &str) -> Option<(&str, Option<&str>)> {
+/// Parses the name of a server or its tool: `mcp:git:status`, `mcp__git__status`, `mcp:git` or `mcp__git__*`. The tool
+/// is `None` if all tools are meant. Returns `None` for other names.
+pub(super) fn parse_tool_name(name: &str) -> Option<(&str, Option<&str>)> {
     let name = name.trim();
     let (server, tool) = match name.strip_prefix("mcp:") {
         Some(rest) => rest.split_once(':').map_or((rest, None), |(server, tool)| (server, Some(tool))),
@@ -49,14 +49,14 @@ pub(super) fn entry(name: &str) -> Option<(&str, Option<&str>)> {
     (!server.is_empty()).then_some((server, tool.filter(|tool| !tool.is_empty() && *tool != "*")))
 }
 
-/// The key of a server among those that a profile may name.
+/// The key of the server with this name.
 pub(super) fn key_of<'a>(servers: &'a Servers, name: &str) -> Option<&'a Id> {
     let same = |known: &str| folded(known) == folded(name);
     servers.get(name).or_else(|| servers.iter().find(|(known, _)| same(known)).map(|(_, key)| key))
 }
 
-/// The servers that a profile lists, by name: its own by their keys, the workspace's by theirs, and unknown ones by
-/// name alone, which has no effect. An agent that lists neither servers nor tools has those of the workspace.
+/// The servers that a profile lists, by name. Unknown servers have their name as the key, which has no effect. An
+/// agent that lists neither servers nor tools has the servers of the workspace.
 fn listed(profile: &AgentProfile, workspace: &Servers) -> Servers {
     match &profile.mcp_servers {
         None if profile.tools.is_none() => workspace.clone(),
@@ -71,23 +71,23 @@ fn listed(profile: &AgentProfile, workspace: &Servers) -> Servers {
     }
 }
 
-/// All servers that a profile could name: its own and the workspace's.
+/// All servers that a profile can name: its own and those of the workspace.
 pub(super) fn nameable(profile: &AgentProfile, workspace: &Servers) -> Servers {
     let mut all = workspace.clone();
     all.extend(listed(profile, workspace));
     all
 }
 
-/// What a profile may use: a key for a whole server, `key/tool` for one tool of it.
+/// The grants of a profile: a key for a whole server, `key/tool` for a single tool.
 pub(super) fn granted(profile: &AgentProfile, workspace: &Servers) -> BTreeSet<String> {
     let (listed, nameable) = (listed(profile, workspace), nameable(profile, workspace));
     let mut parts: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut whole: BTreeSet<&str> = BTreeSet::new();
-    for (server, tool) in profile.tools.iter().flatten().filter_map(|name| entry(name)) {
+    for (server, tool) in profile.tools.iter().flatten().filter_map(|name| parse_tool_name(name)) {
         let Some(key) = key_of(&nameable, server) else { continue };
         match tool {
             Some(tool) => {
-                parts.entry(key).or_default().insert(part(key, tool));
+                parts.entry(key).or_default().insert(tool_grant(key, tool));
             }
             None => {
                 whole.insert(key);
@@ -99,27 +99,27 @@ pub(super) fn granted(profile: &AgentProfile, workspace: &Servers) -> BTreeSet<S
     parts.chain(whole.iter().map(|key| (*key).to_owned())).collect()
 }
 
-/// Whether a profile names a server, or a tool of one, by this name.
+/// Whether this name in a profile stands for a known server or its tool.
 pub(super) fn is_known(name: &str, profile: &AgentProfile, workspace: &Servers) -> bool {
-    entry(name).is_some_and(|(server, _)| key_of(&nameable(profile, workspace), server).is_some())
+    parse_tool_name(name).is_some_and(|(server, _)| key_of(&nameable(profile, workspace), server).is_some())
 }
 
-/// The server of a grant.
+/// The server key of a grant.
 pub(super) fn key_of_grant(grant: &str) -> &str {
     grant.split_once('/').map_or(grant, |(key, _)| key)
 }
 
-/// A rule of the settings on calls of servers: `mcp:git:*`, `mcp:*:*(read-only)`.
+/// A rule in the settings for calls of servers, such as `mcp:git:*` or `mcp:*:*(read-only)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct CallRule<'a> {
     server: &'a str,
     tool: &'a str,
-    /// Of which calls alone it speaks.
-    of: Option<Of>,
+    /// Restricts the rule to calls with this hint.
+    of: Option<Hint>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Of {
+enum Hint {
     ReadOnly,
     Destructive,
 }
@@ -129,8 +129,8 @@ impl<'a> CallRule<'a> {
         let text = text.trim();
         let (names, of) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
             None => (text, None),
-            Some((names, "read-only" | "read_only")) => (names, Some(Of::ReadOnly)),
-            Some((names, "destructive")) => (names, Some(Of::Destructive)),
+            Some((names, "read-only" | "read_only")) => (names, Some(Hint::ReadOnly)),
+            Some((names, "destructive")) => (names, Some(Hint::Destructive)),
             Some(_) => return None,
         };
         let rest = names.trim().strip_prefix("mcp:")?;
@@ -138,12 +138,12 @@ impl<'a> CallRule<'a> {
         (!server.is_empty() && !tool.is_empty()).then_some(Self { server, tool, of })
     }
 
-    /// How exactly it names this call; `None` if it does not.
+    /// How specifically the rule matches this call; `None` if it does not match.
     fn names(&self, server: &str, tool: &str, hints: McpHints) -> Option<(usize, usize, bool)> {
         let fits = match self.of {
             None => true,
-            Some(Of::ReadOnly) => hints.read_only,
-            Some(Of::Destructive) => hints.destructive,
+            Some(Hint::ReadOnly) => hints.read_only,
+            Some(Hint::Destructive) => hints.destructive,
         };
         let exact =
             |pattern: &str| pattern.chars().filter(|c| *c != '*').count() * 2 + usize::from(!pattern.contains('*'));
@@ -152,8 +152,8 @@ impl<'a> CallRule<'a> {
     }
 }
 
-/// Whether a text fits a pattern in which `*` stands for anything.
-fn fits_pattern(pattern: &str, text: &str) -> bool {
+/// Whether a text matches a pattern in which `*` matches anything.
+pub(super) fn fits_pattern(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else { return false };
@@ -171,8 +171,8 @@ fn fits_pattern(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The rules' decision about a call: the most exact one counts, among equals the strictest. A rule that cannot be read
-/// allows nothing, and applies to every call if it does more than allow.
+/// The verdict of the rules on a call. The most specific rule applies, and the strictest of equally specific ones. An
+/// unreadable rule allows nothing, and applies to every call if it does more than allow.
 pub(super) fn ruling<'a>(
     rules: impl Iterator<Item = (&'a str, Verdict)>,
     (server, tool): (&str, &str),
@@ -189,8 +189,8 @@ pub(super) fn ruling<'a>(
     said.max().map(|(_, verdict, text)| (verdict, text))
 }
 
-/// Whether a rule on calls can be read.
-pub(super) fn can_be_read(text: &str) -> bool {
+/// Whether a rule for calls can be parsed.
+pub(super) fn is_valid_rule(text: &str) -> bool {
     CallRule::parse(text).is_some()
 }
 
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rule_that_names_a_call_most_exactly_counts() {
+    fn the_most_specific_rule_for_a_call_applies() {
         let rules = [
             ("mcp:*:*(read-only)", Verdict::Allow),
             ("mcp:git:*", Verdict::Ask),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_anything() {
+    fn a_star_matches_anything() {
         for (pattern, text, fits) in [
             ("*", "", true),
             ("a*c", "abc", true),

@@ -1,5 +1,5 @@
-//! However a path is written: if the file service resolves it to a file, the permission check judges it as that file,
-//! and globs match it however their own letters are typed.
+//! Tests of path spellings: if the file service resolves a path to a file, the gate checks it as that file, and globs
+//! match it in every Unicode form.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 use proptest::prelude::*;
@@ -59,7 +59,7 @@ fn fronts() -> Vec<String> {
     ]
 }
 
-/// A path and other ways to write it, some of which mean another file or none.
+/// Generates a path in different spellings, some of which stand for another file or for none.
 fn spelling() -> impl Strategy<Value = String> {
     let path = prop::sample::select(
         &["agents/jos\u{e9}.md", "artifacts/geh\u{e9}im/plan.md", "a.md", "scenes/s\u{fc}d.yaml"][..],
@@ -85,7 +85,7 @@ fn spelling() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn a_path_is_judged_as_the_file_that_it_is_taken_for(given in spelling()) {
+    fn a_path_is_checked_as_the_file_that_it_resolves_to(given in spelling()) {
         let taken = WorkspacePath::new(&given);
         for policy in policies() {
             for front in fronts() {
@@ -114,7 +114,7 @@ fn a_restricted_agent_stays_restricted_in_every_spelling_of_its_file() {
 }
 
 #[test]
-fn a_list_forbids_a_place_however_either_is_typed() {
+fn a_deny_list_matches_in_every_unicode_form() {
     for policy in &policies()[..4] {
         for path in ["artifacts/geh\u{e9}im/a.md", "artifacts/gehe\u{301}im/a.md", "artifacts/GEHE\u{301}IM/a.md"] {
             let delete = FileOperation::Delete { path: path.into() };
@@ -124,7 +124,7 @@ fn a_list_forbids_a_place_however_either_is_typed() {
 }
 
 #[test]
-fn an_agent_may_use_what_its_globs_name_however_either_is_typed() {
+fn globs_of_a_profile_match_in_every_unicode_form() {
     for front in fronts() {
         for path in ["artifacts/geh\u{e9}im/a.md", "artifacts/gehe\u{301}im/a.md"] {
             let write = FileOperation::Write { path: path.into(), content: "x".into() };

@@ -1,4 +1,4 @@
-//! Shared by the tests of this layer: a set of tools, authorities from front matter, and a small workspace.
+//! Test helpers of the gate: a set of tools, authorities from front matter, and a small workspace.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub fn names() -> ToolNames {
     )
 }
 
-/// The authority that an agent file gives.
+/// The authority of an agent file with this text.
 pub fn authority(text: &str) -> Authority {
     Authority::of("agents/new.md", &markdown::read("agents/new.md", text).profile, &names()).0
 }
@@ -43,7 +43,7 @@ pub fn one(front: &str) -> Bounds {
     Authority::chain(authority(&format!("---\n{front}\n---\n")), [])
 }
 
-/// A workspace of a few files; those in `agents/` are parsed as the room does.
+/// A workspace with a few files; those in `agents/` are parsed as in the room.
 #[derive(Default)]
 pub struct Files {
     texts: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! What a call declares to touch: kinds of touch by name, and the default rule of each.
+//! The touches that a tool call declares: their kinds by name, and the default rule of each kind.
 //!
 //! The list of kinds is open: a tool may name a kind that is unknown here. Such a kind needs approval in every safety
 //! mode, unless the workspace's policy has a rule for it.
@@ -13,67 +13,67 @@ use super::verdict::Verdict;
 use crate::base::Id;
 use crate::gateway::mcp::McpHints;
 
-/// A kind of touch, such as `file.write`: lower case, the domain before the point.
+/// A kind of touch, such as `file.write`: in lower case, with the domain before the dot.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct TouchKind(Cow<'static, str>);
 
-/// What is said of a kind by default, beyond the workspace's policy.
+/// The default rules of a kind of touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TouchDefaults {
-    /// What is said where the workspace's policy says nothing.
+    /// The verdict if the workspace's policy has no rule.
     pub rule: Verdict,
-    /// The most lenient safety mode that asks, whatever the policy allows; none of them where absent.
+    /// The most lenient safety mode that requires approval, whatever the policy allows; `None` if none does.
     pub asked_in: Option<SafetyMode>,
-    /// Whether anything is different afterwards.
+    /// Whether it changes anything.
     pub changes: bool,
-    /// Why a person is asked where the policy says nothing.
+    /// The reason for requiring approval if the policy has no rule.
     pub why: &'static str,
 }
 
 impl TouchKind {
-    /// A file is read.
+    /// Reading a file.
     pub const FILE_READ: Self = Self(Cow::Borrowed("file.read"));
-    /// Files are named or searched; judged as reading.
+    /// Listing or searching files; checked like reading.
     pub const FILE_FIND: Self = Self(Cow::Borrowed("file.find"));
-    /// A file gets another text.
+    /// Writing a file.
     pub const FILE_WRITE: Self = Self(Cow::Borrowed("file.write"));
-    /// A file is taken away.
+    /// Deleting a file.
     pub const FILE_DELETE: Self = Self(Cow::Borrowed("file.delete"));
-    /// A file gets another path.
+    /// Renaming a file.
     pub const FILE_RENAME: Self = Self(Cow::Borrowed("file.rename"));
-    /// What an agent is changes.
+    /// Changing an agent's profile.
     pub const PROFILE_WRITE: Self = Self(Cow::Borrowed("profile.write"));
-    /// An agent is started with a new file.
+    /// Starting an agent from a new file.
     pub const AGENT_SPAWN: Self = Self(Cow::Borrowed("agent.spawn"));
-    /// An agent that is there is started; judged as starting one.
+    /// Starting an existing agent; checked like starting a new one.
     pub const AGENT_START: Self = Self(Cow::Borrowed("agent.start"));
-    /// A message to the agent that started this one.
+    /// Sending a message to the agent that started this one.
     pub const AGENT_SIGNAL: Self = Self(Cow::Borrowed("agent.signal"));
-    /// A message to others in the room.
+    /// Sending a message to others in the room.
     pub const MESSAGE_SEND: Self = Self(Cow::Borrowed("message.send"));
-    /// What others in the room say is heard.
+    /// Reading the messages of others in the room.
     pub const MESSAGE_READ: Self = Self(Cow::Borrowed("message.read"));
-    /// A message leaves the workshop.
+    /// Sending a message out of the workshop.
     pub const MESSAGE_POST: Self = Self(Cow::Borrowed("message.post"));
-    /// What another agent has said and done is replaced.
+    /// Editing the session of another agent.
     pub const SESSION_EDIT: Self = Self(Cow::Borrowed("session.edit"));
-    /// A command is run.
+    /// Running a command.
     pub const PROCESS_RUN: Self = Self(Cow::Borrowed("process.run"));
-    /// Something is fetched from an address, or sent there.
+    /// Sending a request to a network address.
     pub const NET_FETCH: Self = Self(Cow::Borrowed("net.fetch"));
-    /// A tool of an MCP server is called.
+    /// Calling a tool of an MCP server.
     pub const MCP_CALL: Self = Self(Cow::Borrowed("mcp.call"));
 
-    /// A tool of the agent's own document works something out; what it wants of the outside is another touch.
+    /// Running a tool from the agent's own document. Its access to anything else is a touch of its own.
     pub const TOOL_RUN: Self = Self(Cow::Borrowed("tool.run"));
 
-    /// A file of the agent's own copy is changed, deleted or renamed.
+    /// Changing, deleting or renaming a file in the agent's worktree.
     pub const COPY_WRITE: Self = Self(Cow::Borrowed("copy.write"));
-    /// What an agent did in its own copy comes into the workspace.
+    /// Merging the changes of the agent's worktree into the workspace.
     pub const COPY_MERGE: Self = Self(Cow::Borrowed("copy.merge"));
 
-    /// The kinds that are known, each once.
+    /// All known kinds.
     pub const KNOWN: [Self; 19] = [
         Self::COPY_WRITE,
         Self::COPY_MERGE,
@@ -96,17 +96,17 @@ impl TouchKind {
         Self::TOOL_RUN,
     ];
 
-    /// The kind of this name, whether it is known or not.
+    /// The kind with this name, whether it is known or not.
     pub fn new(name: &str) -> Self {
         Self(Cow::Owned(name.trim().to_lowercase()))
     }
 
-    /// Its name.
+    /// The name of the kind.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What is said of it by default.
+    /// The default rules of the kind.
     pub fn defaults(&self) -> TouchDefaults {
         let inside = |asked_in, changes| TouchDefaults { rule: Verdict::Allow, asked_in, changes, why: "" };
         let outside = |asked_in| TouchDefaults {
@@ -135,12 +135,12 @@ impl TouchKind {
         }
     }
 
-    /// What is said of it in a safety mode where the workspace's policy says nothing.
+    /// The verdict in a safety mode if the workspace's policy has no rule.
     pub fn default_verdict(&self, mode: SafetyMode) -> Verdict {
         self.defaults().rule.max(self.mode_verdict(mode))
     }
 
-    /// What a safety mode says of it: it asks, it never forbids.
+    /// The verdict of a safety mode, which may require approval but never denies.
     pub fn mode_verdict(&self, mode: SafetyMode) -> Verdict {
         let is_asked = self.defaults().asked_in.is_some_and(|most_lenient| mode <= most_lenient);
         if is_asked { Verdict::Ask } else { Verdict::Allow }
@@ -182,63 +182,63 @@ impl fmt::Display for TouchKind {
     }
 }
 
-/// Something that a call says that it touches. What its tool leaves out, the gate takes for the worst that it could be.
+/// A touch that a call declares. Anything that its tool leaves out is assumed to be the worst case.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DeclaredTouch {
-    /// In which way.
+    /// The kind of touch.
     pub kind: TouchKind,
-    /// What: a path of the workspace, an id, an address, a command line. May be empty.
+    /// The target: a path in the workspace, an id, an address or a command line. May be empty.
     #[serde(default)]
     pub target: String,
-    /// What becomes of it, where that counts for the judgement.
+    /// The effect on the target, if it matters for the check.
     #[serde(default)]
     pub becomes: TouchEffect,
 }
 
-/// What becomes of something that is touched.
+/// The effect of a touch on its target.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "becomes", rename_all = "snake_case")]
 pub enum TouchEffect {
-    /// It is not said.
+    /// Not declared.
     #[default]
     Unknown,
-    /// A file with this whole text.
+    /// The target is a file with this content.
     Text {
-        /// The text.
+        /// The whole text.
         content: String,
     },
-    /// A file in which one passage is replaced.
+    /// A passage of the file is replaced.
     Passage {
-        /// The passage.
+        /// The old text of the passage.
         old: String,
-        /// What takes its place.
+        /// The new text of the passage.
         new: String,
     },
-    /// A file at another path.
+    /// The file is moved.
     Path {
-        /// The path.
+        /// The new path.
         to: String,
     },
-    /// A tool of an MCP server that is called.
+    /// A tool of an MCP server is called.
     Called {
-        /// The server, as people know it.
+        /// The display name of the server.
         server: String,
-        /// The tool, as the server calls it.
+        /// The name of the tool on the server.
         tool: String,
-        /// The server's key.
+        /// The key of the server.
         key: Id,
-        /// What the server says of it.
+        /// The server's hints about the tool.
         hints: McpHints,
     },
 }
 
 impl DeclaredTouch {
-    /// A touch of which no more is said.
+    /// A touch without a declared effect.
     pub fn new(kind: TouchKind, target: impl Into<String>) -> Self {
         Self { kind, target: target.into(), becomes: TouchEffect::Unknown }
     }
 
-    /// The same, with what becomes of it.
+    /// Sets the effect on the target.
     pub fn becoming(self, becomes: TouchEffect) -> Self {
         Self { becomes, ..self }
     }
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_reaches_outside_and_what_nobody_knows_is_asked_about_in_every_mode() {
+    fn outside_access_and_unknown_kinds_need_approval_in_every_mode() {
         let modes = [SafetyMode::Auto, SafetyMode::Balanced, SafetyMode::Safe];
         for kind in ["process.run", "net.fetch", "mcp.call", "door.open", "", "file.chmod", "anything"] {
             let verdicts = modes.map(|mode| TouchKind::new(kind).default_verdict(mode));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_is_one_however_it_is_written() {
+    fn kinds_ignore_case_and_surrounding_spaces() {
         assert_eq!(TouchKind::new(" File.Write "), TouchKind::FILE_WRITE);
         let read: TouchKind = serde_json::from_str("\"NET.fetch\"").unwrap();
         assert_eq!(

@@ -1,15 +1,15 @@
-//! The possible verdicts about an act.
+//! Verdicts about an act.
 
 use serde::{Deserialize, Serialize};
 
-/// What is said of an act, mildest first; of several the strictest counts.
+/// A verdict about an act, mildest first. If there are several, the strictest applies.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It may happen.
+    /// The act is allowed.
     Allow,
-    /// A person is asked first.
+    /// The act needs a person's approval.
     Ask,
-    /// It may not happen.
+    /// The act is denied.
     Deny,
 }

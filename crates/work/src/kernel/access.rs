@@ -1,4 +1,4 @@
-//! The kernel's access to the room: agents, permissions, and the log.
+//! The kernel's access to the room: agents, permissions and the log.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -24,13 +24,13 @@ use crate::tools::{CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, Tool
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
 
-/// The number of characters of a result or an ending that are logged.
+/// The maximum number of characters of results and endings in the log.
 pub(crate) const LOGGED_CHARS: usize = 2_000;
 
-/// What would happen if what this work asks a person were allowed, as the room is now.
+/// A preview of what the call of this work that waits for approval would do, given the current state of the room.
 pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
     let (files, profiles) = (world.get_resource::<KnownFiles>()?, world.get_resource::<Profiles>()?);
-    let keeps_programs_in = world.get_resource::<HasSandbox>().is_some_and(|keeps_in| keeps_in.0);
+    let keeps_programs_in = world.get_resource::<HasSandbox>().is_some_and(|sandbox| sandbox.0);
     world.get_resource::<Kernel>()?.activation(activation)?.preview(&RoomGateContext {
         files,
         profiles,
@@ -38,7 +38,7 @@ pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
     })
 }
 
-/// Everything in the room that work touches.
+/// The parts of the room that the kernel reads and writes.
 #[derive(SystemParam)]
 pub(super) struct RoomAccess<'w, 's> {
     pub(super) clock: Res<'w, SimClock>,
@@ -53,8 +53,8 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
     pub(super) worktrees: Res<'w, WorktreesKnown>,
-    keeps_in: Res<'w, HasSandbox>,
-    pub(super) questions: Res<'w, RequestQueue>,
+    sandbox: Res<'w, HasSandbox>,
+    pub(super) request_queue: Res<'w, RequestQueue>,
     pub(super) start: Option<Res<'w, RoomStart>>,
     pub(super) privacy: Privacy<'w, 's>,
     pub(super) agents: Query<'w, 's, (&'static Agent, Option<&'static Position>)>,
@@ -63,17 +63,17 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) withdrawn: MessageWriter<'w, ToolOrdersWithdrawn>,
     pub(super) order_answers: MessageWriter<'w, OrderAnswered>,
     pub(super) call_answers: MessageWriter<'w, CallAnswered>,
-    pub(super) asides: MessageWriter<'w, SideRequestDue>,
-    pub(super) asides_withdrawn: MessageWriter<'w, SideRequestWithdrawn>,
+    pub(super) side_requests: MessageWriter<'w, SideRequestDue>,
+    pub(super) side_requests_withdrawn: MessageWriter<'w, SideRequestWithdrawn>,
     pub(super) sessions: MessageWriter<'w, FileOrder>,
-    pub(super) summons: MessageWriter<'w, WorkRequested>,
-    pub(super) withdrawals: MessageWriter<'w, WorkRequestWithdrawn>,
+    pub(super) work_requests: MessageWriter<'w, WorkRequested>,
+    pub(super) work_requests_withdrawn: MessageWriter<'w, WorkRequestWithdrawn>,
     pub(super) due: MessageWriter<'w, WorkDue>,
-    pub(super) over: MessageWriter<'w, WorkOver>,
-    pub(super) done: MessageWriter<'w, ThinkDone>,
+    pub(super) work_over: MessageWriter<'w, WorkOver>,
+    pub(super) think_done: MessageWriter<'w, ThinkDone>,
     pub(super) settings_edits: MessageWriter<'w, SettingsEdit>,
     pub(super) file_writes: MessageWriter<'w, SceneWrite>,
-    pub(super) news: MessageWriter<'w, WorkAnswer>,
+    pub(super) work_answers: MessageWriter<'w, WorkAnswer>,
     exchanged: MessageWriter<'w, Exchanged>,
     pub(super) servers: Res<'w, McpServers>,
     pub(super) servers_wanted: MessageWriter<'w, McpWanted>,
@@ -81,41 +81,41 @@ pub(super) struct RoomAccess<'w, 's> {
 }
 
 impl RoomAccess<'_, '_> {
-    /// An agent in the room.
+    /// The agent with this id, if it is in the room.
     pub(super) fn agent(&self, id: &str) -> Option<&Agent> {
         let entity = self.roster.entity(self.roster.key(id)?)?;
         self.agents.get(entity).ok().map(|(agent, _)| agent)
     }
 
-    /// The agents whose work waits until what is added to its prompts is up to date.
+    /// The agents whose work waits until their prompt additions are up to date.
     pub(super) fn agents_with_old_additions(&self, kernel: &Kernel) -> BTreeSet<AgentKey> {
         let awaited = self.additions.iter().flat_map(|additions| additions.awaited());
         awaited.filter_map(|(work, _)| kernel.activation(work)?.agent_key).collect()
     }
 
-    /// The file of a profile, as results speak of it.
+    /// The file name of a profile as it appears in results.
     pub(super) fn file_name(&self, profile: &str) -> String {
         self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| file_name(path).to_owned())
     }
 
-    /// The meaning of a person's message to an agent with this profile: a slash command is replaced by its skill. The
-    /// error says what is wrong with the command.
-    pub(super) fn meant(&self, profile: &str, said: &str) -> Result<String, String> {
+    /// Expands a slash command in a person's message to the agent's skill of that name. The error says what is wrong
+    /// with the command.
+    pub(super) fn expand_skill(&self, profile: &str, said: &str) -> Result<String, String> {
         let found = self.skills.as_deref().zip(self.profiles.path(profile)).zip(self.profiles.get(profile));
         let expanded = found.and_then(|((skills, path), profile)| {
             let (authority, _) = self.tools.authority(path, profile);
             skills.expand(path, profile, (said, authority.folder_for("vfs_read")))
         });
-        expanded.map_or_else(|| Ok(said.to_owned()), |meant| meant.map_err(|error| error.to_string()))
+        expanded.map_or_else(|| Ok(said.to_owned()), |text| text.map_err(|error| error.to_string()))
     }
 
-    /// What is made now is made in this run.
+    /// The tag of the current run of the program.
     pub(super) fn run(&self) -> RunTag {
         RunTag::of(self.log.run())
     }
 
-    /// Writes the record of new work.
-    pub(super) fn queued(
+    /// Records queued work in the log.
+    pub(super) fn record_queued(
         &mut self,
         key: ActivationKey,
         agent: &Id,
@@ -135,26 +135,26 @@ impl RoomAccess<'_, '_> {
         self.log.write(draft.cause(cause))
     }
 
-    /// Has it counted that this work exchanged something with another agent.
+    /// Counts an exchange of this work with another agent.
     pub(super) fn count_exchange(&mut self, kernel: &Kernel, one: &Activation, kind: ExchangeKind) {
         let run = kernel.run_of(one.thread).map(|run| run.id());
         self.exchanged.write(Exchanged { run, kind });
     }
 
-    /// What work may do: what its agent may, and never more than those who started it.
+    /// The authority of an activation: that of its agent, limited by that of all agents above it.
     fn bounds(&self, one: &Activation, thread: Option<&RunNode>) -> Bounds {
-        let lent = thread.and_then(|thread| thread.terms.model.as_deref());
+        let work_model = thread.and_then(|thread| thread.terms.model.as_deref());
         let profile = &one.profile;
         let mut own = match (self.profiles.path(profile), self.profiles.get(profile)) {
             (Some(path), Some(profile)) => self.tools.authority(path, profile).0,
             _ => Authority::least(),
         };
-        // Tools of its session, or lent to it, are not listed. An agent without any rights has none of them.
+        // Session tools and lent tools are not listed in the profile. An agent without any rights gets none of them.
         if !own.is_least() {
             own.tools.extend(self.tools.names().of_session(one.thread).map(str::to_owned));
             own.tools.extend(thread.into_iter().flat_map(|thread| thread.terms.tools.iter().cloned()));
         }
-        if !own.is_least() && self.is_coding_agent(profile, lent) {
+        if !own.is_least() && self.is_coding_agent(profile, work_model) {
             own.tools.extend([OWN_TOOL, OPEN_TERMINAL].map(str::to_owned));
             if own.tools.contains("vfs_read") {
                 own.tools.insert(READ_TEXT.to_owned());
@@ -168,40 +168,40 @@ impl RoomAccess<'_, '_> {
         Authority::chain(own, starters).allowing(self.policy.allowed_to(profile))
     }
 
-    /// Whether a coding agent answers who runs this profile, with the model that was lent to it for this work.
-    pub(super) fn is_coding_agent(&self, profile: &str, lent: Option<&str>) -> bool {
-        let wanted = lent.or_else(|| self.profiles.get(profile).and_then(|profile| profile.model.as_deref()));
-        self.questions.asks_coding_agent(&self.gateway, wanted)
+    /// Whether this profile, with the model lent to it for this work, is run by a coding agent.
+    pub(super) fn is_coding_agent(&self, profile: &str, work_model: Option<&str>) -> bool {
+        let wanted = work_model.or_else(|| self.profiles.get(profile).and_then(|profile| profile.model.as_deref()));
+        self.request_queue.asks_coding_agent(&self.gateway, wanted)
     }
 
     pub(super) fn bounds_of(&self, kernel: &Kernel, activation: &Activation) -> Bounds {
         self.bounds(activation, kernel.thread(activation.thread))
     }
 
-    /// What a call may do: that of its work, and for what code wants made what such code does.
+    /// The authority of a call. Nested calls have the authority of a tool's own code.
     pub(super) fn bounds_for(&self, kernel: &Kernel, activation: &Activation, call: &Call) -> Bounds {
         let bounds = self.bounds_of(kernel, activation);
         if call.within.is_some() { bounds.of_own_code() } else { bounds }
     }
 
-    /// Who calls tools in a piece of work.
+    /// The caller of the tools of an activation.
     pub(super) fn caller<'a>(&self, activation: &'a Activation) -> Caller<'a> {
         Caller { profile: &activation.profile, session: activation.thread }
     }
 
-    /// The date of the room, in seconds since 1970; what a person allowed until a time is judged by it.
+    /// The simulated date in seconds since 1970, by which temporary permissions expire.
     pub(super) fn now_secs(&self) -> Option<i64> {
         self.date.secs(&self.clock)
     }
 
-    /// The text of a file of the workspace.
+    /// The text of a workspace file.
     pub(super) fn text(&self, path: &str) -> Option<&str> {
         self.files.text(path)
     }
 
-    /// What there is, for the gate to judge by.
-    pub(super) fn surroundings(&self) -> RoomGateContext<'_> {
-        RoomGateContext { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.keeps_in.0 }
+    /// The context for gate decisions.
+    pub(super) fn gate_context(&self) -> RoomGateContext<'_> {
+        RoomGateContext { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.sandbox.0 }
     }
 
     /// Reports what an agent is doing, or why its work does not continue.
@@ -211,9 +211,9 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    /// Tells agents why their work does not continue.
+    /// Reports why waiting work does not continue.
     pub(super) fn explain_waits(&mut self, kernel: &mut Kernel) {
-        for (key, why) in kernel.take_tellings() {
+        for (key, why) in kernel.take_wait_reasons() {
             if let Some(one) = kernel.activation(key) {
                 self.explain(one, why, false, one.cause);
             }

@@ -1,4 +1,4 @@
-//! One piece of work of one agent, from the queue to its end: plain data.
+//! A single piece of work of one agent, from the queue to its end: plain data.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,7 +18,7 @@ use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
 use crate::tools::{CallAnswer, OrderKey, ToolPlan, call_hash};
 
-/// Who set a piece of work going.
+/// Who started a piece of work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -26,72 +26,72 @@ pub enum Origin {
     Person,
     /// An agent that started this one.
     Spawn,
-    /// An agent that was started by this one and has something to say, or others that it listens to.
+    /// A signal from an agent that this one started, or from agents that it listens to.
     Signal,
-    /// An agent that handed the task over.
+    /// An agent that delegated the task.
     HandOver,
 }
 
-/// The questions of a server to models during one call.
+/// The requests that an MCP server makes to models during one call.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Sampling {
-    /// How many there were: names them.
+    /// The number of requests so far, from which their keys are built.
     pub asked: u32,
-    /// The question that has no answer yet.
+    /// The pending request.
     pub open: Option<Box<McpSampling>>,
-    /// Whether a model was already asked it.
+    /// Whether the pending request was sent to a model.
     pub is_sent: bool,
 }
 
-/// A tool call of the turn that goes on.
+/// A tool call of the current turn.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Call {
-    /// What the model asked for.
+    /// The call as the model requested it.
     pub call: ToolCall,
-    /// How far it is.
+    /// The progress of the call.
     pub progress: CallProgress,
-    /// Whether a person allowed it.
+    /// Whether a person allowed the call.
     #[serde(default)]
     pub is_allowed: bool,
-    /// The record of it, once it was begun.
+    /// The log record of the call, once it has begun.
     #[serde(default)]
     pub record: Option<Seq>,
-    /// Whether a file is another since it was carried out.
+    /// Whether the call changed a file.
     #[serde(default)]
     pub has_changed: bool,
-    /// Whether something outside of the work stopped it while it was carried out.
+    /// Whether something outside of the work interrupted the call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_interrupted: bool,
-    /// The order that it gave, once it did.
+    /// The key of the order that the call placed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderKey>,
-    /// What it comes to, from when it was begun until it is answered.
+    /// The plan of the call, while it is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Box<ToolPlan>>,
-    /// What a person is asked about it, from when that is asked until it is answered.
+    /// The question to a person about the call, while it is unanswered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Box<CallQuestion>>,
-    /// What the server that carries it out asks a model, once it did.
+    /// The requests that the call's MCP server made to models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampling: Option<Box<Sampling>>,
-    /// What its result holds beside words, from when it is answered until the turn is closed.
+    /// The result's content other than text, until the turn is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<Box<Attached>>,
-    /// What became of it, once it is answered.
+    /// How the call ended, once it is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<CallEnd>,
-    /// For the code of which call it is made, where no model asked for it.
+    /// The call whose code made this call, if it was not requested by a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Box<ParentCall>>,
 }
 
 impl Call {
-    /// Whether a person is asked something by the server that carries it out.
+    /// Whether the MCP server that executes the call is waiting for an answer from a person.
     pub(super) fn asks_for_server(&self) -> bool {
         self.question.as_ref().is_some_and(|question| question.of_server.is_some())
     }
 
-    /// Whether it is in progress, including work that waits for a person.
+    /// Whether the call is being executed, including calls whose MCP server waits for a person.
     pub(super) fn is_carried_out(&self) -> bool {
         match self.progress {
             CallProgress::Running => true,
@@ -100,7 +100,7 @@ impl Call {
         }
     }
 
-    /// A call whose turn has not come.
+    /// Creates a pending call.
     pub(super) fn new(call: ToolCall) -> Self {
         Self {
             call,
@@ -124,199 +124,199 @@ impl Call {
     }
 }
 
-/// For whose code a call is made.
+/// The call whose code made a nested call.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ParentCall {
-    /// Which call of the same turn.
+    /// The index of the parent call in the same turn.
     pub call: usize,
-    /// Tells it from the others that this code wants made.
+    /// Distinguishes the nested calls of the same code.
     pub number: u64,
-    /// What it came to, once it is over; absent where that was too long to keep.
+    /// The answer to the nested call, once it has ended; absent if it was too long to keep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<CallAnswer>,
 }
 
-/// How far a tool call is.
+/// The progress of a tool call.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallProgress {
-    /// Its turn has not come.
+    /// Not started yet.
     Pending,
-    /// It is being carried out.
+    /// Being executed.
     Running,
-    /// A person is asked whether it may happen; in words, why.
+    /// Waiting for a person's approval; contains the reason.
     Asked(String),
-    /// It was answered with this text.
+    /// Answered with this text.
     Answered(String),
 }
 
-/// What a piece of work is at.
+/// The phase of a piece of work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "at", rename_all = "snake_case")]
 pub enum Phase {
-    /// It waits until its agent has nothing else to do for another piece of work.
+    /// Waiting until the agent has finished its other work.
     Queued,
-    /// Its agent was called and comes as soon as it is free.
+    /// The agent was called and comes as soon as it is free.
     Summoned,
-    /// The agent is there; the next thing is to ask its model.
+    /// The agent has arrived, and its model is called next.
     Due,
-    /// The model is asked.
+    /// The model is being called.
     Asking,
-    /// The tools that the model called are carried out, one after another.
+    /// The tool calls of the model's reply are carried out one after another.
     Calling {
-        /// In the order of the reply.
+        /// The calls in the order of the reply.
         calls: Vec<Call>,
     },
 }
 
-/// Which of these calls is next or running.
+/// The index of the next or running call. Nested calls come before the call that made them.
 pub(super) fn current(calls: &[Call]) -> Option<usize> {
     let is_open = |call: &&Call| !call.is_answered();
     let within = calls.iter().position(|call| call.within.is_some() && is_open(&call));
     within.or_else(|| calls.iter().position(|call| is_open(&call)))
 }
 
-/// How often one call may have the same result in a session, alternating with other results, and still count as
-/// progress: a file that changes back and forth is not progress.
+/// How often the same call may return the same result in a session, alternating with other results, and still count as
+/// progress. A file that changes back and forth is not progress.
 const SAME_RESULTS_AT_MOST: u32 = 3;
 
-/// How many changed files of a piece of work are remembered.
+/// The maximum number of changed files recorded for a piece of work.
 const OUTPUTS_AT_MOST: usize = 200;
 
-/// What a call has come to in a session, and how often.
+/// The result of a call in a session, and how often the call returned it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CallOutcome {
-    /// The call, by hash.
+    /// Hash of the call.
     call: u64,
-    /// Its result, by hash.
+    /// Hash of the result.
     answer: u64,
-    /// How often it had that result.
+    /// How often the call had this result.
     times: u32,
 }
 
-/// A piece of work that waits or goes on.
+/// A queued or running piece of work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Activation {
-    /// Names it.
+    /// The unique key of this work.
     pub key: ActivationKey,
-    /// The agent that does it, by id; it may not be in the room yet.
+    /// The id of the agent, which may not be in the room yet.
     pub agent: Id,
-    /// The profile that the agent runs.
+    /// The id of the profile that the agent uses.
     pub profile: Id,
-    /// The number of the agent, once it is in the room.
+    /// The key of the agent, once it is in the room.
     pub agent_key: Option<AgentKey>,
-    /// The task, or the signal that woke it.
+    /// The task, or the signal that woke the agent.
     pub input: String,
-    /// Who set it going.
+    /// Who started the work.
     pub origin: Origin,
-    /// The session that it belongs to: the key of its first activation.
+    /// The session that the work belongs to, by the key of its first activation.
     pub thread: ActivationKey,
-    /// Lower comes sooner.
+    /// The priority; lower values are scheduled sooner.
     pub priority: i32,
-    /// The tick in which it was queued.
+    /// The tick at which the work was queued.
     pub queued_tick: u64,
-    /// The record that queued it.
+    /// The log record of its queueing.
     pub cause: Seq,
-    /// What it is at.
+    /// The current phase.
     pub phase: Phase,
-    /// Whether it has one of the places for work that goes on.
+    /// Whether the work holds one of the slots for running work.
     pub has_slot: bool,
-    /// The agent's activity, once the agent is there.
+    /// The agent's activity, once the agent has arrived.
     pub activity: Option<ActivityId>,
-    /// The session: everything that was said and done, oldest first.
+    /// The messages of the session, oldest first.
     pub messages: Vec<PromptMessage>,
-    /// Questions that were asked.
+    /// The number of model requests so far.
     pub turn: u32,
-    /// Steps without progress, one after another.
+    /// The number of consecutive steps without progress.
     pub strikes: u32,
-    /// Failures of the model that may pass, one after another.
+    /// The number of consecutive transient failures of the model.
     pub failures: u32,
-    /// It does not ask before this tick.
+    /// The tick before which the model is not called again.
     pub not_before: u64,
-    /// The cap by the hour that it waits for, if one holds it back.
+    /// The hourly cap that the work is waiting for.
     #[serde(default)]
     pub cap_hold: Option<CapHold>,
-    /// Whether a person held its agent back when work was last given out.
+    /// Whether a person had paused the agent when work was last scheduled.
     #[serde(default)]
     pub is_held: bool,
-    /// What its calls came to, the newest last: to get the same again and again is no progress.
+    /// The results of its calls, newest last, for detecting repetition without progress.
     #[serde(default)]
     pub outcomes: Vec<CallOutcome>,
-    /// How many of its replies were cut off at their limit, one after another.
+    /// The number of consecutive replies that were cut off at their limit.
     #[serde(default)]
     pub cuts: u32,
-    /// What it said in them, for the last one to go on with.
+    /// The text of those replies, which the next reply continues.
     #[serde(default)]
     pub unfinished: String,
-    /// Characters of its session that are sent, where its model refused more.
+    /// The maximum number of session characters to send, if the model rejected a longer request.
     #[serde(default)]
     pub session_chars_at_most: Option<usize>,
-    /// Characters of its session that might be sent with its last question; 0 before the first.
+    /// The maximum number of session characters sent with the last request; 0 before the first.
     #[serde(default)]
     pub sent_chars_at_most: usize,
-    /// What was booked for it when its model answered last, in millionths of a dollar and in tokens without a price.
+    /// The usage booked when the model last replied: cost in millionths of a dollar, and tokens without a price.
     #[serde(default)]
     pub booked: (u64, u64),
-    /// How often its model refused a question for its length, one after another.
+    /// The number of consecutive requests that exceeded the model's context length.
     #[serde(default)]
     pub refused_lengths: u32,
-    /// Whether its last question held images.
+    /// Whether the last request contained images.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sends_images: bool,
-    /// Whether its model refused a question with images: it is sent none any more.
+    /// Whether the model rejected a request with images, so that no more images are sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_without_images: bool,
-    /// What agents that it started told it and it has not been asked about.
+    /// Messages from agents that it started, which are not part of the session yet.
     pub mail: VecDeque<String>,
-    /// Whether it told the agent that started it anything.
+    /// Whether it has signalled the agent that started it.
     pub has_signalled: bool,
-    /// Paths of files that it changed, in the order in which it first did.
+    /// The paths of the files that it changed, in the order of their first change.
     #[serde(default)]
     pub outputs: Vec<String>,
-    /// The changes of its agent's own copy that a person was asked about last.
+    /// The hash of the worktree changes that a person was last asked about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<u64>,
-    /// The reason for waiting that its agent was last told.
+    /// The reason for waiting that was last shown for the agent.
     pub told: String,
-    /// Whether its session changed since it was written down.
+    /// Whether the session changed since it was last saved.
     pub is_unwritten: bool,
-    /// The tick in which its session was last written down; 0: never.
+    /// The tick at which the session was last saved; 0 if never.
     #[serde(default)]
     pub written_tick: u64,
-    /// How large its session was then.
+    /// The size in bytes of the session when it was last saved.
     #[serde(default)]
     pub written_bytes: u64,
 }
 
-/// How long a cap by the hour leaves no room.
+/// How long work must wait for an hourly cap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CapWait {
-    /// Minutes until the oldest use is an hour ago.
+    /// The number of minutes until the oldest counted usage is more than an hour ago.
     pub minutes: u32,
-    /// Whether they are minutes of the world outside, not of the room.
+    /// Whether these are minutes of real time instead of simulated time.
     pub is_outside: bool,
 }
 
-/// A cap by the hour that leaves no room for a piece of work.
+/// An hourly cap that blocks a piece of work.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CapHold {
-    /// Which cap, by what, and what lifts it.
+    /// The cap, what exceeded it, and how to lift it.
     pub why: String,
-    /// Minutes of the world outside that are still to pass; where the room's own count, the tick says it.
+    /// The remaining minutes of real time; 0 for caps in simulated time, for which `not_before` applies.
     pub outside_minutes: u32,
 }
 
 impl Activation {
-    /// Notes a file that it changed.
+    /// Records a changed file.
     pub(super) fn note_output(&mut self, path: &str) {
         if self.outputs.len() < OUTPUTS_AT_MOST && !self.outputs.iter().any(|known| known == path) {
             self.outputs.push(path.to_owned());
         }
     }
 
-    /// Records the result of a call. Returns whether it is progress: another result than the last time, a file that it
-    /// changed, an interrupted call that is tried again, or a result that is no longer among the `chars_at_most` that
-    /// are sent and whose placeholder asks for the call; unless that happened again and again.
+    /// Records the result of a call, and returns whether it is progress: the result differs from the call's last one,
+    /// the call changed a file, it was interrupted, or its earlier result is no longer among the `chars_at_most`
+    /// characters that are sent and was replaced by a placeholder. Frequent repetition is never progress.
     pub(super) fn note_outcome(&mut self, call: &Call, answer: &str, chars_at_most: usize) -> bool {
         let (call_hash, answer_hash) = (call_hash(&call.call), content_hash(answer.as_bytes()));
         let last = self.outcomes.iter().rfind(|one| one.call == call_hash).map(|one| one.answer);
@@ -325,19 +325,19 @@ impl Activation {
         let times = before.saturating_add(1);
         self.outcomes.push(CallOutcome { call: call_hash, answer: answer_hash, times });
         let is_another = before == 0 || call.has_changed || call.was_interrupted || last != Some(answer_hash);
-        // Asked last: it goes through the whole session.
+        // This is checked last because it scans the whole session.
         let was_left_out = || is_left_out(&self.messages, chars_at_most, &call.call);
         times <= SAME_RESULTS_AT_MOST && (is_another || was_left_out())
     }
 
-    /// The tool call that is next or under way; what the code of one wants made comes before that one goes on.
+    /// The next or running tool call. Nested calls come before the call that made them.
     pub fn current_call(&self) -> Option<(usize, &Call)> {
         let Phase::Calling { calls } = &self.phase else { return None };
         let index = current(calls)?;
         Some((index, &calls[index]))
     }
 
-    /// The tool calls of the current turn that its model requested.
+    /// The tool calls of the current turn that the model requested.
     fn asked_calls(&self) -> impl Iterator<Item = &Call> {
         let calls = match &self.phase {
             Phase::Calling { calls } => calls.as_slice(),
@@ -346,7 +346,7 @@ impl Activation {
         calls.iter().filter(|call| call.within.is_none())
     }
 
-    /// The session as it would be if the work were stopped now: every call has an answer, and no mail is lost.
+    /// The session as it would be if the work were stopped now: every call has a result, and no message is lost.
     pub(super) fn closed_messages(&self) -> Vec<PromptMessage> {
         let mut messages = self.messages.clone();
         messages.extend(self.asked_calls().map(|call| {
@@ -361,7 +361,7 @@ impl Activation {
         messages
     }
 
-    /// The current session, with the tool results of the current turn and the messages that arrived.
+    /// The current session, with the results of the current turn and the messages that arrived.
     pub fn messages_so_far(&self) -> Vec<PromptMessage> {
         let mut messages = self.messages.clone();
         messages.extend(self.asked_calls().filter_map(|call| match &call.progress {
@@ -372,7 +372,7 @@ impl Activation {
         messages
     }
 
-    /// What a person is asked about it, if one is.
+    /// The call that is waiting for a person's answer, with its index and the reason.
     pub fn question(&self) -> Option<(usize, &ToolCall, &str)> {
         let (index, call) = self.current_call()?;
         match &call.progress {
@@ -381,17 +381,17 @@ impl Activation {
         }
     }
 
-    /// Whether its agent is there, and the next thing is to ask its model.
+    /// Whether the agent has arrived and its model is called next.
     pub fn is_at_turn(&self) -> bool {
         self.phase == Phase::Due
     }
 
-    /// Whether its agent is at it or on the way.
+    /// Whether the agent was called to the work.
     pub fn has_begun(&self) -> bool {
         self.phase != Phase::Queued
     }
 
-    /// Whether it could continue if it had a slot.
+    /// Whether the work could continue if it had a slot.
     pub(super) fn wants_slot(&self, now: u64) -> bool {
         match &self.phase {
             Phase::Due => now >= self.not_before && self.cap_hold.as_ref().is_none_or(|hold| hold.outside_minutes == 0),
@@ -401,78 +401,78 @@ impl Activation {
     }
 }
 
-/// One agent's part in a run: it outlives its activations, so that a signal can wake it again.
+/// The node of one agent in a run. It outlives its activations, so that a signal can wake the agent again.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunNode {
-    /// The agent, by id.
+    /// The id of the agent.
     pub agent: Id,
-    /// The profile that it runs.
+    /// The id of the profile that the agent uses.
     pub profile: Id,
-    /// The agent's own file name, as results speak of it.
+    /// The agent's file name as it appears in results.
     pub file_name: String,
-    /// The thread of the agent that started it.
+    /// The thread of the agent that started this one.
     pub parent: Option<ActivationKey>,
-    /// The thread that a person started: the run.
+    /// The thread that a person started, which identifies the run.
     pub root: ActivationKey,
-    /// The number of agents between it and the person.
+    /// The number of agents between this one and the person.
     pub depth: u32,
-    /// Agents that it started.
+    /// The number of agents that this one started.
     pub children: u32,
-    /// The activation that waits or goes on.
+    /// The queued or running activation.
     pub live: Option<ActivationKey>,
-    /// The session, while nothing is pending.
+    /// The session's messages, while no activation is pending.
     pub messages: Vec<PromptMessage>,
-    /// What is known of the session's messages beside their words, in the same order.
+    /// Metadata of the session's messages, in the same order.
     #[serde(default)]
     pub notes: Vec<MessageNote>,
-    /// What the model took for what it said last, until that is among the messages.
+    /// Metadata of the model's last reply, until the reply is added to the messages.
     #[serde(default)]
     pub unnoted: Option<ReplyNote>,
-    /// What results hold beside words, by the places of their messages, until it is among the notes.
+    /// Results' content other than text, by message index, until it is added to the notes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unnoted_attached: BTreeMap<usize, Box<Attached>>,
-    /// The pieces of work of it that are over, the oldest first.
+    /// The ended activations of this thread, oldest first.
     #[serde(default)]
     pub earlier: Vec<ActivationKey>,
-    /// What those who started it may do: it may never do more.
+    /// The authority of all agents above this one, which it can never exceed.
     pub starters: Vec<Authority>,
-    /// Whether a person stopped it: nothing that agents say wakes it again.
+    /// Whether a person stopped the agent, so that other agents cannot wake it.
     #[serde(default)]
     pub is_stopped: bool,
-    /// The report for the agent that started it, due once everything that this one started has ended.
+    /// The report to the agent that started this one, due once everything that this one started has ended.
     #[serde(default)]
     pub report: Option<Report>,
-    /// What it is to give back, where its task was handed over.
+    /// The result that the agent owes, if its task was delegated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed: Option<Box<Handed>>,
-    /// What whoever ordered it lends it.
-    #[serde(default, skip_serializing_if = "WorkTerms::is_usual")]
+    /// The terms set by whoever ordered the work.
+    #[serde(default, skip_serializing_if = "WorkTerms::is_default")]
     pub terms: WorkTerms,
-    /// What is remembered of its session's file.
-    #[serde(default, skip_serializing_if = "ThreadFile::is_usual")]
+    /// Information about the session file.
+    #[serde(default, skip_serializing_if = "ThreadFile::is_default")]
     pub file: ThreadFile,
 }
 
-/// How the last piece of work of a thread ended, for the agent that started it.
+/// A report on how the last activation of a thread ended, for the agent that started it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Report {
-    /// The piece of work.
+    /// The activation that ended.
     pub activation: ActivationKey,
     /// The text of the report.
     pub words: String,
-    /// What it came to, where its task was handed over.
+    /// The result, if the task was delegated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
 }
 
-/// A piece of work that is over.
+/// An ended piece of work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Finished {
-    /// Which.
+    /// The key of the work.
     pub key: ActivationKey,
     /// The run that it belonged to.
     pub root: ActivationKey,
-    /// Its agent.
+    /// The id of the agent.
     pub agent: Id,
     /// How it ended.
     pub ending: Ending,

@@ -1,4 +1,4 @@
-//! Approvals of work, and work that cannot continue without a person. Pure.
+//! Approval requests for tool calls, and work that cannot continue without a person. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,32 +18,33 @@ use crate::mind::ToolCall;
 use crate::tools::{Preview, call_hash};
 use crate::workspace::{SettingsEdit, SettingsSection};
 
-/// Names one question to a person, for ever: of which work, in which turn, about which call of it, and a part of the
-/// hash of the work's id and the call, so that an answer is never taken for one to another call or in another run.
+/// The permanent id of a question to a person. It contains the activation, turn and call numbers and part of a hash of
+/// the activation's id and the call, so that an answer is never applied to another call or another run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ApprovalId(String);
 
 impl ApprovalId {
-    /// `number` distinguishes the questions that a server asks during a call; 0 is whether the call may happen.
+    /// Builds the id. `number` distinguishes the questions that an MCP server asks during a call; 0 is the question
+    /// whether the call may be carried out.
     fn new(activation: ActivationKey, turn: u32, call: usize, asked: &ToolCall, number: u64) -> Self {
         let hash = call_hash(asked) ^ content_hash(activation.id().as_bytes());
         let hash = hash.wrapping_add(number.wrapping_mul(0x9e37_79b1));
         Self(format!("{}-{turn}-{call}-{:08x}", activation.number(), hash & 0xffff_ffff))
     }
 
-    /// The id that a person typed or a file is named by, if it has the shape of one.
+    /// Parses an id that a person typed or that a file name contains.
     pub fn parse(word: &str) -> Option<Self> {
         let parts: Vec<&str> = word.split('-').collect();
         let [numbers @ .., hash] = parts.as_slice() else { return None };
         let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        // Older versions gave four.
+        // Older versions used four digits.
         let is_hash = matches!(hash.len(), 4 | 8) && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         (numbers.len() == 3 && numbers.iter().all(is_number) && word.len() <= 64 && is_hash)
             .then(|| Self(word.to_owned()))
     }
 
-    /// As it is typed.
+    /// The id in the form in which it is typed.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -55,58 +56,59 @@ impl fmt::Display for ApprovalId {
     }
 }
 
-/// A question to a person about a tool call.
+/// A request to a person to approve a tool call or to answer its MCP server.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Approval {
-    /// Names it.
+    /// The id of the request.
     pub id: ApprovalId,
-    /// Of which piece of work.
+    /// The activation that made the call.
     pub activation: ActivationKey,
-    /// In which turn of it.
+    /// The turn of the activation.
     pub turn: u32,
-    /// Which call of the turn.
+    /// The index of the call in the turn.
     pub call: usize,
-    /// Who wants it, by id.
+    /// The id of the agent.
     pub agent: Id,
-    /// The profile that it runs.
+    /// The id of the profile that the agent uses.
     pub profile: Id,
-    /// The task that it is for.
+    /// The task of the work.
     pub task: String,
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
-    /// What it is to be called with.
+    /// The arguments of the call.
     pub arguments: serde_json::Value,
-    /// What would happen, and why that is asked.
+    /// What would happen, and why approval is needed.
     pub what: String,
-    /// What its agent wants to do, so that it reads on behind "wants to"; empty where an older version asked.
+    /// What the agent wants to do, as a phrase to follow "wants to"; empty in requests of older versions.
     pub wants: String,
-    /// Why that is asked, as a clause about the agent.
+    /// Why approval is needed, as a clause about the agent.
     pub because: String,
-    /// What the agent, and whom it starts, might do until its task is over, where that can be allowed.
+    /// What the agent and the agents that it starts could do until the task ends, if that scope is available.
     pub for_task: Option<String>,
-    /// The rules that would be written into the settings, where it can be allowed for good.
+    /// The rules that would be added to the settings for a permanent permission, if that scope is available.
     pub always: Vec<String>,
-    /// The rule for commands that would be written, where every command of a pattern can be allowed for good.
+    /// The command pattern that would be added to the allow list, if that scope is available.
     pub pattern: Option<String>,
-    /// How much may go wrong with it, and why.
+    /// The risk of the call, and its reasons.
     pub risk: Risk,
-    /// What an MCP server asks in the middle of a call, where it is that and not whether the call may happen.
+    /// The question that an MCP server asks during a call, instead of the question whether the call may be carried
+    /// out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_server: Option<Box<McpElicitation>>,
 }
 
 impl Approval {
-    /// Which question of the kernel it is.
+    /// The key of the question in the kernel.
     pub fn key(&self) -> QuestionKey {
         (self.activation, self.turn, self.call, self.of_server.as_ref().map_or(0, |question| question.number))
     }
 
-    /// The decision about this call alone, as it enters the room.
+    /// The command for a decision about this call only.
     pub fn decide(&self, allow: bool) -> KernelCommand {
         self.answer(allow, AllowScope::Once, None)
     }
 
-    /// The decision as it enters the room: how far it reaches that it may, and what the person says of it.
+    /// The command for a decision with a scope and the person's comment.
     pub fn answer(&self, allow: bool, scope: AllowScope, because: Option<String>) -> KernelCommand {
         let scope = if allow { scope } else { AllowScope::Once };
         let (activation, turn, call) = (self.activation, self.turn, self.call);
@@ -122,7 +124,7 @@ impl Approval {
         }
     }
 
-    /// The answer with what the person filled into the form, which has been looked through.
+    /// The command for an approval with form values, which have been validated.
     pub fn fill(&self, form: Map<String, Value>, because: Option<String>) -> KernelCommand {
         let (activation, turn, call) = (self.activation, self.turn, self.call);
         let answered_in = AnsweredIn::Window;
@@ -130,17 +132,17 @@ impl Approval {
         KernelCommand::Decide { activation, turn, call, allow: true, scope, because, form, answered_in }
     }
 
-    /// What a person filled in as text, by field, as a form.
+    /// Converts form values entered as text, by field, to a form.
     pub fn form_of(&self, fields: BTreeMap<String, String>) -> Map<String, Value> {
         fields.into_iter().map(|(field, value)| (field, value.into())).collect()
     }
 
-    /// What a person fills in with a yes; nothing where a yes is all.
+    /// The form fields that an approval has to fill in; empty if there are none.
     pub fn fields(&self) -> &[FormField] {
         self.of_server.as_ref().map_or(&[], |question| &question.fields)
     }
 
-    /// Why a yes with this filled in cannot be taken; nothing where it can.
+    /// Returns why an approval with this form is invalid, or `None` if it is valid.
     pub fn misfit(&self, form: &Map<String, Value>) -> Option<String> {
         match &self.of_server {
             Some(question) => question.content(form).err(),
@@ -148,18 +150,18 @@ impl Approval {
         }
     }
 
-    /// What is written into the settings where it is allowed for good.
+    /// The settings edit that makes a permanent permission.
     pub fn for_good(&self) -> SettingsEdit {
         SettingsEdit::add(GatePolicy::NAME, "allow", json!({ (&*self.profile): self.always }))
     }
 
-    /// Whether this decides it.
+    /// Whether this command decides this request.
     pub fn is_decided_by(&self, command: &KernelCommand) -> bool {
         matches!(command, KernelCommand::Decide { activation, turn, call, .. }
             if (*activation, *turn, *call) == (self.activation, self.turn, self.call))
     }
 
-    /// Who wants what, in one sentence.
+    /// One sentence that says who wants to do what.
     pub fn sentence(&self, name: &str) -> String {
         match self.wants.as_str() {
             "" => format!("{name} asks before {}", self.what),
@@ -167,38 +169,39 @@ impl Approval {
         }
     }
 
-    /// Why that is asked, as a sentence; empty where it is not said.
+    /// The reason for the request as a sentence; empty if unknown.
     pub fn reason(&self) -> String {
         if self.because.is_empty() { String::new() } else { format!("Because {}.", self.because) }
     }
 
-    /// How much may go wrong with it, as a sentence; empty where that is little.
+    /// The risk as a sentence; empty if it is low.
     pub fn warning(&self) -> String {
         if self.risk.level == RiskLevel::Low { String::new() } else { format!("Risk {}.", self.risk.summary()) }
     }
 
-    /// How far it may reach that this is allowed, with what that means, this once first.
+    /// The available scopes of a permission with their descriptions, starting with this call only.
     pub fn scopes(&self, name: &str) -> Vec<(AllowScope, String)> {
         let for_task = self.for_task.as_ref().map(|doing| {
-            let told = format!("Until this task ends, {name} and agents that it starts may {doing} with {}", self.tool);
-            (AllowScope::Task, told)
+            let description =
+                format!("Until this task ends, {name} and agents that it starts may {doing} with {}", self.tool);
+            (AllowScope::Task, description)
         });
         let limits = [(TimeLimit::HOUR, "For one hour"), (TimeLimit::DAY, "Until the end of the day")];
         let until = limits.into_iter().filter_map(|(limit, how_long)| {
             let doing = self.for_task.as_ref()?;
-            let told = format!(
+            let description = format!(
                 "{how_long}, {name} and agents that it starts may {doing} with {}, in every \
                 task",
                 self.tool
             );
-            Some((AllowScope::Until(limit), told))
+            Some((AllowScope::Until(limit), description))
         });
         let pattern = self.pattern.as_ref().map(|pattern| {
-            let told = format!(
+            let description = format!(
                 "Every agent that may run commands may run {pattern:?} with any arguments that start no other \
                     program. Adds to {ALLOWLIST_FILE}: {pattern}: true"
             );
-            (AllowScope::Pattern, told)
+            (AllowScope::Pattern, description)
         });
         let always = (!self.always.is_empty()).then(|| {
             let rules = self.always.join(", ");
@@ -208,7 +211,7 @@ impl Approval {
         std::iter::once(once).chain(for_task).chain(until).chain(pattern).chain(always).collect()
     }
 
-    /// Whether this request can be allowed for this scope.
+    /// Whether the request can be allowed with this scope.
     pub fn may_reach(&self, scope: AllowScope) -> bool {
         match scope {
             AllowScope::Once => true,
@@ -219,7 +222,7 @@ impl Approval {
     }
 }
 
-/// What a person must do before work can go on.
+/// What a person must do before work can continue.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Hold {
     /// Answer a question.
@@ -229,7 +232,7 @@ pub enum Hold {
 }
 
 impl Activation {
-    /// What a person is asked about it, if one is.
+    /// The approval request that this work is waiting for.
     pub fn approval(&self) -> Option<Approval> {
         let (index, asked, what) = self.question()?;
         let question = self.current_call().and_then(|(_, call)| call.question.as_deref().cloned()).unwrap_or_default();
@@ -261,29 +264,28 @@ impl Activation {
         })
     }
 
-    /// What would happen if that were allowed.
-    pub fn preview(&self, there: &dyn GateContext) -> Option<Preview> {
+    /// A preview of what the call that waits for approval would do.
+    pub fn preview(&self, context: &dyn GateContext) -> Option<Preview> {
         let (_, call) = self.current_call()?;
         let asked = &call.call;
         Some(match &call.plan {
-            Some(plan) => Preview::of(plan, &asked.arguments, there),
+            Some(plan) => Preview::of(plan, &asked.arguments, context),
             None => Preview::arguments(&asked.arguments),
         })
     }
 
-    /// Whether an external reply is outstanding: from a model, or from the executor of a call.
+    /// Whether a reply is outstanding from a model or from the executor of a call.
     pub(super) fn is_under_way(&self) -> bool {
         let runs = |call: &super::activation::Call| call.progress == CallProgress::Running;
         self.phase == Phase::Asking || self.current_call().is_some_and(|(_, call)| runs(call))
     }
 }
 
-/// Which question of which piece of work: its turn, its call, and of those that a server asks during a call which one.
+/// Identifies a question: activation, turn, call, and the number of the MCP server's question, or 0.
 pub type QuestionKey = (ActivationKey, u32, usize, u64);
 
 impl Kernel {
-    /// Names every question to a person that is open, without what is asked: for whoever only has to know whether there
-    /// are others than before.
+    /// The keys of all open questions to a person, which is cheaper than building the approval requests.
     pub fn open_questions(&self) -> impl Iterator<Item = QuestionKey> {
         self.activations().filter_map(|one| {
             let (index, ..) = one.question()?;
@@ -293,14 +295,14 @@ impl Kernel {
         })
     }
 
-    /// What a person is asked, the oldest first.
+    /// The open approval requests, oldest first.
     pub fn approvals(&self) -> impl Iterator<Item = Approval> {
         self.activations().filter_map(Activation::approval)
     }
 
-    /// What a person must do before any of these pieces of work can go on; nothing where one of them can go on by
-    /// itself, and nothing where there are none. A piece that waits for another one of its agent is held by what
-    /// holds that.
+    /// Returns what a person must do before any of the selected work can continue. The list is empty if some of that
+    /// work can continue by itself, or if none is selected. Work that waits for other work of its agent is held by
+    /// whatever holds that work.
     pub fn held_by(&self, among: impl Fn(&Activation) -> bool, is_paused: impl Fn(&Id) -> bool) -> Vec<Hold> {
         let begun: BTreeMap<&Id, &Activation> =
             self.activations().filter(|one| one.has_begun()).map(|one| (&one.agent, one)).collect();
@@ -309,11 +311,11 @@ impl Kernel {
             None if is_paused(&one.agent) && !one.is_under_way() => Some(Hold::AgentPaused(one.agent.clone())),
             None => None,
         };
-        let (mut holds, mut told) = (Vec::new(), BTreeSet::new());
+        let (mut holds, mut seen) = (Vec::new(), BTreeSet::new());
         for one in self.activations().filter(|one| among(one)) {
             let before = begun.get(&one.agent).copied().filter(|_| !one.has_begun()).unwrap_or(one);
             let Some(hold) = hold_of(before) else { return Vec::new() };
-            if told.insert(before.key) {
+            if seen.insert(before.key) {
                 holds.push(hold);
             }
         }
@@ -329,7 +331,7 @@ mod tests {
     use crate::mind::WorkReply;
     use crate::simulation::ActivityId;
 
-    /// A kernel in which this agent works at a task with this key, and has called a tool.
+    /// Queues work for an agent and lets it make one tool call.
     fn calls(kernel: &mut Kernel, key: u64, agent: &str) {
         queue(kernel, key, agent);
         kernel.present(&agent.into(), AgentKey(key as u32));
@@ -361,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_fits_one_question_only() {
+    fn approval_ids_are_unique_to_their_question() {
         let mut kernel = Kernel::default();
         calls(&mut kernel, 7, "lead");
         assert!(kernel.approvals().next().is_none());
@@ -377,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_held_only_where_nothing_of_it_continues_by_itself() {
+    fn work_is_held_only_if_none_of_it_can_continue_by_itself() {
         let mut kernel = Kernel::default();
         calls(&mut kernel, 7, "lead");
         calls(&mut kernel, 8, "other");
@@ -391,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_task_of_the_same_agent_waits_for_the_same_answer() {
+    fn a_later_task_of_the_same_agent_is_held_by_the_same_approval() {
         let mut kernel = Kernel::default();
         calls(&mut kernel, 7, "lead");
         kernel.ask_person(ActivationKey::numbered(7), 1, 0, "a".into());

@@ -1,4 +1,4 @@
-//! The approval of a call, and what a person may allow beyond that call: plain data.
+//! The question to a person about a call, and the permissions that a person may grant beyond that call: plain data.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,22 +6,23 @@ use crate::base::Id;
 use crate::gate::AskRule;
 use crate::gateway::mcp::McpElicitation;
 
-/// What a person is asked about a call: kept with it, so that it is asked in the same words wherever it is read.
+/// A question to a person about a call. It is stored with the call, so that its text is the same everywhere.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CallQuestion {
-    /// What its agent wants to do, so that it reads on behind "wants to".
+    /// What the agent wants to do, as a phrase to follow "wants to".
     pub wants: String,
-    /// Why that is asked, as a clause about the agent; empty where it is not said.
+    /// Why approval is needed, as a clause about the agent; may be empty.
     pub because: String,
-    /// The rules that ask.
+    /// The rules that require approval.
     pub rules: Vec<AskRule>,
-    /// What an MCP server asks that carries the call out; nothing where it is asked whether the call may happen.
+    /// The question of the MCP server that executes the call; `None` if the question is whether the call may be
+    /// carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_server: Option<Box<McpElicitation>>,
 }
 
 impl CallQuestion {
-    /// All of it, without who asks.
+    /// The text of the question without the agent's name.
     pub fn what(&self) -> String {
         match self.because.as_str() {
             "" => self.wants.clone(),
@@ -36,32 +37,32 @@ impl From<&str> for CallQuestion {
     }
 }
 
-/// Something that a person allowed an agent until a time, in all its tasks and for whom it starts.
+/// A permission granted to an agent until a given time, for all of its tasks and the agents that it starts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct TimedGrant {
-    /// Whom, by id.
+    /// The id of the agent.
     pub agent: Id,
-    /// What.
+    /// The permission.
     pub grant: Grant,
-    /// From this date of the room on, in seconds since 1970. Before it a clock was set back, and nobody knows how long
-    /// it was meant to hold.
+    /// The simulated date at which it was granted, in seconds since 1970. It does not apply before this date, because
+    /// then the clock was set back and the intended duration is unknown.
     pub from: i64,
-    /// Until this date of the room.
+    /// The simulated date at which it ends.
     pub until: i64,
 }
 
 impl TimedGrant {
-    /// Whether it holds at a date of the room.
+    /// Whether the permission applies at this simulated date.
     pub fn holds(&self, now: i64) -> bool {
         (self.from..self.until).contains(&now)
     }
 }
 
-/// Something that a person allowed for a task.
+/// A permission granted by a person.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Grant {
-    /// By which tool.
+    /// The name of the tool.
     pub tool: String,
-    /// What is not asked about any more.
+    /// The rule for which no further approval is needed.
     pub rule: AskRule,
 }

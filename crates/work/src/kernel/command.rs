@@ -1,4 +1,4 @@
-//! A person's decisions about running work. Inputs.
+//! A person's decisions about work, which are inputs of the room.
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
@@ -7,52 +7,52 @@ use serde_json::{Map, Value};
 use crate::base::{ActivationKey, AllowScope, AnsweredIn, Id};
 use crate::schedule::Input;
 
-/// A person's decision.
+/// A person's decision about work.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum KernelCommand {
-    /// No work begins, and running work stops before its next tool call or request.
+    /// Starts no work, and stops running work before its next tool call or request.
     Pause,
-    /// Work continues, even if a budget had stopped it.
+    /// Resumes all work, even if a budget stopped it.
     Resume,
-    /// Every piece of work has one more turn, with what it calls in it, and then waits.
+    /// Lets each piece of work take one more turn with its tool calls and then wait.
     OneTurnEach,
-    /// One piece of work ends now.
+    /// Ends a piece of work.
     Kill {
-        /// Which.
+        /// The key of the work.
         activation: ActivationKey,
     },
-    /// Whatever this agent works at or has waiting ends now.
+    /// Ends all queued and running work of an agent.
     KillAgent {
-        /// Whose, by id.
+        /// The id of the agent.
         agent: Id,
     },
-    /// All work ends now, and none begins until it is resumed.
+    /// Ends all work, and starts none until work is resumed.
     KillAll,
-    /// How much runs in parallel, and how deep agents may start agents; for work that begins from now on.
+    /// Sets the limits for work that begins from now on.
     Limits {
-        /// Pieces of work at once.
+        /// The number of activations that may run at the same time.
         concurrency: Option<u32>,
-        /// Depth.
+        /// The maximum depth to which agents may start agents.
         depth_at_most: Option<u32>,
     },
-    /// A tool call that waits for a person may happen, or may not.
+    /// Allows or refuses a tool call that waits for a person.
     Decide {
-        /// Of which piece of work.
+        /// The activation that made the call.
         activation: ActivationKey,
-        /// In which turn of it.
+        /// The turn of the activation.
         turn: u32,
-        /// Which call of the turn.
+        /// The index of the call in the turn.
         call: usize,
-        /// Whether it may.
+        /// Whether the call is allowed.
         allow: bool,
-        /// How far it reaches that it may.
+        /// The scope of the permission.
         #[serde(default, skip_serializing_if = "AllowScope::is_once")]
         scope: AllowScope,
-        /// The person's message; the agent is told.
+        /// The person's message to the agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         because: Option<String>,
-        /// What the person filled in, where the question has a form.
+        /// The form values that the person entered, if the question has a form.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         form: Map<String, Value>,
         /// Where the person answered.
@@ -62,13 +62,13 @@ pub enum KernelCommand {
 }
 
 impl KernelCommand {
-    /// A decision about this call alone, without a word.
+    /// A decision about this call only, without a message.
     pub fn decide(activation: ActivationKey, turn: u32, call: usize, allow: bool) -> Self {
         let (scope, because, form, answered_in) = (AllowScope::Once, None, Map::new(), AnsweredIn::Window);
         Self::Decide { activation, turn, call, allow, scope, because, form, answered_in }
     }
 
-    /// The same decision, made there.
+    /// Sets where the decision was made.
     #[must_use]
     pub fn answered_in(mut self, place: AnsweredIn) -> Self {
         if let Self::Decide { answered_in, .. } = &mut self {
@@ -82,12 +82,12 @@ impl Input for KernelCommand {
     const KIND: &'static str = "kernel";
 }
 
-/// Work that a session's file calls unfinished and that nothing else is known of. An input.
+/// Work that a session file calls unfinished, but about which nothing else is known. An input of the room.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct WorkDropped {
-    /// Whose it was, by id.
+    /// The id of the agent.
     pub agent: Id,
-    /// Which work, since when, and why it is dropped.
+    /// The work, since when it is unfinished, and why it is dropped.
     pub what: String,
     /// What to do about it.
     pub remedy: String,

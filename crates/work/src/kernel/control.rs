@@ -1,4 +1,4 @@
-//! Pauses and stops work from outside: by a person, and by limits on models.
+//! Pauses and stops work, by a person's command or because of limits on models.
 
 use std::collections::BTreeMap;
 
@@ -9,32 +9,32 @@ use crate::mind::{CapScope, Ending};
 use crate::schedule::ticks;
 
 impl Kernel {
-    /// From now on every piece of work has one more turn, with what it calls in it, and then waits. One that is under
-    /// way counts.
+    /// Turns on single-step mode: each piece of work takes one more turn with its tool calls and then waits. A running
+    /// turn counts.
     pub fn give_one_turn_each(&mut self) {
         let under_way = self.activations().filter(|one| one.phase == Phase::Asking).map(|one| one.key);
         self.had_turn = Some(under_way.collect());
         self.is_unsettled = true;
     }
 
-    /// Work continues for as many turns as it takes.
+    /// Turns off single-step mode.
     pub(super) fn give_all_turns(&mut self) {
         self.had_turn = None;
         self.is_unsettled = true;
     }
 
-    /// Whether work goes on by one turn of each piece.
+    /// Whether single-step mode is on.
     pub fn gives_one_turn_each(&self) -> bool {
         self.had_turn.is_some()
     }
 
-    /// Whether a piece of work waits for another turn to be given to it.
+    /// Whether any work is waiting for its next turn in single-step mode.
     pub fn waits_for_turn(&self) -> bool {
         let Some(had) = &self.had_turn else { return false };
         self.activations().any(|one| one.phase == Phase::Due && had.contains(&one.key))
     }
 
-    /// Whether any work goes on, or could, before other turns are given or a person does something.
+    /// Whether any work can continue without another turn being granted and without a person.
     pub fn goes_on_by_itself(&self, is_paused: impl Fn(&Id) -> bool) -> bool {
         let had_turn = |key: ActivationKey| self.had_turn.as_ref().is_some_and(|had| had.contains(&key));
         let begun: BTreeMap<&Id, ActivationKey> =
@@ -49,20 +49,20 @@ impl Kernel {
         })
     }
 
-    /// A person pauses all work, or lets it go on. What a cap stopped goes on when the cap leaves room.
+    /// Pauses or resumes all work. Work stopped by a cap resumes when the cap allows it.
     pub fn set_paused(&mut self, is_paused: bool) {
         self.is_paused = is_paused;
         self.is_unsettled = true;
     }
 
-    /// No cap of the run is reached any more: work that one stopped goes on.
+    /// Resumes the work that was stopped by a cap of the run, because no such cap is exceeded any more.
     pub fn lift_stop(&mut self) {
         if self.stopped_by.take().is_some() {
             self.is_unsettled = true;
         }
     }
 
-    /// These are the caps now, by hash: where they are others than before, work that waits for one asks again.
+    /// Records the hash of the current caps. If it changed, work that waits for a cap is retried.
     pub fn note_caps(&mut self, caps: u64) {
         if std::mem::replace(&mut self.caps, caps) == caps {
             return;
@@ -75,7 +75,7 @@ impl Kernel {
         }
     }
 
-    /// A minute of the world outside has passed: some of the last hour's use may not count any more.
+    /// Counts down hourly caps by one minute of real time.
     pub fn minute_passed(&mut self) {
         for hold in self.activations.values_mut().filter_map(|one| one.cap_hold.as_mut()) {
             hold.outside_minutes = hold.outside_minutes.saturating_sub(1);
@@ -83,8 +83,8 @@ impl Kernel {
         }
     }
 
-    /// The cap by the hour that everything waits for that goes on in this run, or in all of them, in words; none
-    /// where something could go on.
+    /// The message of the hourly cap for which all work of this run, or of all runs, is waiting. `None` if any of it
+    /// could continue.
     pub fn waits_for_cap(&self, run: Option<ActivationKey>) -> Option<&str> {
         let root = |one: &Activation| self.threads.get(&one.thread).map(|thread| thread.root);
         let is_of_run = |one: &&Activation| run.is_none() || root(one) == run;
@@ -95,19 +95,19 @@ impl Kernel {
         why
     }
 
-    /// A person sets how much goes on at once, and how deep agents may start agents. For what begins from now on.
+    /// Sets the concurrency and the depth limit for work that begins from now on.
     pub fn set_limits(&mut self, concurrency: Option<u32>, depth_at_most: Option<u32>) {
         self.concurrency = concurrency.or(self.concurrency);
         self.depth_at_most = depth_at_most.or(self.depth_at_most);
         self.is_unsettled = true;
     }
 
-    /// A person stops a piece of work. Whether there was such a one.
+    /// Stops a piece of work for a person. Returns false if there is no such work.
     pub fn kill(&mut self, key: ActivationKey, why: &str, cause: Option<Seq>) -> bool {
         self.end_because(key, Ending::Aborted { why: why.to_owned(), by_person: true }, cause)
     }
 
-    /// A person stops all that an agent works at: also what only waits for agents that it started.
+    /// Stops all work of an agent for a person, including work that only waits for its children.
     pub fn kill_agent(&mut self, agent: &Id, why: &str, cause: Option<Seq>) {
         let its = self.activations.values().filter(|one| one.agent == *agent).map(|one| one.key);
         for key in its.collect::<Vec<_>>() {
@@ -115,12 +115,12 @@ impl Kernel {
         }
         for thread in self.threads.values_mut().filter(|thread| thread.agent == *agent) {
             thread.is_stopped = true;
-            // The agent that handed it over is still told that it has no result.
+            // The delegating agent is still notified that there is no result.
             thread.report.take_if(|report| report.given.is_none());
         }
     }
 
-    /// A person stops everything, and nothing new begins until work is let go on.
+    /// Stops all work, and starts none until a person resumes it.
     pub fn kill_all(&mut self, why: &str, cause: Option<Seq>) {
         for key in self.activations.keys().copied().collect::<Vec<_>>() {
             self.kill(key, why, cause);
@@ -128,7 +128,7 @@ impl Kernel {
         self.is_paused = true;
     }
 
-    /// A budget refused the request: whatever it applies to waits or ends, and nothing else.
+    /// Handles a request that exceeded a cap: the work in the cap's scope waits or ends.
     pub(super) fn over_budget(
         &mut self,
         key: ActivationKey,
@@ -153,7 +153,7 @@ impl Kernel {
                 activation.cap_hold = Some(CapHold { why, outside_minutes });
                 self.outgoing.push_back(KernelAction::Warn { activation: key, what });
             }
-            // Waiting does not help what alone is larger than an hour's cap.
+            // Waiting does not help if a single request exceeds the hourly cap.
             (CapScope::Hour | CapScope::AgentHour, None) | (CapScope::AgentRun | CapScope::Activation, _) => {
                 self.end(key, Ending::Aborted { why, by_person: false });
             }

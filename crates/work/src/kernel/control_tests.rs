@@ -1,4 +1,4 @@
-//! Budgets by whom they apply to, what a person stops and pauses, and when a parent is told.
+//! Tests of caps by scope, of stopping and pausing by a person, and of reports to parents.
 
 use super::activation::{CapWait, Phase};
 use super::core::NoReply;
@@ -9,7 +9,7 @@ use crate::mind::{CapScope, Ending};
 use crate::tools::Terms;
 
 #[test]
-fn a_cap_of_the_room_stops_everything_until_it_leaves_room() {
+fn a_cap_of_the_room_stops_all_work_until_it_allows_more() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     bench.fail(key, over(CapScope::Run, None));
@@ -28,18 +28,18 @@ fn over(scope: CapScope, wait: Option<CapWait>) -> NoReply {
 }
 
 #[test]
-fn a_cap_of_one_agent_or_activation_ends_that_work_and_no_other() {
+fn a_cap_of_an_agent_or_activation_ends_only_that_work() {
     for scope in [CapScope::Activation, CapScope::AgentRun, CapScope::Hour, CapScope::AgentHour] {
         let mut bench = Bench::new();
         let root = bench.start("boss", "go");
         let greedy = bench.spawn(root, "greedy", "a lot").expect("it should be permitted");
         let modest = bench.spawn(root, "modest", "a little").expect("it should be permitted");
         bench.say(root, "I wait.", &[]);
-        // Of an hour's budgets, those that no waiting helps against.
+        // Hourly caps for which waiting does not help.
         bench.fail(greedy, over(scope, None));
         let limited = Ending::Aborted { why: "the cap is reached".into(), by_person: false };
         assert_eq!((bench.ending(greedy), bench.ending(greedy).word()), (&limited, "limited"), "{scope:?}");
-        assert_eq!(bench.told(), [("greedy", "boss", "was stopped: the cap is reached")], "{scope:?}");
+        assert_eq!(bench.sent_reports(), [("greedy", "boss", "was stopped: the cap is reached")], "{scope:?}");
         assert_eq!(bench.kernel.stopped_by(), None, "{scope:?}");
         bench.say(modest, "Done.", &[]);
         assert_eq!(*bench.ending(modest), Ending::Completed { text: "Done.".into() }, "{scope:?}");
@@ -47,7 +47,7 @@ fn a_cap_of_one_agent_or_activation_ends_that_work_and_no_other() {
 }
 
 #[test]
-fn a_cap_by_the_hour_holds_work_back_until_the_hour_leaves_room() {
+fn an_hourly_cap_delays_work_until_it_allows_more() {
     for scope in [CapScope::Hour, CapScope::AgentHour] {
         let mut bench = Bench::new();
         bench.settings.concurrency = 1;
@@ -68,7 +68,7 @@ fn a_cap_by_the_hour_holds_work_back_until_the_hour_leaves_room() {
 }
 
 #[test]
-fn minutes_of_the_world_outside_are_waited_for_as_such_and_other_caps_are_tried_at_once() {
+fn caps_in_real_time_count_real_minutes_and_changed_caps_are_retried_at_once() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     bench.fail(key, over(CapScope::Hour, Some(CapWait { minutes: 2, is_outside: true })));
@@ -90,7 +90,7 @@ fn minutes_of_the_world_outside_are_waited_for_as_such_and_other_caps_are_tried_
 }
 
 #[test]
-fn a_parent_is_told_once_all_that_its_child_set_going_is_over() {
+fn a_parent_is_notified_once_everything_started_by_its_child_has_ended() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
     let child = bench.spawn(root, "kid", "dig").expect("it should be permitted");
@@ -100,23 +100,23 @@ fn a_parent_is_told_once_all_that_its_child_set_going_is_over() {
     );
     bench.say(root, "I wait.", &[]);
     bench.say(child, "I wait too.", &[]);
-    assert_eq!(bench.told(), [], "the child only waits");
+    assert_eq!(bench.sent_reports(), [], "the child only waits");
     bench.say(one, "Left.", &[]);
-    assert_eq!(bench.told(), [("tot", "kid", "finished: Left.")]);
+    assert_eq!(bench.sent_reports(), [("tot", "kid", "finished: Left.")]);
     let again = bench.at_work("kid");
     bench.say(again, "Half.", &[]);
-    assert_eq!(bench.told().len(), 1, "one of its own is still at it");
+    assert_eq!(bench.sent_reports().len(), 1, "one of its own is still at it");
     bench.say(other, "Right.", &[]);
     let again = bench.at_work("kid");
     bench.say(again, "Both.", &[]);
-    assert_eq!(bench.told()[1..], [("tim", "kid", "finished: Right."), ("kid", "boss", "finished: Both.")]);
+    assert_eq!(bench.sent_reports()[1..], [("tim", "kid", "finished: Right."), ("kid", "boss", "finished: Both.")]);
     let boss = bench.at_work("boss");
     bench.say(boss, "Fine.", &[]);
     assert!(bench.kernel.is_idle());
 }
 
 #[test]
-fn a_parent_is_told_what_its_child_said_last_where_a_person_stopped_what_the_child_waited_for() {
+fn a_parent_gets_its_childs_last_text_if_a_person_stopped_what_the_child_waited_for() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
     let child = bench.spawn(root, "kid", "dig").expect("it should be permitted");
@@ -125,11 +125,11 @@ fn a_parent_is_told_what_its_child_said_last_where_a_person_stopped_what_the_chi
     bench.say(child, "I wait too.", &[]);
     bench.kernel.kill(grandchild, "a person", None);
     bench.tick();
-    assert_eq!(bench.told(), [("kid", "boss", "finished: I wait too.")]);
+    assert_eq!(bench.sent_reports(), [("kid", "boss", "finished: I wait too.")]);
 }
 
 #[test]
-fn equal_words_about_other_work_are_no_loop() {
+fn equal_signals_about_different_work_are_not_a_loop() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
     for task in ["left", "right"] {
@@ -141,8 +141,8 @@ fn equal_words_about_other_work_are_no_loop() {
 }
 
 #[test]
-fn what_a_person_stopped_stays_stopped_when_its_children_report() {
-    // While it was working, and while it only waited for them.
+fn work_stopped_by_a_person_is_not_woken_by_its_childrens_reports() {
+    // Once while it is working, and once while it is only waiting for its children.
     for waits in [false, true] {
         let mut bench = Bench::new();
         let root = bench.start("boss", "go");
@@ -162,7 +162,7 @@ fn what_a_person_stopped_stays_stopped_when_its_children_report() {
         bench.say(loud, "Over.", &[]);
         bench.say(silent, "Over.", &[]);
         let late = bench.reports.last().expect("it should be reported").clone();
-        assert!(late.told.is_kept && !late.told.woke && &*late.from == "tim");
+        assert!(late.delivered.is_kept && !late.delivered.woke && &*late.from == "tim");
         assert!(bench.kernel.is_idle(), "nothing began");
         let kept = &bench.kernel.thread(root).expect("it is known").messages;
         let kept: Vec<&str> = kept.iter().rev().take(2).map(|message| message.text.as_str()).collect();
@@ -174,7 +174,7 @@ fn what_a_person_stopped_stays_stopped_when_its_children_report() {
 }
 
 #[test]
-fn paused_work_leaves_its_place_and_continues_when_it_is_let() {
+fn paused_work_releases_its_slot_and_continues_when_resumed() {
     let mut bench = Bench::new();
     let keys = ["a", "b", "c"].map(|agent| bench.start(agent, "x"));
     for key in keys {

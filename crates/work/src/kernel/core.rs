@@ -1,8 +1,8 @@
-//! The kernel itself: which work waits, which runs, and what to do next. Pure: it takes events and the time in ticks
-//! and returns what to do; it knows no world, no files and no models.
+//! The kernel's state: which work is queued, which is running, and what to do next. It is pure: its methods take
+//! events and the time in ticks and return actions, without access to the world, files or models.
 //!
-//! Slots are not counted: they are the activations that have one ([`Activation::has_slot`]), so none can be lost or
-//! assigned twice.
+//! Slots are not counted separately: each running activation has a flag ([`Activation::has_slot`]), so a slot can be
+//! neither lost nor assigned twice.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -21,184 +21,185 @@ use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::mind::{AgentSession, CapScope, Ending, PromptMessage, Role, task_words};
 use crate::simulation::ActivityId;
 
-/// How many ended pieces of work are remembered, for views.
-const FINISHED_KNOWN: usize = 200;
-/// Places further back than this are not counted out to those who wait.
-const PLACES_TOLD: usize = 20;
-/// A session of this many bytes is written half as often as a short one, one of twice as many a third as often.
+/// The number of finished pieces of work that are kept for views.
+const FINISHED_AT_MOST: usize = 200;
+/// Queue positions beyond this one are not shown to waiting agents.
+const QUEUE_POSITIONS_SHOWN: usize = 20;
+/// Session size in bytes per step of the save interval: a session of this size is saved half as often as a short one,
+/// a session of twice this size a third as often.
 const SESSION_BYTES_PER_WRITE: u64 = 64 * 1024;
 
-/// Something that the world is to do for the kernel.
+/// An action that the kernel requests from the systems around it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum KernelAction {
-    /// The agent is to come to work as soon as it is at leisure.
+    /// Calls an agent to its work as soon as it is free.
     Summon {
-        /// To which.
+        /// The work that the agent is called to.
         activation: ActivationKey,
     },
-    /// The model is to be asked.
+    /// Sends a request to the model.
     Ask {
-        /// For which.
+        /// The work that makes the request.
         activation: ActivationKey,
-        /// Which question of it.
+        /// The turn of the work that the request belongs to.
         turn: u32,
     },
-    /// A tool call is to be carried out, and answered with [`Kernel::answered`].
+    /// Carries out a tool call; the result is delivered with [`Kernel::answered`].
     Perform {
-        /// For which.
+        /// The work that makes the call.
         activation: ActivationKey,
-        /// In which turn.
+        /// The turn that the call belongs to.
         turn: u32,
-        /// Which call of that turn.
+        /// The index of the call in its turn.
         index: usize,
     },
-    /// A model is to be called for the server that executes a tool call.
+    /// Sends a request to a model on behalf of the MCP server that executes a tool call.
     Sample {
-        /// For which.
+        /// The work that makes the call.
         activation: ActivationKey,
-        /// In which turn.
+        /// The turn that the call belongs to.
         turn: u32,
-        /// Which call of that turn.
+        /// The index of the call in its turn.
         index: usize,
     },
-    /// Nobody waits any more for what a model was asked for a server.
+    /// Cancels a request to a model on behalf of an MCP server, because its call has ended.
     EndSample {
-        /// The name of the question.
+        /// The key of the request.
         key: Id,
     },
-    /// Something that a person should know about running work.
+    /// Warns a person about a problem in running work.
     Warn {
-        /// Of which.
+        /// The work that has the problem.
         activation: ActivationKey,
-        /// What.
+        /// The warning text.
         what: String,
     },
-    /// A piece of work has ended: the agent is free, and is not called for it any more.
+    /// Ends a piece of work and frees its agent.
     Release {
-        /// What it was, as it was.
+        /// The work as it was when it ended.
         activation: Box<Activation>,
-        /// How it ended.
+        /// How the work ended.
         ending: Ending,
-        /// The record of what a person did, where that ended it.
+        /// The log record of the person's action that ended the work, if a person ended it.
         #[serde(default)]
         cause: Option<Seq>,
     },
 }
 
-/// Why a model did not answer.
+/// The reason why a model request returned no reply.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum NoReply {
-    /// Too many requests: everything waits this many seconds, if the provider gives a number.
+    /// The provider reported too many requests, so all work waits.
     RateLimited {
-        /// As the provider says.
+        /// The waiting time in seconds, if the provider gave one.
         retry_after_secs: Option<f32>,
-        /// In words.
+        /// The error message.
         why: String,
     },
-    /// The provider asks for a pause, which the gateway ensures: the request is made again at once, and waits there.
+    /// The provider asked for a pause. The gateway enforces it, so the request is repeated at once and waits there.
     Held {
-        /// In words.
+        /// The error message.
         why: String,
     },
-    /// A cap refused the question.
+    /// A spending or usage cap refused the request.
     OverBudget {
-        /// Whose use the cap counts: that alone ends or waits.
+        /// The scope whose usage the cap counts. Only work in this scope ends or waits.
         scope: CapScope,
-        /// For caps by the hour: how long.
+        /// The waiting time, for hourly caps.
         wait: Option<CapWait>,
-        /// Which, by what, and what lifts it.
+        /// The cap, what exceeded it, and how to lift it.
         why: String,
     },
-    /// The question is longer than the model takes.
+    /// The request exceeds the model's context length.
     TooLong {
-        /// Characters of the session that were sent.
+        /// The number of session characters that were sent.
         sent_chars: usize,
-        /// In words, and what to do.
+        /// The error message, with what to do.
         why: String,
     },
-    /// The provider does not take this question.
+    /// The provider rejected the request as invalid.
     Rejected {
-        /// In words, and what to do.
+        /// The error message, with what to do.
         why: String,
     },
-    /// The same may work later.
+    /// A transient error: the same request may succeed later.
     Passing {
-        /// In words.
+        /// The error message.
         why: String,
     },
-    /// It stays unable to work until someone intervenes.
+    /// A permanent error that needs someone to intervene.
     Lasting {
-        /// What, and what to do.
+        /// The error message, with what to do.
         why: String,
     },
 }
 
-/// The key of a request for loop detection: the agent's id, not its file's content, so that an agent that rewrites
-/// itself does not escape.
-pub(super) fn asking(agent: &str, input: &str) -> u64 {
+/// Hashes a request for loop detection. The hash covers the agent's id and not the content of its file, so an agent
+/// cannot escape detection by rewriting itself.
+pub(super) fn request_hash(agent: &str, input: &str) -> u64 {
     content_hash(format!("{agent}\n{input}").as_bytes())
 }
 
-/// All work: what waits, what runs and how it is related. Written by this module only.
+/// The state of all work. Its fields are written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Kernel {
     pub(super) activations: BTreeMap<ActivationKey, Activation>,
     pub(super) threads: BTreeMap<ActivationKey, RunNode>,
-    /// What was asked of whom in each run, by hash: nobody is asked the same twice.
+    /// Hashes of the requests made in each run, by root. The same request is never made twice in a run.
     pub(super) asked: BTreeMap<ActivationKey, BTreeSet<u64>>,
-    /// What a person allowed for a task, by the thread that asked.
+    /// Permissions that a person granted for a task, by the thread that asked.
     pub(super) grants: BTreeMap<ActivationKey, BTreeSet<Grant>>,
-    /// What a person allowed an agent until a time.
+    /// Permissions that a person granted to an agent until a given time.
     pub(super) timed_grants: BTreeSet<TimedGrant>,
     /// Whether a person paused all work.
     pub(super) is_paused: bool,
-    /// If work proceeds by one turn each: the pieces that had theirs.
+    /// The activations that already had their turn, if single-step mode is on.
     #[serde(default)]
     pub(super) had_turn: Option<BTreeSet<ActivationKey>>,
-    /// The cap that stopped all work, in words.
+    /// The message of the cap that stopped all work.
     pub(super) stopped_by: Option<String>,
-    /// Until this tick no model is called, because of a rate limit.
+    /// The tick until which no model is called because of a rate limit.
     pub(super) resume_tick: Option<u64>,
-    /// Rate limits, one after another.
+    /// The number of consecutive rate limit errors.
     pub(super) rate_limits: u32,
-    /// Numbers that a person set, which override the settings.
+    /// The concurrency that a person set, which overrides the setting.
     pub(super) concurrency: Option<u32>,
     pub(super) depth_at_most: Option<u32>,
-    /// The caps as of the last look, by hash: work that waits for one is tried again when they change.
+    /// A hash of the caps at the last check. Work that waits for a cap is retried when they change.
     pub(super) caps: u64,
-    /// The number of the newest piece of work that was ever queued here.
+    /// The highest activation number that was ever queued in this room.
     pub(super) newest: u64,
     pub(super) finished: VecDeque<Finished>,
     pub(super) outgoing: VecDeque<KernelAction>,
-    /// Whether something happened since work was last given out.
+    /// Whether something happened since work was last scheduled.
     pub(super) is_unsettled: bool,
 }
 
 /// A piece of work to be queued.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewWork {
-    /// Names it.
+    /// The key of the work.
     pub key: ActivationKey,
-    /// For whom, by id.
+    /// The id of the agent that does the work.
     pub agent: Id,
-    /// The profile that it runs.
+    /// The id of the profile that the agent uses.
     pub profile: Id,
-    /// As results speak of it: `researcher.md`.
+    /// The file name of the profile as it appears in results, such as `researcher.md`.
     pub file_name: String,
-    /// The task.
+    /// The task text.
     pub input: String,
-    /// Lower comes sooner.
+    /// The priority; lower values are scheduled sooner.
     pub priority: i32,
-    /// The tick in which it is queued.
+    /// The tick at which the work is queued.
     pub now: u64,
-    /// The record that it comes from.
+    /// The log record that caused the work.
     pub cause: Seq,
 }
 
 impl RunNode {
-    /// The part of an agent in a run that begins with this work.
+    /// Creates the run node of an agent for a run that begins with this work.
     pub(super) fn of(work: &NewWork) -> Self {
         Self {
             agent: work.agent.clone(),
@@ -225,32 +226,32 @@ impl RunNode {
 }
 
 impl Kernel {
-    /// Everything that waits or goes on, in the order in which it was queued.
+    /// All queued and running work, in the order in which it was queued.
     pub fn activations(&self) -> impl Iterator<Item = &Activation> {
         self.activations.values()
     }
 
-    /// A piece of work that waits or goes on.
+    /// The queued or running work with this key.
     pub fn activation(&self, key: ActivationKey) -> Option<&Activation> {
         self.activations.get(&key)
     }
 
-    /// One agent's part in a run.
+    /// The run node with this key.
     pub fn thread(&self, key: ActivationKey) -> Option<&RunNode> {
         self.threads.get(&key)
     }
 
-    /// All parts of all runs that are not over.
+    /// All run nodes of unfinished runs.
     pub fn threads(&self) -> impl Iterator<Item = (ActivationKey, &RunNode)> {
         self.threads.iter().map(|(key, thread)| (*key, thread))
     }
 
-    /// What is over, the newest last.
+    /// Finished work, oldest first.
     pub fn finished(&self) -> impl Iterator<Item = &Finished> {
         self.finished.iter()
     }
 
-    /// The pieces of work that go on.
+    /// The number of activations that have a slot.
     pub fn going_on(&self) -> usize {
         self.activations.values().filter(|activation| activation.has_slot).count()
     }
@@ -260,55 +261,55 @@ impl Kernel {
         self.is_paused
     }
 
-    /// The cap that stopped all work, in words.
+    /// The message of the cap that stopped all work.
     pub fn stopped_by(&self) -> Option<&str> {
         self.stopped_by.as_deref()
     }
 
-    /// The tick at which work goes on after a rate limit.
+    /// The tick at which work continues after a rate limit.
     pub fn resume_tick(&self) -> Option<u64> {
         self.resume_tick
     }
 
-    /// Whether nothing waits and nothing goes on.
+    /// Whether no work is queued or running.
     pub fn is_idle(&self) -> bool {
         self.activations.is_empty()
     }
 
-    /// How many pieces of work may go on at once.
+    /// The number of activations that may run at the same time.
     pub fn concurrency(&self, settings: &KernelSettings) -> u32 {
         self.concurrency.unwrap_or(settings.concurrency).max(1)
     }
 
-    /// How deep agents may start agents.
+    /// The maximum depth to which agents may start agents.
     pub fn depth_at_most(&self, settings: &KernelSettings) -> u32 {
         self.depth_at_most.unwrap_or(settings.depth_at_most)
     }
 
-    /// Queues what a person wants done: a run of its own.
+    /// Queues work that a person requested, as a run of its own.
     pub fn start(&mut self, work: NewWork) {
         let thread = RunNode::of(&work);
-        self.asked.entry(work.key).or_default().insert(asking(&work.agent, &work.input));
+        self.asked.entry(work.key).or_default().insert(request_hash(&work.agent, &work.input));
         self.threads.insert(work.key, thread);
         let key = work.key;
         self.queue(work, key, Origin::Person, Vec::new());
     }
 
-    /// The key for the next piece of work of this run. The caller must queue the work, or the same key is returned
-    /// again.
+    /// Returns the key for the next piece of work of this run. The caller must queue the work, or the same key is
+    /// returned again.
     pub fn next_key(&self, run: RunTag) -> ActivationKey {
         ActivationKey::new(self.newest + 1, run)
     }
 
-    /// Counts on above every piece of work that is known: a room that an older version saved did not count.
-    pub(super) fn count_on(&mut self) {
+    /// Raises the activation counter above every known key, because rooms saved by older versions had no counter.
+    pub(super) fn raise_counter(&mut self) {
         let finished = self.finished.iter().map(|one| one.key);
         let earlier = self.threads.values().flat_map(|thread| thread.earlier.iter().copied());
         let known = self.activations.keys().chain(self.threads.keys()).copied().chain(finished).chain(earlier);
         self.newest = known.map(ActivationKey::number).fold(self.newest, u64::max);
     }
 
-    /// The record that says that a piece of work was queued.
+    /// Sets the log record of the event that queued a piece of work.
     pub(super) fn note_queued(&mut self, key: ActivationKey, record: Seq) {
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.cause = record;
@@ -327,7 +328,7 @@ impl Kernel {
         self.queue_with(work, thread, origin, messages);
     }
 
-    /// The same with a session that contains the task already.
+    /// Queues work with a session that already contains the task.
     pub(super) fn queue_with(
         &mut self,
         work: NewWork,
@@ -379,7 +380,7 @@ impl Kernel {
         self.is_unsettled = true;
     }
 
-    /// An agent is in the room under this number, or was there all along.
+    /// Records that an agent is in the room under this key.
     pub fn present(&mut self, agent: &Id, key: AgentKey) {
         for activation in self.activations.values_mut() {
             if activation.agent == *agent && activation.agent_key != Some(key) {
@@ -389,13 +390,13 @@ impl Kernel {
         }
     }
 
-    /// The agents that work waits for and that were not seen in the room yet.
+    /// The agents with pending work that have not been seen in the room yet.
     pub fn awaited_agents(&self) -> BTreeSet<Id> {
         let absent = self.activations.values().filter(|activation| activation.agent_key.is_none());
         absent.map(|activation| activation.agent.clone()).collect()
     }
 
-    /// The agent came to work.
+    /// Records that an agent has arrived to do its work.
     pub fn ready(&mut self, key: ActivationKey, activity: ActivityId) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         if activation.phase == Phase::Summoned {
@@ -405,7 +406,7 @@ impl Kernel {
         }
     }
 
-    /// An agent left the room: its work ends.
+    /// Ends all work of an agent that left the room.
     pub fn left(&mut self, agent: AgentKey, cause: Option<Seq>) {
         let gone = self.activations.values().filter(|activation| activation.agent_key == Some(agent));
         for key in gone.map(|activation| activation.key).collect::<Vec<_>>() {
@@ -413,20 +414,20 @@ impl Kernel {
         }
     }
 
-    /// Ends a piece of work. The agent that started it is notified once everything that it started has ended, unless a
-    /// person stopped it.
+    /// Ends a piece of work. Unless a person stopped it, the agent that started it is notified once everything started
+    /// by this work has ended too.
     pub(super) fn end(&mut self, key: ActivationKey, ending: Ending) -> bool {
         self.end_because(key, ending, None)
     }
 
-    /// The same, because of this record.
+    /// Like [`Self::end`], with the log record that caused it.
     pub(super) fn end_because(&mut self, key: ActivationKey, ending: Ending, cause: Option<Seq>) -> bool {
         let Some(mut activation) = self.activations.remove(&key) else { return false };
         activation.has_slot = false;
         activation.messages = activation.closed_messages();
         activation.mail.clear();
         if let Phase::Calling { .. } = activation.phase {
-            // The session has the answers of its calls now.
+            // The results of its calls are in the session now.
             activation.phase = Phase::Due;
         }
         let root = self.threads.get(&activation.thread).map_or(key, |thread| thread.root);
@@ -438,7 +439,7 @@ impl Kernel {
             let words = ending.report_words().filter(|_| thread.parent.is_some() && !activation.has_signalled);
             thread.report = match &mut thread.handed {
                 None => words.map(|words| Report { activation: key, words, given: None }),
-                // The agent that handed it over is told however it ended.
+                // The delegating agent receives a result however the work ended.
                 Some(handed) => {
                     handed.turns = handed.turns.saturating_add(activation.turn);
                     Some(Report { activation: key, words: String::new(), given: Some(given(&ending)) })
@@ -447,15 +448,15 @@ impl Kernel {
         }
         let agent = activation.agent.clone();
         self.finished.push_back(Finished { key, root, agent, ending: ending.clone() });
-        let surplus = self.finished.len().saturating_sub(FINISHED_KNOWN);
+        let surplus = self.finished.len().saturating_sub(FINISHED_AT_MOST);
         self.finished.drain(..surplus);
         self.outgoing.push_back(KernelAction::Release { activation: Box::new(activation), ending, cause });
         self.is_unsettled = true;
         true
     }
 
-    /// Forgets runs in which nothing waits or goes on, and of which nothing is kept. Gives back those parts of them
-    /// whose files say that their agents sleep: nobody wakes them any more.
+    /// Removes runs without queued, running or kept work. Returns their nodes whose files say that the agent is
+    /// sleeping, because nobody can wake those agents any more.
     pub fn forget_finished_runs(&mut self) -> Vec<(ActivationKey, RunNode)> {
         let is_busy = |thread: &&RunNode| thread.live.is_some() || thread.terms.is_kept;
         let busy: BTreeSet<ActivationKey> = self.threads.values().filter(is_busy).map(|thread| thread.root).collect();
@@ -468,8 +469,8 @@ impl Kernel {
         asleep
     }
 
-    /// Whether the agent of a session can still be woken after its work has ended: its run continues, or the session is
-    /// kept.
+    /// Whether the agent of a session can still be woken after its work has ended: either its run continues or the
+    /// session is kept.
     pub(super) fn may_sleep(&self, key: ActivationKey) -> bool {
         let Some(thread) = self.threads.get(&key) else { return false };
         let others = self.threads.iter().filter(|(other, one)| **other != key && one.root == thread.root);
@@ -477,7 +478,7 @@ impl Kernel {
         thread.terms.is_kept || others.into_iter().any(|(_, one)| is_busy(one))
     }
 
-    /// Notes when messages came that came since the last look, and what the model took for its own.
+    /// Records when each new message arrived, and the usage of the model's replies.
     pub fn note_messages(&mut self, now: u64, at_secs: Option<i64>) {
         for thread in self.threads.values_mut() {
             let live = thread.live.and_then(|live| self.activations.get(&live));
@@ -491,7 +492,7 @@ impl Kernel {
         }
     }
 
-    /// Records the usage of a model's answer to a piece of work. `booked` is everything booked for it before.
+    /// Records the usage of a model reply. `booked` is the total booked for this work so far.
     pub(super) fn note_reply(&mut self, key: ActivationKey, reply: ReplyNote, booked: (u64, u64)) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         let before = std::mem::replace(&mut activation.booked, booked);
@@ -504,7 +505,7 @@ impl Kernel {
         thread.unnoted = Some(thread.unnoted.take().map_or(reply.clone(), |earlier| earlier.plus(&reply)));
     }
 
-    /// Records the session that a coding agent keeps for a piece of work; without one, the known one stays.
+    /// Records the session that a coding agent keeps for a piece of work. `None` leaves the recorded one unchanged.
     pub(super) fn note_agent_session(&mut self, key: ActivationKey, session: Option<&AgentSession>) {
         let thread = self.activations.get(&key).map(|one| one.thread);
         if let (Some(session), Some(thread)) = (session, thread.and_then(|thread| self.threads.get_mut(&thread))) {
@@ -512,15 +513,15 @@ impl Kernel {
         }
     }
 
-    /// How much more of results beside their text the session of this piece of work may contain, in bytes.
+    /// The number of bytes of attachments that the session of this work can still hold.
     pub(super) fn room_for_attached(&self, key: ActivationKey) -> usize {
         let thread = self.activation(key).and_then(|one| self.thread(one.thread));
         let noted = thread.into_iter().flat_map(|thread| thread.notes.iter().filter_map(|note| note.attached.as_ref()));
         ATTACHED_BYTES_AT_MOST.saturating_sub(noted.map(|attached| attached.bytes()).sum())
     }
 
-    /// The sessions that are to be written down now; they count as written down. The first time at once, then
-    /// every so many ticks and, because each is written whole, the more seldom the longer it is.
+    /// Returns the sessions that are due to be saved, and marks them as saved. A session is saved at once the first
+    /// time, then every `every` ticks, and less often the longer it is because it is always written whole.
     pub fn take_unwritten(&mut self, now: u64, every: u64) -> Vec<ActivationKey> {
         let is_due = |one: &Activation| {
             let size = 1 + one.written_bytes / SESSION_BYTES_PER_WRITE;
@@ -534,15 +535,15 @@ impl Kernel {
         due.collect()
     }
 
-    /// Notes how long a session was when it was written down.
+    /// Records the size in bytes at which a session was saved.
     pub fn note_written(&mut self, key: ActivationKey, bytes: u64) {
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.written_bytes = bytes;
         }
     }
 
-    /// The reasons why ready work is waiting, for agents that were last told another reason. Marks them as told.
-    pub fn take_tellings(&mut self) -> Vec<(ActivationKey, String)> {
+    /// Returns the reason why each ready piece of work is waiting, if it changed since it was last returned.
+    pub fn take_wait_reasons(&mut self) -> Vec<(ActivationKey, String)> {
         let held_up = match (self.is_paused, &self.stopped_by, self.resume_tick) {
             (true, ..) => Some("all work is paused".to_owned()),
             (_, Some(why), _) => Some(format!("all work stopped: {why}")),
@@ -555,8 +556,8 @@ impl Kernel {
             self.activations.values().filter(|one| waits(one)).map(|one| (one.priority, one.key)).collect();
         line.sort_unstable();
         let all = line.len();
-        let mut tellings = Vec::new();
-        for (place, (_, key)) in line.into_iter().enumerate().take(PLACES_TOLD) {
+        let mut reasons = Vec::new();
+        for (place, (_, key)) in line.into_iter().enumerate().take(QUEUE_POSITIONS_SHOWN) {
             let Some(activation) = self.activations.get_mut(&key) else { continue };
             let why = match &held_up {
                 Some(why) => why.clone(),
@@ -569,13 +570,13 @@ impl Kernel {
             };
             if activation.told != why {
                 activation.told.clone_from(&why);
-                tellings.push((key, why));
+                reasons.push((key, why));
             }
         }
-        tellings
+        reasons
     }
 
-    /// Notes the record of a tool call that was begun.
+    /// Records the log record of a tool call that has begun.
     pub fn note_record(&mut self, key: ActivationKey, index: usize, record: Seq) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         activation.told.clear();
@@ -586,8 +587,8 @@ impl Kernel {
         }
     }
 
-    /// What is to be done that does not depend on the time: in order, once.
-    pub fn take_effects(&mut self) -> Vec<KernelAction> {
+    /// Removes and returns the pending actions that do not depend on the time, in order.
+    pub fn take_actions(&mut self) -> Vec<KernelAction> {
         self.outgoing.drain(..).collect()
     }
 }

@@ -1,5 +1,5 @@
-//! Carries out the kernel's decisions: activating agents, calling models, and ordering tool calls within what the gate
-//! allows.
+//! Carries out the kernel's actions: calls agents to work, sends model requests, and orders the tool calls that the
+//! gate allows.
 
 use serde_json::{Map, Value};
 
@@ -27,17 +27,17 @@ use crate::tools::{
 use crate::workspace::SceneWrite;
 use crate::workspace::vfs::{FileOperation, FileRights};
 
-/// Why a coding agent does not work in a copy of its own.
+/// The error for a coding agent that would have to work in its own worktree.
 const NO_COPY: &str = "a coding agent cannot work in its own worktree yet; remove `workspace: git` from its file and \
     from agents that start it, or give it another model";
-/// How far a call is takes no more characters.
+/// The maximum length in characters of a tool's progress text.
 const PROGRESS_CHARS: usize = 200;
 
-/// A tool call, identified by its work, turn and number.
+/// Identifies a tool call by its activation, turn and index.
 pub(super) type CallAt = (ActivationKey, u32, usize);
 
 impl RoomAccess<'_, '_> {
-    /// Does what the kernel says.
+    /// Carries out an action of the kernel.
     pub(super) fn carry_out(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, effect: KernelAction) {
         match effect {
             KernelAction::Summon { activation } => {
@@ -45,16 +45,18 @@ impl RoomAccess<'_, '_> {
                 if let Some(agent) = one.agent_key {
                     let giver = kernel.giver(one.thread).and_then(|giver| self.roster.key(giver));
                     let at = kernel.terms(one.thread).and_then(|terms| terms.at.clone());
-                    self.summons.write(WorkRequested { agent, activation, from: giver, at, cause: one.cause });
+                    self.work_requests.write(WorkRequested { agent, activation, from: giver, at, cause: one.cause });
                 }
             }
-            KernelAction::Ask { activation, turn } => self.ask(kernel, activation, turn),
+            KernelAction::Ask { activation, turn } => self.request_reply(kernel, activation, turn),
             KernelAction::Perform { activation, turn, index } => {
                 self.perform(kernel, outbox, (activation, turn, index))
             }
-            KernelAction::Sample { activation, turn, index } => self.ask_sample(kernel, (activation, turn, index)),
+            KernelAction::Sample { activation, turn, index } => {
+                self.send_sample_request(kernel, (activation, turn, index))
+            }
             KernelAction::EndSample { key } => {
-                self.asides_withdrawn.write(SideRequestWithdrawn { key });
+                self.side_requests_withdrawn.write(SideRequestWithdrawn { key });
             }
             KernelAction::Warn { activation, what } => {
                 if let Some(one) = kernel.activation(activation).cloned() {
@@ -63,17 +65,17 @@ impl RoomAccess<'_, '_> {
             }
             KernelAction::Release { activation, ending, cause } => {
                 self.withdrawn.write(ToolOrdersWithdrawn { activation: activation.key });
-                self.over(kernel, &activation, &ending, cause);
+                self.finish(kernel, &activation, &ending, cause);
             }
         }
     }
 
-    fn ask(&mut self, kernel: &mut Kernel, key: ActivationKey, turn: u32) {
+    fn request_reply(&mut self, kernel: &mut Kernel, key: ActivationKey, turn: u32) {
         let Some(one) = kernel.activation(key) else { return };
         let (Some(agent), Some(activity)) = (one.agent_key, one.activity) else { return };
         let bounds = self.bounds_of(kernel, one);
-        let lent = kernel.terms(one.thread).and_then(|terms| terms.model.as_deref());
-        let has_own_tools = self.is_coding_agent(&one.profile, lent);
+        let work_model = kernel.terms(one.thread).and_then(|terms| terms.model.as_deref());
+        let has_own_tools = self.is_coding_agent(&one.profile, work_model);
         if has_own_tools && bounds.has_worktree() {
             let (now, settings) = (self.clock.tick(), self.settings.clone());
             kernel.failed(key, turn, NoReply::Lasting { why: NO_COPY.to_owned() }, now, &settings);
@@ -83,16 +85,19 @@ impl RoomAccess<'_, '_> {
             true => self.tools.declarations_to_coding_agent(self.caller(one), &bounds),
             false => self.tools.declarations(self.caller(one), &bounds),
         };
-        let wanted = lent.or_else(|| self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref()));
+        let wanted =
+            work_model.or_else(|| self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref()));
         let messages = match has_own_tools {
             true => one.messages.clone(),
-            false => kernel.sent_messages(one, self.gateway.takes_images(self.questions.provider_override(), wanted)),
+            false => {
+                kernel.sent_messages(one, self.gateway.takes_images(self.request_queue.provider_override(), wanted))
+            }
         };
         let sends_images = messages.iter().any(|message| !message.images.is_empty());
         let most = self.settings.session_chars_at_most;
         let room = SessionRoom {
             chars_at_most: one.session_chars_at_most.map_or(most, |shorter| shorter.min(most)),
-            window_tokens: self.gateway.window_tokens(self.questions.provider_override(), wanted),
+            window_tokens: self.gateway.window_tokens(self.request_queue.provider_override(), wanted),
             place: kernel.session_path(one),
         };
         self.due.write(WorkDue {
@@ -104,7 +109,7 @@ impl RoomAccess<'_, '_> {
             room,
             tools,
             has_own_tools,
-            model: lent.map(str::to_owned),
+            model: work_model.map(str::to_owned),
             agent_session: kernel.thread(one.thread).and_then(|thread| thread.file.agent_session.clone()),
             result_images: if has_own_tools { kernel.result_images(one) } else { ResultImages::default() },
             cause: one.cause,
@@ -112,7 +117,7 @@ impl RoomAccess<'_, '_> {
         kernel.note_images_sent(key, sends_images);
     }
 
-    /// Carries out a tool call, or says why not.
+    /// Carries out a tool call, or answers it with the reason why not.
     fn perform(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, at: CallAt) {
         let (key, turn, index) = at;
         let Some(call) = kernel.running_call(key, turn, index).cloned() else { return };
@@ -123,7 +128,7 @@ impl RoomAccess<'_, '_> {
             None => self.plan(&one, &call.call, &bounds),
         };
         let decision = plan.as_ref().ok().map(|plan| {
-            let act = plan.act(&self.surroundings(), self.tools.names());
+            let act = plan.act(&self.gate_context(), self.tools.names());
             let act = if bounds.has_worktree() && *plan.executor == *FILES { act.in_worktree() } else { act };
             decide(&act, &bounds, &self.policy)
         });
@@ -179,7 +184,7 @@ impl RoomAccess<'_, '_> {
         self.execute(kernel, outbox, (at, &one, &call.call), plan, bounds, record);
     }
 
-    /// Asks a person about a call: what its agent wants to do, and by which rules that is asked.
+    /// Asks a person to approve a call, and records what the agent wants to do and which rules require approval.
     fn ask_person(
         &mut self,
         kernel: &mut Kernel,
@@ -189,7 +194,7 @@ impl RoomAccess<'_, '_> {
         (because, rules): (String, Vec<AskRule>),
         record: Seq,
     ) {
-        let wants = wants(plan, &self.surroundings());
+        let wants = wants(plan, &self.gate_context());
         let (tool, what) = (Id::from(&*plan.tool), plan.doing.to_string());
         let why = because.clone();
         let requested = events::ApprovalRequested { tool, what, wants: wants.clone(), why, turn, call: index };
@@ -199,13 +204,13 @@ impl RoomAccess<'_, '_> {
         kernel.ask_person(key, turn, index, question);
     }
 
-    /// Records that a call is not asked about, because a person allowed it.
+    /// Records that a call needs no approval because a person already allowed it.
     fn granted(&mut self, one: &Activation, (tool, scope): (&str, AllowScope), record: Seq) {
         let (decision, by) = (Some(Gate::Allow), Author::user().0);
         self.record(one, record, &ApprovalDecided { decision, by, tool: tool.into(), scope, why: None });
     }
 
-    /// Carries out what is the kernel's own, and orders the rest.
+    /// Executes the kernel's own tools, and orders all other calls from their executors.
     fn execute(
         &mut self,
         kernel: &mut Kernel,
@@ -226,7 +231,7 @@ impl RoomAccess<'_, '_> {
                     Ok(_) => {
                         let rights = bounds.spawn_rights(path);
                         let write = FileOperation::Write { path: path.clone(), content: content.clone() };
-                        // An agent's file belongs to the room, and not to a copy.
+                        // An agent's file belongs to the room and not to a worktree.
                         let plan = Planned::files(write, None).of(&plan.tool);
                         self.order(kernel, (one, None), at, call, plan, rights, record);
                     }
@@ -237,7 +242,7 @@ impl RoomAccess<'_, '_> {
                 }
             }
             Work::Start { name, agent, task } => {
-                // Its name is its profile's now.
+                // The name of the agent is the name of its profile by now.
                 let path = self.profiles.path(name).unwrap_or_default().to_owned();
                 let profile: Id = name.as_str().into();
                 let agent = agent.clone().unwrap_or_else(|| profile.clone());
@@ -257,8 +262,8 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    /// The plan of a call. An agent that is to be started is looked up here: its plan names its profile and its own id.
-    /// The error is the result for the model.
+    /// Parses a call into a plan. An agent to be started or delegated to is looked up here, so that the plan contains
+    /// its profile and id. The error is the result text for the model.
     fn plan(&self, one: &Activation, call: &ToolCall, bounds: &Bounds) -> Result<ToolPlan, String> {
         let plan = self.tools.parse(call, self.caller(one), bounds)?;
         if let Work::File { operation: FileOperation::MergeWorktree { .. }, .. } = &plan.work {
@@ -269,12 +274,12 @@ impl RoomAccess<'_, '_> {
                 .ok_or_else(result_text::nothing_to_propose);
         }
         if let Work::Delegate { name, agent: None, task, terms } = &plan.work {
-            let (agent, profile) = self.here(one, name)?;
+            let (agent, profile) = self.agent_in_room(one, name)?;
             let planned = Planned::delegate(profile.to_string(), Some(agent), task.clone(), terms.clone());
             return Ok(planned.of(&plan.tool));
         }
         let Work::Start { name, agent: None, task } = &plan.work else { return Ok(plan) };
-        match self.startable(one, name) {
+        match self.agent_to_start(one, name) {
             None => Err(self.no_such_agent(one, name)),
             Some((agent, _)) if agent == one.agent => {
                 Err(result_text::spawned(name, &result_text::Spawned::Itself).words)
@@ -318,16 +323,16 @@ impl RoomAccess<'_, '_> {
         kernel.answered((key, turn, index), (text, end), &self.settings);
     }
 
-    /// How an order went that a tool call gave, or how far it is.
+    /// Applies the outcome or the progress of an order to the tool call that placed it.
     pub(super) fn apply_outcome(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, outcome: &ToolOutcome) {
         let OrderKey { activation: key, turn, call: index, .. } = outcome.key;
         let at = (key, turn, index);
-        // The work was stopped meanwhile: what was done is done and recorded, and nobody waits for it.
+        // If the work was stopped meanwhile, the outcome is recorded already and nobody waits for it.
         let Some(call) = kernel.waits_for(outcome.key).cloned() else { return };
         let Some(one) = kernel.activation(key).cloned() else { return };
         let bounds = self.bounds_for(kernel, &one, &call);
         let cause = call.record.unwrap_or(one.cause);
-        // A room that was saved before plans were kept has none.
+        // Rooms saved by older versions have no stored plans.
         let plan = match call.plan.clone() {
             Some(plan) => Ok(*plan),
             None => self.plan(&one, &call.call, &bounds),
@@ -363,10 +368,10 @@ impl RoomAccess<'_, '_> {
                         let agent = self.child_of(path, content);
                         let child = Child { path, profile: agent.clone(), agent, task, is_new: true };
                         let started = self.spawn(kernel, outbox, &one, child, bounds, cause);
-                        // Its file is written, whatever else.
+                        // The agent's file has been written in any case.
                         (started.words, if started.end == CallEnd::Done { end } else { CallEnd::Otherwise })
                     }
-                    // The files' own words are bounded already.
+                    // The result texts of file tools are bounded already.
                     _ if *plan.executor == *FILES => (output.text.clone(), end),
                     _ => (result_text::output(output, &kept), end),
                 }
@@ -384,7 +389,7 @@ impl RoomAccess<'_, '_> {
         self.answer(kernel, at, &call.call, cause, text, end);
     }
 
-    /// Asks a person what the server asks that carries a call out.
+    /// Asks a person the question that the MCP server asks during a call.
     fn ask_for_server(
         &mut self,
         kernel: &mut Kernel,
@@ -406,8 +411,8 @@ impl RoomAccess<'_, '_> {
         kernel.ask_for_server(at, question);
     }
 
-    /// A person answered a server's question during a call: the server is told, and the call continues.
-    fn decided_for_server(&mut self, kernel: &mut Kernel, at: CallAt, decision: &Decided<'_>, cause: Seq) {
+    /// Passes a person's answer on to the MCP server that asked for it during a call, and continues the call.
+    fn decided_for_server(&mut self, kernel: &mut Kernel, at: CallAt, decision: &PersonDecision<'_>, cause: Seq) {
         let (key, turn, index) = at;
         let found = kernel.running_call(key, turn, index).cloned().zip(kernel.activation(key).cloned());
         let Some((call, one)) = found else { return };
@@ -433,19 +438,19 @@ impl RoomAccess<'_, '_> {
         self.explain(&one, told.to_owned(), false, decided);
     }
 
-    /// A person decided about a tool call.
-    pub(super) fn decided(&mut self, kernel: &mut Kernel, at: CallAt, decision: Decided<'_>, cause: Seq) {
+    /// Applies a person's decision about a tool call.
+    pub(super) fn decided(&mut self, kernel: &mut Kernel, at: CallAt, decision: PersonDecision<'_>, cause: Seq) {
         let (key, turn, index) = at;
         if kernel.running_call(key, turn, index).is_some_and(Call::asks_for_server) {
             return self.decided_for_server(kernel, at, &decision, cause);
         }
-        let Decided { allow, scope, because, .. } = decision;
+        let PersonDecision { allow, scope, because, .. } = decision;
         let because = because.map(|because| truncate(because.trim(), LOGGED_CHARS)).filter(|word| !word.is_empty());
         let asked = kernel.activation(key).and_then(|one| {
             let (_, call) = one.current_call()?;
             Some((one.clone(), call.clone(), one.approval()?))
         });
-        // A permission that would be over as it is given is none: the question stays open.
+        // A permission that would expire at once is rejected, and the question stays open.
         let now = self.now_secs();
         let scope = match scope.dated(now) {
             Ok(scope) => scope,
@@ -501,7 +506,7 @@ impl RoomAccess<'_, '_> {
 }
 
 impl RoomAccess<'_, '_> {
-    /// Writes a rule for commands that a person allows permanently.
+    /// Adds an allow rule for commands that a person allowed permanently.
     fn allow_pattern(&mut self, pattern: &str, cause: Seq) {
         match commands::with_rule(self.text(ALLOWLIST_FILE).unwrap_or_default(), pattern) {
             Ok(text) => {
@@ -515,19 +520,19 @@ impl RoomAccess<'_, '_> {
     }
 }
 
-/// What a person decided about a tool call.
-pub(super) struct Decided<'a> {
-    /// Whether it may happen.
+/// A person's decision about a tool call.
+pub(super) struct PersonDecision<'a> {
+    /// Whether the call is allowed.
     pub(super) allow: bool,
-    /// How far that reaches.
+    /// The scope of the permission.
     pub(super) scope: AllowScope,
-    /// What they say of it.
+    /// The person's comment.
     pub(super) because: Option<&'a str>,
-    /// What they filled in.
+    /// The values of the form that the person filled in.
     pub(super) form: &'a Map<String, Value>,
 }
 
-/// Keeps what a tool gave beside its words, as far as there is room; the images that are kept.
+/// Attaches a tool's output other than text, as far as it fits. Returns the images that were kept.
 fn attach(kernel: &mut Kernel, at: CallAt, output: &ToolOutput) -> Vec<ToolImage> {
     let attached = Attached::of(output, kernel.room_for_attached(at.0));
     let kept = attached.as_ref().map_or_else(Vec::new, |attached| attached.images.clone());

@@ -1,4 +1,4 @@
-//! The end of work in an agent's worktree: its remaining changes are proposed, even if the model did not do so.
+//! Proposes the remaining changes of an agent's worktree at the end of its work if the model did not.
 
 use serde_json::json;
 
@@ -9,8 +9,8 @@ use crate::gate::PROPOSE_CHANGES;
 use crate::mind::{ToolCall, WorkReply};
 
 impl RoomAccess<'_, '_> {
-    /// A reply that concludes work whose agent changed something in its own copy, with the call that proposes the
-    /// changes: one question to a person about all of them, and the person's answer is the result of the call.
+    /// Adds a call that proposes the worktree's changes to a reply that concludes the work. A person decides about all
+    /// changes at once, and the decision is the result of the call.
     pub(super) fn with_proposal(&self, kernel: &Kernel, key: ActivationKey, mut reply: WorkReply) -> WorkReply {
         let concludes = reply.tool_calls.is_empty() && reply.cut_at_tokens.is_none() && !reply.text.trim().is_empty();
         let Some(one) = kernel.activation(key).filter(|one| concludes && one.mail.is_empty()) else { return reply };

@@ -1,5 +1,5 @@
-//! What a person allowed for a task or until a time: the same tool, the same kind of touch, under the same rule, until
-//! the work is over or the time has passed, including agents that it starts. Pure.
+//! Permissions that a person granted for a task or until a given time. They cover the same tool, kind of access and
+//! rule, include agents that the agent starts, and end with the work or at the given time. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,7 @@ use crate::gate::{AskRule, ask_rules};
 const TIMED_GRANTS_AT_MOST: usize = 1_000;
 
 impl Kernel {
-    /// A person allows the actions of these rules for the task of this thread. Returns whether that is possible at
-    /// present.
+    /// Grants the actions of these rules for the task of this thread. Returns false if they can only be allowed once.
     pub(super) fn grant(&mut self, thread: ActivationKey, tool: &str, rules: &[AskRule]) -> bool {
         let Some(granted) = ask_rules::for_task(rules) else { return false };
         let grants = granted.into_iter().map(|rule| Grant { tool: tool.to_owned(), rule });
@@ -21,8 +20,8 @@ impl Kernel {
         true
     }
 
-    /// A person allows an agent the actions of these rules from `now` until another date of the room, in seconds since
-    /// 1970. Returns whether that is possible at present.
+    /// Grants an agent the actions of these rules between two simulated dates, `now` and `until`, which count seconds
+    /// from 1970. Returns false if the actions can only be allowed once.
     pub(super) fn grant_until(&mut self, agent: &Id, tool: &str, rules: &[AskRule], (now, until): (i64, i64)) -> bool {
         let Some(granted) = ask_rules::for_task(rules) else { return false };
         for rule in granted {
@@ -32,22 +31,22 @@ impl Kernel {
         }
         let surplus = self.timed_grants.len().saturating_sub(TIMED_GRANTS_AT_MOST);
         for _ in 0..surplus {
-            // Whatever goes is asked about again.
+            // A person is asked about dropped permissions again.
             self.timed_grants.pop_first();
         }
         true
     }
 
-    /// Forgets what was allowed until a time that is over at this date of the room.
+    /// Removes the temporary permissions that have expired at this simulated date.
     pub(super) fn end_grants(&mut self, now: Option<i64>) {
         if let Some(now) = now.filter(|now| self.timed_grants.iter().any(|timed| !timed.holds(*now))) {
             self.timed_grants.retain(|timed| timed.holds(now));
         }
     }
 
-    /// How far it reaches that a person allowed all that these rules ask about: for the task of this thread or of one
-    /// that led to it, or until a time for an agent of one of them. `now` is the date of the room. Nothing where a part
-    /// of it is not allowed.
+    /// Returns the scope of the permission that covers all of these rules: for the task of this thread or of a thread
+    /// above it, or until a given time for an agent of one of these threads. `now` is the simulated date. Returns
+    /// `None` if any rule is not covered.
     pub fn granted(
         &self,
         thread: ActivationKey,
@@ -56,9 +55,9 @@ impl Kernel {
         now: Option<i64>,
     ) -> Option<AllowScope> {
         let wanted = ask_rules::for_task(rules)?;
-        let granted: Vec<&BTreeSet<Grant>> = self.line_of(thread).filter_map(|key| self.grants.get(&key)).collect();
+        let granted: Vec<&BTreeSet<Grant>> = self.ancestors(thread).filter_map(|key| self.grants.get(&key)).collect();
         let agents: BTreeSet<&Id> =
-            self.line_of(thread).filter_map(|key| self.threads.get(&key)).map(|thread| &thread.agent).collect();
+            self.ancestors(thread).filter_map(|key| self.threads.get(&key)).map(|thread| &thread.agent).collect();
         let mut until: Option<i64> = None;
         for rule in &wanted {
             let is_it = |grant: &Grant| grant.tool == tool && grant.rule == *rule;
@@ -74,37 +73,36 @@ impl Kernel {
         Some(until.map_or(AllowScope::Task, |until| AllowScope::Until(TimeLimit::At(until))))
     }
 
-    /// What a person allowed until a time that is not over at this date of the room, in words, with whom it was allowed
-    /// to and until when.
+    /// The temporary permissions that have not expired at this simulated date: agent, description and end date.
     pub fn granted_until(&self, now: Option<i64>) -> Vec<(Id, String, i64)> {
         let holds = |timed: &&TimedGrant| now.is_some_and(|now| timed.holds(now));
-        let mut told: BTreeMap<(&Id, &str, i64), Vec<&AskRule>> = BTreeMap::new();
+        let mut described: BTreeMap<(&Id, &str, i64), Vec<&AskRule>> = BTreeMap::new();
         for timed in self.timed_grants.iter().filter(holds) {
-            told.entry((&timed.agent, &timed.grant.tool, timed.until)).or_default().push(&timed.grant.rule);
+            described.entry((&timed.agent, &timed.grant.tool, timed.until)).or_default().push(&timed.grant.rule);
         }
-        let told = told.into_iter().map(|((agent, tool, until), rules)| {
+        let described = described.into_iter().map(|((agent, tool, until), rules)| {
             (agent.clone(), format!("{} with {tool}", ask_rules::granted_words(rules)), until)
         });
-        told.collect()
+        described.collect()
     }
 
-    /// A thread, its starter's thread, and so on up to the one that a person started.
-    pub(super) fn line_of(&self, thread: ActivationKey) -> impl Iterator<Item = ActivationKey> {
+    /// The thread and all threads above it, up to the one that a person started.
+    pub(super) fn ancestors(&self, thread: ActivationKey) -> impl Iterator<Item = ActivationKey> {
         std::iter::successors(Some(thread), |key| self.threads.get(key)?.parent)
     }
 
-    /// What a person allowed for a run, in words, with whom it was allowed to: "ada: change files with vfs_write".
+    /// The permissions for the tasks of a run: agent and description, such as "change files with vfs_write".
     pub fn granted_in(&self, root: ActivationKey) -> Vec<(Id, String)> {
-        let mut told = Vec::new();
+        let mut described = Vec::new();
         for (key, grants) in &self.grants {
             let Some(thread) = self.threads.get(key).filter(|thread| thread.root == root) else { continue };
             let tools: BTreeSet<&str> = grants.iter().map(|grant| grant.tool.as_str()).collect();
             for tool in tools {
                 let rules = grants.iter().filter(|grant| grant.tool == tool).map(|grant| &grant.rule);
-                told.push((thread.agent.clone(), format!("{} with {tool}", ask_rules::granted_words(rules))));
+                described.push((thread.agent.clone(), format!("{} with {tool}", ask_rules::granted_words(rules))));
             }
         }
-        told
+        described
     }
 }
 
@@ -124,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_until_a_time_holds_in_every_task_and_is_asked_about_again_when_it_is_over() {
+    fn temporary_permissions_apply_to_all_tasks_until_they_expire() {
         let mut bench = Bench::new();
         let boss = bench.start("boss", "Plan");
         let other = bench.start("boss", "Plan more");
@@ -155,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_for_a_task_holds_for_it_and_for_whom_it_starts_until_it_is_over() {
+    fn permissions_for_a_task_include_started_agents_and_end_with_the_task() {
         let mut bench = Bench::new();
         let boss = bench.start("boss", "Plan");
         let other = bench.start("boss", "Plan more");
@@ -178,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_that_was_started_may_do_is_not_its_starters() {
+    fn permissions_of_a_child_do_not_apply_to_its_parent() {
         let mut bench = Bench::new();
         let boss = bench.start("boss", "Plan");
         let child = bench.spawn(boss, "kid", "dig").expect("it should be permitted");

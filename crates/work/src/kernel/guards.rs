@@ -1,52 +1,52 @@
-//! Limits on agents that start other agents and on signals to parents: depth, number, and repetition.
+//! Limits on starting agents and on signals to parents: depth, number and repetition.
 
 use thiserror::Error;
 
 use super::activation::{Origin, Report, RunNode};
-use super::core::{Kernel, NewWork, asking};
+use super::core::{Kernel, NewWork, request_hash};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Id};
 use crate::gate::Authority;
 use crate::mind::{PromptMessage, Role};
 use crate::tools::Terms;
 
-/// Why an agent was not started or woken.
+/// The reason why an agent was not started or woken.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Refusal {
-    /// Agents start agents no deeper.
+    /// The depth limit is reached.
     #[error("depth limit {most}/{most}")]
     Depth {
         /// The limit.
         most: u32,
     },
-    /// One agent starts no more.
+    /// The limit on agents started by one agent is reached.
     #[error("fan-out limit {most}/{most}: this agent has already started that many")]
     FanOut {
         /// The limit.
         most: u32,
     },
-    /// The same agent was asked the same in this run.
+    /// The same agent received the same request before in this run.
     #[error("{agent} was already given exactly this in this run (loop detection); say what is different")]
     Loop {
-        /// Whom.
+        /// The id of the agent.
         agent: Id,
     },
-    /// It handed something over to an agent that waits for it.
+    /// The agent delegated a task to an agent that is waiting for it.
     #[error("this would create a loop: {way}")]
-    Circle {
-        /// From whom to whom.
+    Cycle {
+        /// The agents of the cycle, in order.
         way: String,
     },
-    /// There is too much work.
+    /// The limit on queued and running work is reached.
     #[error("{most} pieces of work are already waiting or running")]
     TooMany {
         /// The limit.
         most: u32,
     },
-    /// Nobody started it.
+    /// The agent was started by a person and not by another agent.
     #[error("there is no parent: a person started this agent; answer in plain words instead")]
     NoParent,
-    /// It is over.
+    /// The work has ended.
     #[error("this work is over")]
     Over,
 }
@@ -54,33 +54,33 @@ pub enum Refusal {
 /// The effect of a signal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signalled {
-    /// The file name of the agent that received it.
+    /// The file name of the agent that received the signal.
     pub to: String,
-    /// Its id.
+    /// The id of that agent.
     pub agent: Id,
-    /// Whether it had to be woken: a new piece of work was queued for it.
+    /// Whether the signal woke the agent, that is, queued a new piece of work for it.
     pub woke: bool,
-    /// Whether a person stopped it, so that this starts nothing.
+    /// Whether a person stopped the agent, so that the signal is only stored in its session.
     pub is_kept: bool,
 }
 
-/// How work ended, as reported to the agent that started it.
+/// A report on ended work to the agent that started it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reported {
-    /// Who reports.
+    /// The id of the reporting agent.
     pub from: Id,
-    /// Of which piece of work.
+    /// The activation that ended.
     pub activation: ActivationKey,
-    /// What.
+    /// The text of the report.
     pub words: String,
-    /// Where it gave back what it was handed over: whether that is a result, and the result or why there is none.
+    /// For delegated work: whether there is a result, and the result or the reason why there is none.
     pub gave: Option<(bool, String)>,
-    /// What it did.
-    pub told: Signalled,
+    /// The effect of the report.
+    pub delivered: Signalled,
 }
 
 impl Kernel {
-    /// Whether an agent may start this one with this task; if so, how deep it will be.
+    /// Checks whether an agent may be started with this task. Returns its depth.
     pub fn may_spawn(
         &self,
         parent: ActivationKey,
@@ -100,14 +100,14 @@ impl Kernel {
         if self.activations.len() >= settings.activations_at_most as usize {
             return Err(Refusal::TooMany { most: settings.activations_at_most });
         }
-        if self.asked.get(&thread.root).is_some_and(|asked| asked.contains(&asking(agent, task))) {
+        if self.asked.get(&thread.root).is_some_and(|asked| asked.contains(&request_hash(agent, task))) {
             return Err(Refusal::Loop { agent: agent.into() });
         }
         Ok(thread.depth + 1)
     }
 
-    /// Queues work for an agent that another one started, and that may never do more than `starters`; says how deep
-    /// it is.
+    /// Queues work for an agent started by another one, with authority limited to that of `starters`. Returns its
+    /// depth.
     pub fn spawn(
         &mut self,
         parent: ActivationKey,
@@ -121,23 +121,23 @@ impl Kernel {
         above.children += 1;
         let root = above.root;
         let thread = RunNode { parent: Some(parent), root, depth, starters, ..RunNode::of(&work) };
-        self.asked.entry(root).or_default().insert(asking(&work.agent, &work.input));
+        self.asked.entry(root).or_default().insert(request_hash(&work.agent, &work.input));
         self.threads.insert(work.key, thread);
         let key = work.key;
         self.queue(work, key, Origin::Spawn, Vec::new());
         Ok(depth)
     }
 
-    /// Whom a signal from this piece of work would reach: thread and agent.
-    fn above(&self, from: ActivationKey) -> Result<(ActivationKey, &RunNode, &RunNode), Refusal> {
+    /// The thread and node of the agent that receives signals from this work, and the node of the sender.
+    fn parent_of(&self, from: ActivationKey) -> Result<(ActivationKey, &RunNode, &RunNode), Refusal> {
         let thread = self.activations.get(&from).and_then(|one| self.threads.get(&one.thread)).ok_or(Refusal::Over)?;
         let parent = thread.parent.ok_or(Refusal::NoParent)?;
         let above = self.threads.get(&parent).ok_or(Refusal::NoParent)?;
         Ok((parent, above, thread))
     }
 
-    /// Tells the agent that started this one. `key`, `now` and `cause` are for the work that wakes it, if it has to
-    /// be woken: it goes on with its session.
+    /// Sends a message to the agent that started this one. If that agent has to be woken, `key`, `now` and `cause` are
+    /// those of the work that continues its session.
     pub fn signal(
         &mut self,
         from: ActivationKey,
@@ -146,28 +146,28 @@ impl Kernel {
         (key, now, cause): (ActivationKey, u64, crate::base::Seq),
         settings: &KernelSettings,
     ) -> Result<Signalled, Refusal> {
-        let (parent, above, thread) = self.above(from)?;
+        let (parent, above, thread) = self.parent_of(from)?;
         let (to, agent, root) = (above.file_name.clone(), above.agent.clone(), above.root);
-        let told = terms.describe("It needs an answer within", "The answer should be");
-        let told = if told.is_empty() { told } else { format!("\n{told}") };
-        let text = format!("Signal from {}: {message}{told}", thread.agent);
-        let (is_told, is_kept) = (above.live.is_some(), above.live.is_none() && above.is_stopped);
-        if !is_told && !is_kept && self.activations.len() >= settings.activations_at_most as usize {
+        let described = terms.describe("It needs an answer within", "The answer should be");
+        let described = if described.is_empty() { described } else { format!("\n{described}") };
+        let text = format!("Signal from {}: {message}{described}", thread.agent);
+        let (is_running, is_kept) = (above.live.is_some(), above.live.is_none() && above.is_stopped);
+        if !is_running && !is_kept && self.activations.len() >= settings.activations_at_most as usize {
             return Err(Refusal::TooMany { most: settings.activations_at_most });
         }
-        // The same words about another piece of work are other news.
-        if !self.asked.entry(root).or_default().insert(asking(&agent, &format!("{} {text}", from.id()))) {
+        // The same text about another piece of work is a different message.
+        if !self.asked.entry(root).or_default().insert(request_hash(&agent, &format!("{} {text}", from.id()))) {
             return Err(Refusal::Loop { agent });
         }
         if let Some(activation) = self.activations.get_mut(&from) {
             activation.has_signalled = true;
         }
         self.deliver(parent, text, terms.rank(), (key, now, cause));
-        Ok(Signalled { to, agent, woke: !is_told && !is_kept, is_kept })
+        Ok(Signalled { to, agent, woke: !is_running && !is_kept, is_kept })
     }
 
-    /// Delivers words to an agent: with its next request, or as a new piece of work that continues its session. Work
-    /// that a person stopped only keeps them.
+    /// Delivers a message to an agent, with its next request or as new work that continues its session. If a person
+    /// stopped the agent, the message is only stored.
     fn deliver(
         &mut self,
         thread: ActivationKey,
@@ -202,9 +202,9 @@ impl Kernel {
         self.queue(work, thread, Origin::Signal, messages);
     }
 
-    /// Delivers words to the agent of a session. Returns whether that woke it; `None` if nobody can receive them, or if
-    /// a person stopped it.
-    pub(super) fn deliver_words(
+    /// Delivers a message to the agent of a session. Returns whether that woke the agent, or `None` if there is no
+    /// such session or a person stopped the agent.
+    pub(super) fn deliver_message(
         &mut self,
         thread: ActivationKey,
         text: String,
@@ -216,8 +216,8 @@ impl Kernel {
         (!is_kept).then_some(wakes)
     }
 
-    /// The thread whose report is due now that a piece of work of `ended` is over: it, or one above it whose agent
-    /// waited for it. None where something that it set going is not over.
+    /// The thread whose report is due now that work of `ended` has ended: that thread, or one above it whose agent was
+    /// waiting. `None` if anything below is unfinished.
     pub fn due_report(&self, ended: ActivationKey) -> Option<ActivationKey> {
         let mut at = ended;
         loop {
@@ -232,31 +232,31 @@ impl Kernel {
         }
     }
 
-    /// Whether nothing waits or goes on of what a thread does and set going, and no report is on its way to it.
+    /// Whether a thread and everything that it started have ended, and no report to it is outstanding.
     pub fn is_over(&self, top: ActivationKey) -> bool {
         let is_busy =
             |key: ActivationKey, thread: &RunNode| thread.live.is_some() || (key != top && thread.report.is_some());
         !self.threads.iter().any(|(key, thread)| is_busy(*key, thread) && self.is_below(*key, top))
     }
 
-    /// Whether a thread is this one or was started by it, directly or not.
+    /// Whether a thread is this one or was started by it, directly or indirectly.
     fn is_below(&self, key: ActivationKey, top: ActivationKey) -> bool {
         let parent = |key: &ActivationKey| self.threads.get(key)?.parent;
         std::iter::successors(Some(key), parent).any(|above| above == top)
     }
 
-    /// Whether anything that this thread started is still running.
+    /// Whether anything started by this thread is still running.
     pub(super) fn has_live_children(&self, top: ActivationKey) -> bool {
         let live = self.threads.iter().filter(|(key, thread)| **key != top && thread.live.is_some());
         live.into_iter().any(|(key, _)| self.is_below(*key, top))
     }
 
-    /// Tells the agent that started this one how its work ended, now that all of it is over.
+    /// Delivers the due report of a thread to the agent that started it.
     pub fn report(&mut self, thread: ActivationKey, at: (ActivationKey, u64, crate::base::Seq)) -> Option<Reported> {
         let reporter = self.threads.get_mut(&thread)?;
         let Report { activation, words, given } = reporter.report.take()?;
         let (from, parent) = (reporter.agent.clone(), reporter.parent?);
-        // It is given back once; what comes after that is news like any other.
+        // A result is returned only once; later reports are ordinary signals.
         let gave = reporter.handed.take().zip(given).map(|(handed, given)| handed.report_for(&given));
         let (words, gave) = match gave {
             Some((words, is_done, result)) => (words, Some((is_done, result))),
@@ -265,8 +265,8 @@ impl Kernel {
         let above = self.threads.get(&parent)?;
         let is_kept = above.live.is_none() && above.is_stopped;
         let woke = above.live.is_none() && !is_kept;
-        let told = Signalled { to: above.file_name.clone(), agent: above.agent.clone(), woke, is_kept };
+        let delivered = Signalled { to: above.file_name.clone(), agent: above.agent.clone(), woke, is_kept };
         self.deliver(parent, format!("Signal from {from}: {words}"), 0, at);
-        Some(Reported { from, activation, words, gave, told })
+        Some(Reported { from, activation, words, gave, delivered })
     }
 }

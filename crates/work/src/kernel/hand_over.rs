@@ -1,10 +1,10 @@
-//! Tasks that agents hand over to each other: depth, number, no circles, deadlines in turns, and the check of the
-//! result's format. Pure.
+//! Rules for tasks that agents delegate to each other: depth, number, no cycles, deadlines in turns, and the check of
+//! the result's format. Pure.
 
 use super::activation::{Origin, RunNode};
-use super::core::{Kernel, NewWork, asking};
+use super::core::{Kernel, NewWork, request_hash};
 use super::guards::Refusal;
-use super::hand_over_result::{Handed, unfit};
+use super::hand_over_result::{Handed, invalid_format_message};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Id};
 use crate::gate::Authority;
@@ -12,33 +12,33 @@ use crate::mind::Ending;
 use crate::mind::headings::HANDED_OVER;
 use crate::tools::Terms;
 
-/// What to do with work whose agent concluded with a result.
+/// The verdict on the final text of a piece of work.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Judged {
-    /// It is over.
-    Fits,
-    /// It is asked once more, with these words.
-    Again(String),
-    /// It failed, because of this.
-    Unfit(String),
+pub(super) enum ResultCheck {
+    /// The result is valid, and the work ends.
+    Valid,
+    /// The result is invalid; the agent gets this message and tries once more.
+    Retry(String),
+    /// The result is invalid again, and the work fails for this reason.
+    Invalid(String),
 }
 
-/// The whole of what an agent gets that is handed a task over, as the first message of its work: a note of the room says
-/// whose task it is, on which terms, and who gets the result.
+/// Returns the first message of delegated work: the task, followed by a note that says who delegated it, on which
+/// terms, and who receives the result.
 pub fn task_and_terms(by: &str, task: &str, terms: &Terms) -> String {
-    let told = terms.describe("Finish within", "Your final answer is the result. It must be");
+    let described = terms.describe("Finish within", "Your final answer is the result. It must be");
     let result = if terms.expected.is_some() { "" } else { "\nYour final answer is the result." };
-    let told = if told.is_empty() { String::new() } else { format!("\n{told}") };
-    format!("{task}\n\n{HANDED_OVER}{by}, who receives your result.{told}{result}")
+    let described = if described.is_empty() { String::new() } else { format!("\n{described}") };
+    format!("{task}\n\n{HANDED_OVER}{by}, who receives your result.{described}{result}")
 }
 
-/// What is said in the last turn that there is.
+/// The message in the last turn before the deadline.
 fn last_turn(of: u32) -> String {
     format!("This is the last of your {of} turns for this task: give your result now, even if it is incomplete.")
 }
 
 impl Kernel {
-    /// Whether work may hand a task over to this agent; if so, how deep that will be.
+    /// Checks whether work may delegate a task to this agent. Returns the depth of the delegated work.
     pub fn may_hand_over(
         &self,
         from: ActivationKey,
@@ -47,16 +47,16 @@ impl Kernel {
         settings: &KernelSettings,
     ) -> Result<u32, Refusal> {
         let thread = self.activation(from).map(|one| one.thread).ok_or(Refusal::Over)?;
-        let line: Vec<&RunNode> = self.line_of(thread).filter_map(|key| self.thread(key)).collect();
+        let line: Vec<&RunNode> = self.ancestors(thread).filter_map(|key| self.thread(key)).collect();
         if let Some(at) = line.iter().position(|above| *above.agent == *agent) {
             let names = line[..=at].iter().rev().map(|above| &*above.agent).chain([agent]);
-            return Err(Refusal::Circle { way: names.collect::<Vec<_>>().join(" → ") });
+            return Err(Refusal::Cycle { way: names.collect::<Vec<_>>().join(" → ") });
         }
         self.may_spawn(from, agent, task, settings)
     }
 
-    /// Queues a handed-over task whose rights are limited to those of `starters`, and returns its depth. `task` is its
-    /// title; the work contains the complete message for the agent.
+    /// Queues a delegated task with authority limited to that of `starters`. Returns its depth. `task` is the task
+    /// itself; the input of `work` is the complete message for the agent.
     pub fn hand_over(
         &mut self,
         from: ActivationKey,
@@ -72,15 +72,15 @@ impl Kernel {
         let root = above.root;
         let handed = Some(Box::new(Handed::new(task, terms)));
         let thread = RunNode { parent: Some(parent), root, depth, starters, handed, ..RunNode::of(&work) };
-        self.asked.entry(root).or_default().insert(asking(&work.agent, task));
+        self.asked.entry(root).or_default().insert(request_hash(&work.agent, task));
         let key = work.key;
         self.threads.insert(key, thread);
         self.queue(work, key, Origin::HandOver, Vec::new());
         Ok(depth)
     }
 
-    /// The agent to which the next agent of a thread hands over: the one that handed over its task, as long as its
-    /// result is awaited, or the one whose result it continues with.
+    /// The agent whose place the next agent of a thread walks to: the one that delegated the task, as long as it
+    /// awaits the result, or the one whose result the work continues with.
     pub(super) fn giver(&self, thread: ActivationKey) -> Option<&Id> {
         let thread = self.thread(thread)?;
         match thread.handed {
@@ -94,14 +94,15 @@ impl Kernel {
         Some((self.threads.get(&one.thread)?.handed.as_deref()?, one.turn))
     }
 
-    /// Turns that are left of those in which handed over work is to be done.
+    /// The remaining turns and the total turns before the deadline of delegated work.
     fn turns_left(&self, key: ActivationKey) -> Option<(u32, u32)> {
         let (handed, turn) = self.handed(key)?;
         let most = handed.terms.deadline_turns?;
         Some((most.saturating_sub(handed.turns.saturating_add(turn)), most))
     }
 
-    /// Checks the deadline before a request: whether the work may continue. The agent is warned in its last turn.
+    /// Checks the deadline before a model request. Returns false, and ends the work, if it has passed. Warns the agent
+    /// in its last turn.
     pub(super) fn is_in_time(&mut self, key: ActivationKey) -> bool {
         match self.turns_left(key) {
             Some((0, most)) => {
@@ -113,8 +114,8 @@ impl Kernel {
             Some((1, most)) => {
                 let words = last_turn(most);
                 if let Some(one) = self.activations.get_mut(&key) {
-                    let is_told = one.messages.iter().rev().take(2).any(|message| message.text == words);
-                    if !is_told && !one.mail.contains(&words) {
+                    let was_warned = one.messages.iter().rev().take(2).any(|message| message.text == words);
+                    if !was_warned && !one.mail.contains(&words) {
                         one.mail.push_back(words);
                     }
                 }
@@ -124,27 +125,27 @@ impl Kernel {
         }
     }
 
-    /// Whether what an agent concluded with is what was asked for. Where it waits for agents that it started, that is
-    /// not its result.
-    pub(super) fn judged(&mut self, key: ActivationKey, said: &str) -> Judged {
-        let Some((handed, _)) = self.handed(key) else { return Judged::Fits };
+    /// Checks whether the final text of an agent has the requested format. The text is not the result yet if the agent
+    /// is waiting for its children.
+    pub(super) fn check_result(&mut self, key: ActivationKey, said: &str) -> ResultCheck {
+        let Some((handed, _)) = self.handed(key) else { return ResultCheck::Valid };
         let Some(expected) = handed.terms.expected.as_ref().filter(|expected| expected.is_checked()) else {
-            return Judged::Fits;
+            return ResultCheck::Valid;
         };
-        let Err(fault) = expected.fit(said) else { return Judged::Fits };
+        let Err(fault) = expected.fit(said) else { return ResultCheck::Valid };
         let (wanted, was_sent_back) = (expected.description(), handed.was_sent_back);
-        let Some(thread) = self.activations.get(&key).map(|one| one.thread) else { return Judged::Fits };
+        let Some(thread) = self.activations.get(&key).map(|one| one.thread) else { return ResultCheck::Valid };
         if self.has_live_children(thread) {
-            return Judged::Fits;
+            return ResultCheck::Valid;
         }
         let has_turns = self.turns_left(key).is_none_or(|(left, _)| left > 0);
         if was_sent_back || !has_turns {
-            return Judged::Unfit(unfit(&fault));
+            return ResultCheck::Invalid(invalid_format_message(&fault));
         }
         if let Some(handed) = self.threads.get_mut(&thread).and_then(|thread| thread.handed.as_deref_mut()) {
             handed.was_sent_back = true;
         }
-        Judged::Again(format!(
+        ResultCheck::Retry(format!(
             "Your final answer does not have the required format: {fault}. Give the result again, as {wanted}; if \
              that is not valid either, your work fails."
         ))

@@ -1,11 +1,11 @@
-//! The systems for tasks that agents hand over to each other: who is meant, and what is told.
+//! Delegates tasks in the room: finds the agent that is named, and queues the task.
 
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
 use super::core::{Kernel, NewWork};
 use super::guards::Refusal;
 use super::hand_over::task_and_terms;
-use super::spawning::given_by;
+use super::spawning::work_event;
 use crate::base::text::{nearest, truncate};
 use crate::base::{Id, Seq};
 use crate::gate::Bounds;
@@ -15,17 +15,17 @@ use crate::log::events::TaskPriority;
 use crate::tools::result_text::{self, HandedOver};
 use crate::tools::{Terms, started};
 
-/// How many agents are suggested if one does not exist.
+/// The maximum number of agents suggested if a name is unknown.
 const AGENTS_NAMED: usize = 20;
 
 impl RoomAccess<'_, '_> {
-    /// The agent in the room that is meant by a name, and the profile that it runs: by its id, its name, or the name of
-    /// its file. The error is the result for the model.
-    pub(super) fn here(&self, one: &Activation, name: &str) -> Result<(Id, Id), String> {
+    /// The agent in the room with this id, name or file name, and its profile. The error is the result text for the
+    /// model.
+    pub(super) fn agent_in_room(&self, one: &Activation, name: &str) -> Result<(Id, Id), String> {
         let name = name.trim().trim_start_matches('@');
         let all = || self.roster.iter().filter_map(|(_, entity)| Some(self.agents.get(entity).ok()?.0));
         let others = || all().filter(|agent| agent.id != one.agent);
-        let profile = started(name, &self.surroundings());
+        let profile = started(name, &self.gate_context());
         let meant = self
             .agent(name)
             .or_else(|| {
@@ -47,7 +47,7 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    /// Queues a task for an agent in the room. Returns the answer to the one who hands it over.
+    /// Queues a task for an agent in the room. Returns the result of the delegating call.
     pub(super) fn hand_over(
         &mut self,
         kernel: &mut Kernel,
@@ -63,9 +63,9 @@ impl RoomAccess<'_, '_> {
         };
         let by = self.agent(&one.agent).map_or_else(|| one.agent.clone(), |agent| agent.name.clone());
         let input = task_and_terms(&by, task, terms);
-        let given = given_by(one, task, &profile, depth);
+        let given = work_event(one, task, &profile, depth);
         let key = kernel.next_key(self.run());
-        let queued = self.queued(key, &agent, &given, Some(cause));
+        let queued = self.record_queued(key, &agent, &given, Some(cause));
         let handed = events::HandOver {
             to: agent.clone(),
             task: truncate(task, LOGGED_CHARS),

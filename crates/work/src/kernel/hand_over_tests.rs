@@ -1,4 +1,4 @@
-//! Tasks that are handed over: they come back once, in the requested form, in time, and never in a circle.
+//! Tests of delegated tasks: results are returned once, in the requested format and in time, and never in a cycle.
 
 use super::core::NewWork;
 use super::guards::Refusal;
@@ -38,7 +38,7 @@ fn within(turns: u32) -> Terms {
 }
 
 #[test]
-fn who_gets_a_task_is_told_whose_it_is_what_to_know_how_soon_and_in_which_form() {
+fn a_delegated_task_states_its_giver_context_deadline_and_format() {
     let terms = Terms {
         context: "The hall is open.".into(),
         haste: TaskPriority::High,
@@ -57,7 +57,7 @@ fn who_gets_a_task_is_told_whose_it_is_what_to_know_how_soon_and_in_which_form()
 }
 
 #[test]
-fn a_signal_says_to_its_parent_what_to_know_how_soon_and_in_which_form_to_answer() {
+fn a_signal_to_the_parent_states_its_context_deadline_and_format() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.spawn(boss, "ada", "count").expect("it should be permitted");
@@ -83,7 +83,7 @@ fn a_signal_says_to_its_parent_what_to_know_how_soon_and_in_which_form_to_answer
 }
 
 #[test]
-fn a_result_that_does_not_fit_a_schema_fails_with_what_is_wrong_with_it() {
+fn a_result_that_does_not_match_its_schema_fails_with_the_reason() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let schema = "{\"type\":\"object\",\"properties\":{\"chairs\":{\"type\":\"integer\"}},\"required\":[\"chairs\"]}";
@@ -93,13 +93,13 @@ fn a_result_that_does_not_fit_a_schema_fails_with_what_is_wrong_with_it() {
         bench.say(ada, said, &[]);
     }
     assert!(matches!(bench.ending(ada), Ending::Failed { .. }));
-    let told = bench.told();
+    let told = bench.sent_reports();
     assert_eq!((told.len(), told[0].1), (1, "boss"));
     assert!(told[0].2.contains("does not have the required format") && told[0].2.contains("chairs"), "{told:?}");
 }
 
 #[test]
-fn a_result_comes_back_to_whoever_handed_the_task_over() {
+fn a_result_is_returned_to_the_delegating_agent() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada =
@@ -107,13 +107,13 @@ fn a_result_comes_back_to_whoever_handed_the_task_over() {
     bench.say(boss, "I wait.", &[]);
     bench.say(ada, "I counted: {\"chairs\": 12, \"tables\": 3}", &[]);
     let told = "result of a task that you handed over (\"count the chairs\"):\n{\"chairs\":12,\"tables\":3}";
-    assert_eq!(bench.told(), [("ada", "boss", told)]);
+    assert_eq!(bench.sent_reports(), [("ada", "boss", told)]);
     let woken = bench.at_work("boss");
     assert_eq!(bench.last_message(woken), format!("Signal from ada: {told}"));
 }
 
 #[test]
-fn a_result_that_does_not_fit_is_asked_for_once_more_and_then_fails_in_words() {
+fn an_invalid_result_is_requested_once_more_and_then_fails_with_the_reason() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it should be permitted");
@@ -130,22 +130,24 @@ fn a_result_that_does_not_fit_is_asked_for_once_more_and_then_fails_in_words() {
     assert!(matches!(bench.ending(bea), Ending::Failed { why } if why.contains("the field 'tables' is missing")));
     let gave: Vec<bool> = bench.reports.iter().map(|one| one.gave.as_ref().expect("it was handed over").0).collect();
     assert_eq!(gave, [true, false]);
-    assert!(bench.told()[1].2.starts_with("no result of a task that you handed over (\"count too\"): its result"));
+    assert!(
+        bench.sent_reports()[1].2.starts_with("no result of a task that you handed over (\"count too\"): its result")
+    );
 }
 
 #[test]
-fn who_waits_for_agents_of_its_own_has_not_given_its_result() {
+fn text_of_an_agent_waiting_for_its_children_is_not_its_result() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it should be permitted");
     let kid = bench.spawn(ada, "kid", "count for me").expect("it should be permitted");
     bench.say(boss, "I wait.", &[]);
     bench.say(ada, "I wait for the kid.", &[]);
-    assert!(bench.told().is_empty(), "nothing is given back yet");
+    assert!(bench.sent_reports().is_empty(), "nothing is given back yet");
     bench.say(kid, "Twelve and three.", &[]);
     let woken = bench.at_work("ada");
     bench.say(woken, "{\"chairs\": 12, \"tables\": 3}", &[]);
-    assert_eq!(bench.told().last().map(|told| (told.0, told.1)), Some(("ada", "boss")));
+    assert_eq!(bench.sent_reports().last().map(|told| (told.0, told.1)), Some(("ada", "boss")));
     assert_eq!(
         bench.reports.last().and_then(|one| one.gave.clone()),
         Some((true, "{\"chairs\":12,\"tables\":3}".into()))
@@ -153,7 +155,7 @@ fn who_waits_for_agents_of_its_own_has_not_given_its_result() {
 }
 
 #[test]
-fn the_last_turn_is_reported_and_a_deadline_that_passed_ends_the_work() {
+fn the_last_turn_is_announced_and_a_missed_deadline_ends_the_work() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "count", &within(2)).expect("it should be permitted");
@@ -172,20 +174,20 @@ fn the_last_turn_is_reported_and_a_deadline_that_passed_ends_the_work() {
     assert!(
         matches!(bench.ending(ada), Ending::Aborted { why, by_person: false } if why.contains("deadline of 2 turns"))
     );
-    assert_eq!(bench.told().len(), 1);
-    assert!(bench.told()[0].2.contains("the deadline of 2 turns passed before there was a result"));
+    assert_eq!(bench.sent_reports().len(), 1);
+    assert!(bench.sent_reports()[0].2.contains("the deadline of 2 turns passed before there was a result"));
 }
 
 #[test]
-fn nothing_is_handed_over_in_a_circle_too_deep_too_often_or_twice() {
+fn delegation_in_cycles_too_deep_too_often_or_twice_is_refused() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "one", &Terms::default()).expect("it should be permitted");
     let circle = bench.hand_over(ada, "boss", "two", &Terms::default());
-    assert_eq!(circle, Err(Refusal::Circle { way: "boss → ada → boss".into() }));
+    assert_eq!(circle, Err(Refusal::Cycle { way: "boss → ada → boss".into() }));
     let bea = bench.hand_over(ada, "bea", "three", &Terms::default()).expect("it should be permitted");
     let circle = bench.hand_over(bea, "ada", "four", &Terms::default());
-    assert_eq!(circle, Err(Refusal::Circle { way: "ada → bea → ada".into() }));
+    assert_eq!(circle, Err(Refusal::Cycle { way: "ada → bea → ada".into() }));
     assert_eq!(
         bench.hand_over(boss, "ada", "one", &Terms::default()),
         Err(Refusal::Loop { agent: "ada".into() }),
@@ -199,7 +201,7 @@ fn nothing_is_handed_over_in_a_circle_too_deep_too_often_or_twice() {
 }
 
 #[test]
-fn whoever_handed_it_over_hears_also_that_a_person_stopped_it() {
+fn the_delegating_agent_is_notified_when_a_person_stops_the_task() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "count", &Terms::default()).expect("it should be permitted");
@@ -207,14 +209,14 @@ fn whoever_handed_it_over_hears_also_that_a_person_stopped_it() {
     bench.kernel.kill_agent(&"ada".into(), "a person stopped it", None);
     bench.tick();
     assert_eq!(
-        bench.told(),
+        bench.sent_reports(),
         [("ada", "boss", "no result of a task that you handed over (\"count\"): a person stopped it")]
     );
     assert!(bench.kernel.activation(ada).is_none());
 }
 
 #[test]
-fn what_is_urgent_gets_a_place_first() {
+fn urgent_delegated_tasks_get_a_slot_first() {
     let mut bench = Bench::new();
     bench.settings.concurrency = 1;
     let boss = bench.start("boss", "Plan");
@@ -235,7 +237,7 @@ fn what_is_urgent_gets_a_place_first() {
 }
 
 #[test]
-fn what_is_to_be_given_back_is_kept_with_the_rest() {
+fn the_owed_result_is_saved_and_restored() {
     let mut bench = Bench::new();
     let boss = bench.start("boss", "Plan");
     let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it should be permitted");

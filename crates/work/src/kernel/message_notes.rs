@@ -6,28 +6,28 @@ use serde_json::Value;
 use crate::base::text::truncate;
 use crate::tools::{ToolImage, ToolOutput};
 
-/// Data of one result that is kept with its session, in bytes.
+/// The maximum size in bytes of one result's data that is kept with the session.
 const DATA_BYTES_AT_MOST: usize = 64 * 1024;
-/// What is kept of one result beside its words, in bytes: a session is written whole each time.
+/// The maximum size in bytes of one result's attachments. It is limited because a session is always written whole.
 const RESULT_BYTES_AT_MOST: usize = 1024 * 1024;
-/// Characters of thoughts that are kept of one message.
+/// The maximum number of characters of thoughts kept for one message.
 const THOUGHT_CHARS_AT_MOST: usize = 20_100;
-/// What is kept of all results of a session beside their words, in bytes.
+/// The maximum size in bytes of all attachments of a session.
 pub(super) const ATTACHED_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
 
 /// Metadata of a message: its time and usage.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MessageNote {
-    /// The tick in which it came.
+    /// The tick at which the message arrived.
     pub tick: u64,
-    /// The date in the room then, in seconds, where that is known.
+    /// The simulated date of its arrival in seconds, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_secs: Option<i64>,
-    /// What the model took for it, where it is a model's.
+    /// The model and usage, for a model's reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<ReplyNote>,
-    /// What a tool gave beside its words.
+    /// The content of a tool result other than text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attached: Option<Box<Attached>>,
 }
@@ -36,20 +36,20 @@ pub struct MessageNote {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Attached {
-    /// The result as data.
+    /// The result's structured data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// Images.
+    /// The result's images.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ToolImage>,
-    /// What is not kept, in words.
+    /// Descriptions of the content that was too large to keep.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
 impl Attached {
-    /// What is kept of a result with its session; nothing where there is nothing beside words. `room_bytes` is how much
-    /// more the session may hold.
+    /// The attachments of a result; `None` if it has only text. `room_bytes` is the remaining attachment capacity of
+    /// the session.
     pub fn of(output: &ToolOutput, room_bytes: usize) -> Option<Box<Self>> {
         let mut attached = Self::default();
         let mut room = room_bytes.min(RESULT_BYTES_AT_MOST);
@@ -74,7 +74,7 @@ impl Attached {
         (attached != Self::default()).then(|| Box::new(attached))
     }
 
-    /// Both, of one message.
+    /// Merges the attachments of one message.
     fn together(one: Option<Box<Self>>, other: Option<Box<Self>>) -> Option<Box<Self>> {
         match (one, other) {
             (Some(mut one), Some(other)) => {
@@ -88,14 +88,14 @@ impl Attached {
         }
     }
 
-    /// How much of a session it takes.
+    /// The size of the attachments in bytes.
     pub fn bytes(&self) -> usize {
         let data = self.data.as_ref().map_or(0, |data| data.to_string().len());
         data + self.images.iter().map(|image| image.base64.len()).sum::<usize>()
     }
 }
 
-/// Thoughts one after the other, as far as they are kept for one message.
+/// Joins the thoughts of one message, up to the maximum length.
 fn joined(earlier: &str, later: &str) -> String {
     let both = [earlier, later].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
     truncate(&both, THOUGHT_CHARS_AT_MOST)
@@ -105,31 +105,31 @@ fn joined(earlier: &str, later: &str) -> String {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReplyNote {
-    /// Provider and model that answered: `openai:gpt-x`.
+    /// The provider and model that replied, such as `openai:gpt-x`.
     pub model: String,
-    /// When the answer came, in milliseconds of the wall clock since 1970; none where it came in simulated time.
+    /// The wall clock time of the reply in milliseconds since 1970; `None` for replies in simulated time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<u64>,
-    /// Tokens of the question.
+    /// The number of input tokens.
     pub tokens_in: u64,
-    /// Those of them that the provider had kept.
+    /// The number of input tokens that were read from the provider's cache.
     pub cached_tokens: u64,
-    /// Tokens of the answer.
+    /// The number of output tokens.
     pub tokens_out: u64,
-    /// What it cost, with every try, in millionths of a dollar.
+    /// The cost of all attempts in millionths of a dollar.
     pub cost_micro_usd: u64,
-    /// Tokens of which nobody knows what they cost.
+    /// The number of tokens whose price is unknown.
     pub unpriced_tokens: u64,
-    /// What a coding agent told of its thoughts, for people: nobody is asked with it.
+    /// The thoughts reported by a coding agent, which are shown to people but not sent to models.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub thought: String,
-    /// Images of the answer, until the message is noted that they belong to.
+    /// The images of the reply, until the note of its message is created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attached: Option<Box<Attached>>,
 }
 
 impl ReplyNote {
-    /// Both together; the later one says who answered and when.
+    /// Adds the usage of two replies. The model and time are those of the later one.
     pub(super) fn plus(&self, later: &Self) -> Self {
         Self {
             model: later.model.clone(),
@@ -144,7 +144,7 @@ impl ReplyNote {
         }
     }
 
-    /// The money, where all of it is known.
+    /// The cost in dollars, if all of it is known.
     pub(super) fn cost_usd(&self) -> Option<f64> {
         (self.unpriced_tokens == 0).then(|| self.cost_micro_usd as f64 / 1e6)
     }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beside_the_words_is_kept_as_far_as_there_is_room_and_the_rest_is_named() {
+    fn attachments_are_kept_as_far_as_they_fit_and_the_rest_is_described() {
         assert_eq!(Attached::of(&ToolOutput { text: "words".into(), ..ToolOutput::default() }, 1_000), None);
         let output = ToolOutput {
             data: Some(json!({ "sum": 5 })),

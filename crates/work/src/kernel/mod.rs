@@ -1,14 +1,15 @@
-//! The kernel of work: what waits, what runs, who started whom, and when it stops.
+//! The work kernel: schedules the pieces of work of agents, tracks which of them started which, and decides when each
+//! ends.
 //!
-//! In reading order: one piece of work ([`activation`]), its approvals ([`approval_question`], [`approval`]), all of it
-//! ([`core`]), what a person allowed for a task (`grants`), who gets the next slot ([`slots`]), transitions after a
-//! model or a tool has answered ([`transitions`]), calls made by the code of a tool (`nested_calls`), what servers ask
-//! models ([`sampling`]), agents that start and wake agents ([`guards`]) and hand tasks over to each other
-//! ([`hand_over_result`], [`hand_over`]), messages from higher floors ([`work_notices`]) and work that they order
-//! ([`work_orders`]), control by a person or a limit (`control`), the session as it is sent and saved ([`session`]),
-//! with its images (`result_images`), and a person's edits of it (`session_edit`). All of that is pure. The `systems`
-//! report what happened in the room and carry out the decisions (`dispatch`, `spawning`, `hand_over_systems`,
-//! `recording`, `server_readiness`), with access to the room (`access`).
+//! In reading order: a single piece of work ([`activation`]), its approvals ([`approval_question`], [`approval`]), the
+//! state of all work ([`core`]), permissions that a person granted (`grants`), slot assignment ([`slots`]),
+//! transitions after a model reply or a tool result ([`transitions`]), tool calls made by a tool's code
+//! (`nested_calls`), model requests by MCP servers ([`sampling`]), agents that start and wake agents ([`guards`]) or
+//! delegate tasks to each other ([`hand_over_result`], [`hand_over`]), messages from higher floors ([`work_notices`])
+//! and work ordered by them ([`work_orders`]), control by a person or a limit (`control`), the session as it is sent
+//! and saved ([`session`]), its images (`result_images`), and a person's edits to it (`session_edit`). All of these
+//! are pure. The `systems` pass events from the room to the kernel and carry out its decisions (`dispatch`,
+//! `spawning`, `hand_over_systems`, `recording`, `server_readiness`) through `access`.
 
 mod access;
 pub mod activation;
@@ -70,7 +71,7 @@ pub use hand_over::task_and_terms;
 pub use hand_over_result::{Given, Handed};
 pub use overview::{UnfinishedHandOver, UnfinishedPiece, UnfinishedRun};
 pub use recording::sessions_at_rest;
-pub use session_edit::{SessionTake, SessionTaken, file_message, prompt_message};
+pub use session_edit::{EditedSession, SessionEditTiming, file_message, prompt_message};
 pub use settings::KernelSettings;
 pub use thread_file::{EndedWork, ThreadFile};
 pub use work_notices::WorkNotice;
@@ -89,21 +90,21 @@ use crate::tools::{CallAnswered, OrderAnswered, ToolOrder, ToolOrdersWithdrawn, 
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{SettingsEdit, SettingsExt};
 
-/// A run begins: whoever lets work go on by single turns says so in each.
+/// Resets single-step mode at the start of a run: work runs freely until the run asks for single turns again.
 pub fn begin_run(world: &mut World) {
     world.resource_mut::<Kernel>().give_all_turns();
 }
 
-/// The set of systems that process a person's decisions, in `Ingest`: systems that create such decisions run before it.
+/// The system set in `Ingest` that processes a person's decisions. Systems that create decisions run before it.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TakeDecisions;
 
-/// Adds this floor to the room.
+/// Registers the kernel's settings, resources, messages and systems.
 pub fn plugin(app: &mut App) {
     app.add_settings::<KernelSettings>();
     app.init_resource::<Kernel>().init_resource::<outbox::Outbox>();
     app.add_input::<TaskCommand>().add_input::<KernelCommand>().add_input::<WorkDropped>();
-    // Owned by floors below, which register them too.
+    // These messages are owned by lower floors, which register them too.
     app.add_tick_message::<AgentCommand>()
         .add_tick_message::<AgentRemoved>()
         .add_tick_message::<WorkRequested>()
@@ -128,7 +129,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<WorkNotice>()
         .add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
-        .add_tick_message::<SessionTaken>()
+        .add_tick_message::<EditedSession>()
         .add_tick_message::<Exchanged>();
     app.add_systems(
         Tick,

@@ -20,12 +20,12 @@ use crate::mind::{CallEnd, CapScope, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 use crate::tools::{Expected, OrderKey, Terms};
 
-/// One thing that happens.
+/// An event of the test.
 #[derive(Clone, Debug)]
 enum Act {
     /// A person gives an agent a task.
     Start(u8),
-    /// The n-th outstanding request is answered: with this many tool calls, or with a result.
+    /// The n-th outstanding request gets a reply with this many tool calls, or with a result.
     WorkReply(u8, u8),
     /// The n-th request fails.
     Fail(u8, u8),
@@ -35,13 +35,14 @@ enum Act {
     CarryOut(u8),
     /// The n-th piece of work starts another agent.
     Spawn(u8, u8),
-    /// The n-th piece of work hands over a task: within this many turns, as plain words or as fields.
+    /// The n-th piece of work delegates a task with a deadline of this many turns, and with a result in plain words or
+    /// fields.
     HandOver(u8, u8, u8),
-    /// The n-th piece of work signals.
+    /// The n-th piece of work sends a signal.
     Signal(u8),
     /// A person must decide about the n-th operation.
     Ask(u8),
-    /// A person decides the n-th question: refuses it, allows it, or allows it for the task.
+    /// A person decides the n-th question by refusing, allowing once, or allowing for the task.
     Decide(u8, bool, bool),
     Pause,
     Resume,
@@ -59,9 +60,9 @@ enum Act {
     Caps(u8),
     Concurrency(u8),
     Leave(u8),
-    /// The present state is saved.
+    /// The current state is saved.
     Save,
-    /// The process dies, and the room is opened again in its saved state.
+    /// The process dies, and the room is reopened in its saved state.
     Crash,
     Ticks(u8),
 }
@@ -98,7 +99,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 
 type CallAt = (ActivationKey, u32, usize);
 
-/// What the workspace saves and opens again.
+/// The state that the workspace saves and restores.
 #[derive(Clone)]
 struct Saved {
     kernel: Kernel,
@@ -106,9 +107,9 @@ struct Saved {
     orders: BTreeSet<CallAt>,
     now: u64,
     next: u64,
-    /// Every signal that was accepted: for which thread, and its words.
+    /// All accepted signals: receiving thread and text.
     sent: Vec<(ActivationKey, String)>,
-    /// What a person allowed for a task: for which thread, and which of the three kinds.
+    /// The permissions granted for tasks: thread, and which of the three kinds.
     granted: BTreeSet<(ActivationKey, u32)>,
 }
 
@@ -116,15 +117,15 @@ struct World {
     is: Saved,
     disk: Saved,
     settings: KernelSettings,
-    /// What the executor has performed, by the operation's name. Survives crashes.
+    /// The operations that the executor has performed, by key. Survives crashes.
     carried_out: BTreeMap<OrderKey, ToolCall>,
-    /// Counts the models' answers, which are never the same twice. Survives crashes.
+    /// Counts the models' replies, so that no two are the same. Survives crashes.
     said: u64,
-    /// Agents that a person has paused. Kept outside of the kernel.
+    /// The agents that a person has paused, which the kernel does not store.
     held: BTreeSet<AgentKey>,
 }
 
-/// The budget that refuses a request, by the number of the case.
+/// The cap that the n-th kind of request exceeds.
 fn over_budget(kind: u8) -> NoReply {
     let wait = |is_outside| Some(CapWait { minutes: 2, is_outside });
     let (scope, wait) = match kind {
@@ -138,14 +139,14 @@ fn over_budget(kind: u8) -> NoReply {
     NoReply::OverBudget { scope, wait, why: "a cap".to_owned() }
 }
 
-/// The terms on which a task is handed over, by the number of the case.
+/// The n-th kind of terms for delegated tasks.
 fn terms(kind: u8) -> Terms {
     let deadline_turns = (kind & 1 == 1).then(|| u32::from(kind % 4) + 1);
     let expected = (kind & 2 == 2).then(|| Expected::parse("chairs, tables").expect("these are names"));
     Terms { deadline_turns, expected, ..Terms::default() }
 }
 
-/// The rules that ask about a call of this turn: one of three.
+/// One of three kinds of rules that require approval, by turn.
 fn risky(turn: u32) -> Vec<AskRule> {
     let kind = [TouchKind::FILE_WRITE, TouchKind::FILE_DELETE, TouchKind::AGENT_SPAWN][turn as usize % 3].clone();
     let source = AskSource::SafetyMode { mode: SafetyMode::Safe, is_own: true };
@@ -268,7 +269,7 @@ impl World {
                 if self.call_of(order).is_none_or(|(name, _)| self.carried_out.contains_key(&name)) {
                     return;
                 }
-                // What is allowed for the task is not asked again.
+                // A permission for the task is not asked for again.
                 let Some(one) = self.is.kernel.activation(order.0) else { return };
                 let line = std::iter::successors(Some(one.thread), |key| self.is.kernel.thread(*key)?.parent);
                 let was_allowed = line.into_iter().any(|thread| self.is.granted.contains(&(thread, order.1 % 3)));
@@ -320,7 +321,7 @@ impl World {
             Act::Leave(agent) => self.is.kernel.left(AgentKey(u32::from(agent % 12)), None),
             Act::Save => self.disk = self.is.clone(),
             Act::Crash => {
-                // As it is written to disk and read back.
+                // Saving goes through the serialized form.
                 let text = serde_json::to_string(&self.disk.kernel).expect("the kernel can be saved");
                 let kernel: Kernel = serde_json::from_str(&text).expect("it should be readable again");
                 assert_eq!(kernel, self.disk.kernel);
@@ -330,13 +331,13 @@ impl World {
         }
     }
 
-    /// Every other piece of work, and what it is doing.
+    /// All other work and its state.
     fn others(&self, key: ActivationKey) -> Vec<(ActivationKey, Phase, bool)> {
         let others = self.is.kernel.activations().filter(|one| one.key != key);
         others.map(|one| (one.key, one.phase.clone(), one.has_slot)).collect()
     }
 
-    /// The agents that wait for the results of this work, and its own.
+    /// The agents that wait for the result of this work, and its own agent.
     fn waits_above(&self, from: ActivationKey) -> Vec<Id> {
         let thread = self.is.kernel.activation(from).map(|one| one.thread);
         let line = std::iter::successors(thread, |key| self.is.kernel.thread(*key)?.parent);
@@ -356,9 +357,9 @@ impl World {
         Some((OrderKey::new(RunTag::default(), (key, turn, index), call), call.clone()))
     }
 
-    /// The meaning of a name never changes, so whoever performs the operation once does the right thing for ever.
+    /// Performs an operation. A key always stands for the same operation, so performing each key once is always right.
     fn carry_out(&mut self, order: CallAt) {
-        // The work was stopped meanwhile: the operation is performed, and its outcome is dropped.
+        // If the work was stopped meanwhile, the operation is performed and its outcome dropped.
         let Some((name, call)) = self.call_of(order) else { return };
         assert_eq!(name.id().parse(), Ok(name));
         assert_eq!((name.activation, name.turn, name.call), order);
@@ -372,7 +373,7 @@ impl World {
                 let number = agent.trim_start_matches("agent-").parse().expect("agents are numbered");
                 self.is.kernel.present(&agent, AgentKey(number));
             }
-            let mut effects = self.is.kernel.take_effects();
+            let mut effects = self.is.kernel.take_actions();
             let held = &self.held;
             effects.extend(self.is.kernel.step(self.is.now, &self.settings, |agent| held.contains(&agent)));
             for effect in effects {
@@ -394,14 +395,14 @@ impl World {
             }
             KernelAction::Release { activation, .. } => {
                 self.is.owed.retain(|(key, _)| *key != activation.key);
-                // Whatever is under way at the executor is performed; nobody waits for it.
+                // Operations in progress at the executor are performed, and nobody waits for them.
                 self.report(activation.thread);
             }
             KernelAction::Sample { .. } | KernelAction::EndSample { .. } | KernelAction::Warn { .. } => {}
         }
     }
 
-    /// As the room does when a piece of work ends.
+    /// Delivers due reports, as the room does when work ends.
     fn report(&mut self, ended: ActivationKey) {
         while let Some(thread) = self.is.kernel.due_report(ended) {
             let parent = self.is.kernel.thread(thread).and_then(|thread| thread.parent).expect("it should have one");
@@ -409,8 +410,8 @@ impl World {
             self.is.next += 1;
             let at = (ActivationKey::numbered(self.is.next), self.is.now, Seq(1));
             let reported = self.is.kernel.report(thread, at).expect("it is due");
-            assert_eq!(reported.told.is_kept, was_stopped, "what a person stopped stays stopped");
-            // Failures may be reported in the same words twice.
+            assert_eq!(reported.delivered.is_kept, was_stopped, "what a person stopped stays stopped");
+            // Failures may be reported twice with the same text.
             if reported.words.starts_with("finished: ") || reported.gave.is_some() {
                 self.is.sent.push((parent, format!("Signal from {}: {}", reported.from, reported.words)));
             }
@@ -422,7 +423,7 @@ impl World {
         for (key, thread) in kernel.threads() {
             assert!(!(thread.is_stopped && thread.live.is_some()), "a person stopped it");
             assert!(!(thread.report.is_some() && thread.live.is_some()), "it is not over");
-            // What ended in the last step is reported with the next.
+            // Work that ended in the last step is reported in the next one.
             let is_told = !kernel.outgoing.is_empty() || kernel.due_report(key).is_none();
             assert!(is_told, "whoever waited for it is told at once");
         }
@@ -457,7 +458,7 @@ impl World {
         self.check_mail();
     }
 
-    /// Every signal that was accepted is delivered to its receiver exactly once, as long as its run continues.
+    /// Checks that each accepted signal was delivered to its receiver exactly once, as long as the run continues.
     fn check_mail(&self) {
         let kernel = &self.is.kernel;
         for (thread, words) in &self.is.sent {
@@ -474,7 +475,7 @@ impl World {
     }
 }
 
-/// Every call is followed by its result before anybody speaks again.
+/// Whether each call is followed by its result before any other message.
 fn answered_in_pairs(messages: &[crate::mind::PromptMessage]) {
     let mut open = 0;
     for message in messages {
@@ -493,13 +494,13 @@ fn answered_in_pairs(messages: &[crate::mind::PromptMessage]) {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_leaked_exceeded_or_done_twice(acts in acts()) {
+    fn no_sequence_of_events_loses_leaks_exceeds_or_repeats_anything(acts in acts()) {
         let mut world = World::new();
         for act in &acts {
             world.happen(act);
             world.settle();
             let going_on = world.is.kernel.going_on();
-            // A lower limit stops nothing that is running; otherwise the budget applies.
+            // A lowered limit does not stop running work; otherwise the limit holds.
             if !acts.iter().any(|act| matches!(act, Act::Concurrency(_))) {
                 prop_assert!(going_on <= world.settings.concurrency as usize);
             }
@@ -507,7 +508,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_happened_all_work_ends_once_everybody_answers(acts in acts()) {
+    fn all_work_ends_once_every_request_is_answered(acts in acts()) {
         let mut world = World::new();
         for act in &acts {
             world.happen(act);

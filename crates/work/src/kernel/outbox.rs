@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{AgentCommand, Roster};
 use crate::base::Id;
 
-/// Messages to the world that are sent in the next tick: what is written at the end of a tick would not be saved.
+/// Messages that are held back until the next tick, because messages written at the end of a tick would not be saved.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Outbox {
-    /// Agents that are to come in.
+    /// Commands that add agents.
     pub(super) agents: Vec<AgentCommand>,
-    /// Where agents that are coming in have their place.
+    /// The places of agents that are being added.
     pub(super) places: Vec<(Id, Vec2)>,
 }
 
-/// Sends what was left over from the last tick. Before inputs are admitted.
+/// Sends the messages of the last tick. Runs before inputs are collected.
 pub(super) fn flush(mut outbox: ResMut<Outbox>, roster: Res<Roster>, mut commands: MessageWriter<AgentCommand>) {
     if outbox.agents.is_empty() && outbox.places.is_empty() {
         return;

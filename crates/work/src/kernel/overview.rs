@@ -1,4 +1,4 @@
-//! An overview of unfinished work, run by run, for use while no room is running. Pure.
+//! A summary of unfinished work, run by run, for use while no room is running. Pure.
 
 use serde::Serialize;
 
@@ -7,59 +7,59 @@ use super::core::Kernel;
 use crate::base::{ActivationKey, Id};
 use crate::mind::{headings, task_words};
 
-/// An unfinished task of a person, with everything that it started.
+/// An unfinished task of a person, with all work that it started.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UnfinishedRun {
-    /// The piece of work that it began with.
+    /// The activation that began the run.
     pub root: ActivationKey,
-    /// Who got the task, by id.
+    /// The id of the agent that received the task.
     pub agent: Id,
-    /// The task.
+    /// The task text.
     pub task: String,
-    /// What waits or goes on of it, the oldest first.
+    /// The queued and running work of the run, oldest first.
     pub pieces: Vec<UnfinishedPiece>,
-    /// What a person allowed until it is over, in words, with whom it was allowed to.
+    /// The permissions for tasks of this run: agent and description.
     pub granted: Vec<(Id, String)>,
-    /// Every piece of work that it had, as far as that is known: what it cost is the sum of them.
+    /// All known activations of the run, including ended ones; the cost of the run is their sum.
     pub activations: Vec<ActivationKey>,
 }
 
-/// A waiting or running piece of work.
+/// A queued or running piece of work.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct UnfinishedPiece {
-    /// Which.
+    /// The id of the activation.
     pub activation: Id,
-    /// Whose, by id.
+    /// The id of the agent.
     pub agent: Id,
-    /// What it is at, or what it waits for.
+    /// What the work is doing or waiting for.
     pub state: String,
-    /// The question to a person that it waits for, if it does.
+    /// The id of the approval that the work is waiting for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<String>,
 }
 
-/// An unfinished task that one agent handed over to another.
+/// An unfinished task that one agent delegated to another.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct UnfinishedHandOver {
-    /// The piece of work that began the run.
+    /// The activation that began the run.
     pub run: Id,
-    /// Who handed it over, by id.
+    /// The id of the delegating agent.
     pub from: Id,
-    /// To whom, by id.
+    /// The id of the agent that received the task.
     pub to: Id,
-    /// The task in short.
+    /// A short version of the task.
     pub task: String,
-    /// What it is at, or what it waits for.
+    /// What the work is doing or waiting for.
     pub state: String,
-    /// Turns that it took, as far as they are over.
+    /// The number of turns so far.
     pub turns: u32,
-    /// In how many turns it is to be done.
+    /// The number of turns in which the task should be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_turns: Option<u32>,
 }
 
 impl Kernel {
-    /// What was handed over and is not over, the oldest first.
+    /// The unfinished delegated tasks, oldest first.
     pub fn unfinished_hand_overs(&self) -> Vec<UnfinishedHandOver> {
         let all = self.threads().filter_map(|(_, thread)| {
             let (handed, parent) = (thread.handed.as_ref()?, self.thread(thread.parent?)?);
@@ -83,7 +83,7 @@ impl Kernel {
         all.collect()
     }
 
-    /// What is unfinished, the oldest first.
+    /// The unfinished runs, oldest first.
     pub fn unfinished_runs(&self) -> Vec<UnfinishedRun> {
         let roots = self.threads().filter(|(key, thread)| *key == thread.root);
         let runs = roots.filter_map(|(root, thread)| {
@@ -100,7 +100,7 @@ impl Kernel {
         runs.collect()
     }
 
-    /// The run in which this agent is at this very task, or waits for those that it started for it.
+    /// The run in which this agent is working at this exact task, or waiting for agents that it started for the task.
     pub fn under_way(&self, agent: &str, task: &str) -> Option<ActivationKey> {
         let words = task_words(task);
         let runs = self.unfinished_runs().into_iter().map(|run| run.root);
@@ -108,7 +108,7 @@ impl Kernel {
         its.find(|root| self.first_words(*root) == Some(words.as_str()))
     }
 
-    /// What was said first in a thread.
+    /// The text of a thread's first message.
     fn first_words(&self, thread: ActivationKey) -> Option<&str> {
         let thread = self.thread(thread)?;
         let live = thread.live.and_then(|live| self.activation(live));
@@ -116,7 +116,7 @@ impl Kernel {
         messages.first().map(|message| message.text.as_str())
     }
 
-    /// What a person asked for that began a run.
+    /// The task that began a run.
     pub fn task_of(&self, root: ActivationKey) -> Option<String> {
         if let Some(one) = self.activation(root) {
             return Some(one.input.clone());
@@ -151,7 +151,7 @@ mod tests {
     use super::super::tests::Bench;
 
     #[test]
-    fn what_is_unfinished_is_reported_run_by_run_with_what_it_waits_for() {
+    fn unfinished_work_is_listed_by_run_with_its_state() {
         let mut bench = Bench::new();
         let key = bench.start("boss", "Plan\nit");
         let other = bench.start("ada", "Write");

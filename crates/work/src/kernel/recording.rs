@@ -1,4 +1,4 @@
-//! Records of work: how it ended, what a person did about it, and the sessions as files.
+//! Records how work ended and what a person did, and saves sessions as files.
 
 use bevy::ecs::prelude::*;
 
@@ -20,12 +20,12 @@ use crate::simulation::{ArrivedForWork, ThinkDone, ThinkOutcome, WorkRequestWith
 use crate::workspace::RoomStart;
 use crate::workspace::vfs::{FileOperation, FileOrder, FileRights};
 
-/// What the names of orders that write sessions down begin with.
+/// The prefix of the keys of orders that save sessions.
 const SESSION_ORDERS: &str = "session/";
 
 impl RoomAccess<'_, '_> {
-    /// Writes the record of what a person did, with what it is about in words.
-    pub(super) fn commanded(&mut self, kernel: &Kernel, command: &KernelCommand) -> Seq {
+    /// Records a person's decision, with the work that it is about.
+    pub(super) fn record_command(&mut self, kernel: &Kernel, command: &KernelCommand) -> Seq {
         let about = match command {
             KernelCommand::Kill { activation } | KernelCommand::Decide { activation, .. } => {
                 kernel.activation(*activation)
@@ -39,10 +39,10 @@ impl RoomAccess<'_, '_> {
         })
     }
 
-    /// Work has ended: the agent is free and remembers it, the session is stored, and everybody who waited for it is
-    /// told.
-    pub(super) fn over(&mut self, kernel: &mut Kernel, one: &Activation, ending: &Ending, because: Option<Seq>) {
-        let used = self.questions.ledger().activation(&one.key.id());
+    /// Finishes ended work: records the ending, frees the agent, stores the session and notifies everything that waits
+    /// for the work.
+    pub(super) fn finish(&mut self, kernel: &mut Kernel, one: &Activation, ending: &Ending, because: Option<Seq>) {
+        let used = self.request_queue.ledger().activation(&one.key.id());
         let (turns, calls, tokens, cost_usd) = (one.turn, used.calls, used.tokens, used.cost().known());
         let because = because.unwrap_or(one.cause);
         let cause = match ending.clone() {
@@ -58,14 +58,14 @@ impl RoomAccess<'_, '_> {
                 self.record(one, because, &events::Abort { turns, calls, tokens, cost_usd, what, by_person })
             }
         };
-        self.news.write(WorkAnswer::Ended { activation: one.key, ending: ending.clone(), cause });
+        self.work_answers.write(WorkAnswer::Ended { activation: one.key, ending: ending.clone(), cause });
         if let Some(agent) = one.agent_key {
             let name = self.agent(&one.agent).map_or_else(|| one.agent.clone(), |agent| agent.name.clone());
             let said = match kernel.is_part_of_more(one.thread) {
                 true => Vec::new(),
                 false => work_transcript(&one.messages_so_far(), &name),
             };
-            self.over.write(WorkOver {
+            self.work_over.write(WorkOver {
                 activation: one.key,
                 agent,
                 task: one.input.clone(),
@@ -81,54 +81,55 @@ impl RoomAccess<'_, '_> {
                         Ending::Completed { text } => ThinkOutcome::Said { text: text.clone() },
                         Ending::Aborted { why, .. } => ThinkOutcome::Nothing { why: why.clone() },
                     };
-                    self.done.write(ThinkDone { agent, activity, think: None, outcome, cause });
+                    self.think_done.write(ThinkDone { agent, activity, think: None, outcome, cause });
                 }
                 None => {
-                    self.withdrawals.write(WorkRequestWithdrawn { agent, activation: one.key });
+                    self.work_requests_withdrawn.write(WorkRequestWithdrawn { agent, activation: one.key });
                 }
             }
         }
-        self.keep_session(kernel, one, Some(ending));
+        self.order_session_save(kernel, one, Some(ending));
         kernel.note_ended(one, ending);
         self.report_due(kernel, one.thread, cause);
     }
 
-    /// The agent came to work that is over: it is free again.
+    /// Frees an agent that arrived for work that has ended meanwhile.
     pub(super) fn release(&mut self, ArrivedForWork { agent, activity, cause, .. }: ArrivedForWork) {
         let outcome = ThinkOutcome::Nothing { why: "the work had ended".to_owned() };
-        self.done.write(ThinkDone { agent, activity, think: None, outcome, cause });
+        self.think_done.write(ThinkDone { agent, activity, think: None, outcome, cause });
     }
 
-    /// Stores the session of running work.
+    /// Saves the session of running work.
     pub(super) fn write_session(&mut self, kernel: &mut Kernel, key: ActivationKey) {
         if let Some(one) = kernel.activation(key).cloned() {
-            let bytes = self.keep_session(kernel, &one, None);
+            let bytes = self.order_session_save(kernel, &one, None);
             kernel.note_written(key, bytes);
         }
     }
 
-    /// Orders a session to be written; how many bytes it has.
-    fn keep_session(&mut self, kernel: &Kernel, one: &Activation, ending: Option<&Ending>) -> u64 {
+    /// Orders the session to be saved. Returns its size in bytes.
+    fn order_session_save(&mut self, kernel: &Kernel, one: &Activation, ending: Option<&Ending>) -> u64 {
         let about = self.about(&one.profile);
         let (order, bytes) = session_order(kernel, one, ending, &about, (self.run(), self.clock.tick()));
         self.sessions.write(order);
         bytes
     }
 
-    /// What the file of a session says of its agent and of the room.
+    /// What the session file says about the agent and the room.
     fn about(&self, profile: &str) -> SessionAbout<'_> {
         let scene = self.start.as_ref().map_or("", |start| start.scene.as_str());
         about(scene, &self.profiles, profile, self.now_secs())
     }
 
-    /// Forgets runs that are over. Files that say that an agent sleeps say now that its work is over.
+    /// Removes finished runs. Session files that say that an agent is sleeping are updated to say that its work has
+    /// ended.
     pub(super) fn forget_finished_runs(&mut self, kernel: &mut Kernel) {
         for (key, thread) in kernel.forget_finished_runs() {
             self.write_resting(key, &thread, false);
         }
     }
 
-    /// Writes down the session of a thread whose work is over.
+    /// Saves the session of a thread without running work.
     pub(super) fn write_resting(&mut self, key: ActivationKey, thread: &RunNode, sleeps: bool) {
         let Some(work) = SessionWork::of_thread(key, thread, sleeps) else { return };
         let content = session::to_yaml(&self.about(&thread.profile), &work, Some(thread));
@@ -139,18 +140,18 @@ impl RoomAccess<'_, '_> {
     }
 }
 
-/// Says in the log which work was dropped when the room was opened.
+/// Logs the work that was dropped when the room was opened.
 pub(super) fn note_dropped(mut dropped: MessageReader<WorkDropped>, mut log: ResMut<EventLog>) {
     for work in dropped.read() {
         let WorkDropped { agent, what, remedy } = work.clone();
         let warning = Warning::new(what.clone()).remedy(remedy.clone());
         let cause = log.write(EventDraft::of(&events::Input::Dropped { agent, what, remedy }));
-        // Without an agent, so that a person is told.
+        // The warning names no agent, so that it is shown to a person.
         log.write(EventDraft::of(&warning).cause(cause));
     }
 }
 
-/// A person's decision for the log, with its subject in words.
+/// Converts a person's decision for the log, with the work that it is about.
 fn logged(command: &KernelCommand, about: Option<&Activation>) -> WorkInput {
     let agent = about.map(|one| one.agent.clone());
     let task = about.map(|one| truncate(&one.input, LOGGED_CHARS));
@@ -220,7 +221,7 @@ fn about<'a>(scene: &'a str, profiles: &'a Profiles, profile: &str, now_secs: Op
 }
 
 impl Kernel {
-    /// Notes how a piece of work ended, for its session's file.
+    /// Stores how a piece of work ended, for its session file.
     fn note_ended(&mut self, one: &Activation, ending: &Ending) {
         let sleeps = self.may_sleep(one.thread);
         let parent = self.thread(one.thread).and_then(|thread| self.thread(thread.parent?));
@@ -232,7 +233,7 @@ impl Kernel {
     }
 }
 
-/// The sessions of all unfinished work, in the form saved when the room closes.
+/// The orders that save the sessions of all unfinished work when the room is closed.
 pub fn sessions_at_rest(world: &World) -> Vec<FileOrder> {
     let (kernel, clock) = (world.resource::<Kernel>(), world.resource::<SimClock>());
     let scene = world.get_resource::<RoomStart>().map_or("", |start| start.scene.as_str());

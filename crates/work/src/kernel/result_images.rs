@@ -1,5 +1,5 @@
-//! Selects the images of tool results that a model is sent. A session keeps them next to its messages; a request
-//! contains the newest of them for a model that takes images, and says of the others that they are not shown.
+//! Selects the images of tool results for a model request. A session keeps all images; a request contains the newest
+//! ones if the model accepts images, and notes that the others are not shown.
 
 use super::activation::Activation;
 use super::core::Kernel;
@@ -8,11 +8,11 @@ use crate::base::ActivationKey;
 use crate::mind::{AgentImage, PromptMessage, ResultImages, Role};
 use crate::tools::{ToolImage, result_text};
 
-/// Images in one question, the newest of the session.
+/// The maximum number of images in one request.
 const SENT_AT_MOST: usize = 4;
-/// Why an image is not sent.
+/// The note on an image that the model does not accept.
 const NOT_TAKEN: &str = "not shown to this model";
-/// Why an older one is not sent.
+/// The note on an image for which there is no room.
 const OLDER: &str = "no longer shown";
 
 fn of_tool(image: &ToolImage) -> AgentImage {
@@ -24,7 +24,8 @@ fn images(note: &MessageNote) -> &[ToolImage] {
 }
 
 impl Kernel {
-    /// Images of the last results of a session, for a coding agent, which keeps what it was sent before.
+    /// The images of the latest results of a session. This is for coding agents, which remember what they were sent
+    /// before.
     pub(super) fn result_images(&self, one: &Activation) -> ResultImages {
         let Some(thread) = self.thread(one.thread) else { return ResultImages::default() };
         let of_message = |(message, note): (&PromptMessage, &MessageNote)| {
@@ -36,13 +37,13 @@ impl Kernel {
         ResultImages { of_calls, kept_in: self.session_path(one) }
     }
 
-    /// The session of a piece of work as its model gets it: with images if it accepts some.
+    /// The session's messages as they are sent to the model, with images if it accepts them.
     pub(super) fn sent_messages(&self, one: &Activation, takes_images: bool) -> Vec<PromptMessage> {
         let notes = self.thread(one.thread).map_or(&[][..], |thread| &thread.notes);
         with_images(&one.messages, notes, takes_images && !one.is_without_images)
     }
 
-    /// Records whether the present request contains images.
+    /// Records whether the current request contains images.
     pub(super) fn note_images_sent(&mut self, key: ActivationKey, sends_images: bool) {
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.sends_images = sends_images;
@@ -50,7 +51,7 @@ impl Kernel {
     }
 }
 
-/// Messages with the newest images of their results, if they are taken, and with word of the others.
+/// Adds the newest images to their results if the model accepts images, and marks the others as not shown.
 fn with_images(messages: &[PromptMessage], notes: &[MessageNote], takes_images: bool) -> Vec<PromptMessage> {
     let mut sent = messages.to_vec();
     let mut left = SENT_AT_MOST;
@@ -85,7 +86,7 @@ mod tests {
         ToolImage { media_type: media_type.into(), base64: PNG.into() }
     }
 
-    /// A session of one result for each list of images, with its notes.
+    /// Creates a session with one result per list of images.
     fn session(results: &[Vec<ToolImage>]) -> (Vec<PromptMessage>, Vec<MessageNote>) {
         let mut messages = vec![PromptMessage::plain(Role::User, "Look.")];
         let mut notes = vec![MessageNote::default()];
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_images_are_sent_where_they_belong_and_the_others_are_named() {
+    fn the_newest_images_are_sent_and_older_ones_are_marked_as_not_shown() {
         let (messages, notes) = session(&[vec![image("image/png")], vec![image("image/png"); 4]]);
         let sent = with_images(&messages, &notes, true);
         let line = "[image: image/png, 1 KB]";
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_takes_none_gets_a_line_and_so_does_one_for_another_kind() {
+    fn images_that_a_model_does_not_accept_are_marked_as_not_shown() {
         let (messages, notes) = session(&[vec![image("image/png")]]);
         assert_eq!(
             results_of(&with_images(&messages, &notes, false)),
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_noted_yet_has_no_images() {
+    fn messages_without_notes_have_no_images() {
         let (messages, _) = session(&[vec![image("image/png")]]);
         assert_eq!(with_images(&messages, &[], true), messages);
     }

@@ -1,4 +1,4 @@
-//! The saved state of work: all of it.
+//! The saved state of the kernel.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::core::Kernel;
 use super::outbox::Outbox;
 use crate::schedule::Section;
 
-/// The kernel's part of the saved world.
+/// The kernel's section of the saved world.
 #[derive(Serialize, Deserialize)]
 pub(super) struct KernelSaved {
     kernel: Kernel,
@@ -23,7 +23,7 @@ impl Section for KernelSaved {
 
     fn load(self, world: &mut World) {
         let mut kernel = self.kernel;
-        kernel.count_on();
+        kernel.raise_counter();
         world.insert_resource(kernel);
         world.insert_resource(self.outbox);
     }

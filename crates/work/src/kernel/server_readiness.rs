@@ -1,4 +1,4 @@
-//! Which MCP servers work needs, and which work waits until they report whether they are available.
+//! Determines which MCP servers are needed for work, and which work waits for servers to connect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,21 +9,21 @@ use super::core::Kernel;
 use crate::base::{ActivationKey, AgentKey, Id};
 use crate::gateway::McpWanted;
 
-/// The servers that work needs, as last computed. Recomputed only if something relevant changed. Not saved.
+/// The servers needed for work, as last computed. They are recomputed only after a relevant change, and not saved.
 #[derive(Default)]
 pub(super) struct ServersNeeded {
-    /// The work that was looked at, each with how many tools it was lent.
+    /// The work considered, with its number of lent tools.
     work: Vec<(ActivationKey, usize)>,
     /// The servers that it needs.
     wanted: BTreeSet<Id>,
-    /// The work that waits, with the names of the servers for which it does.
+    /// The waiting work, with the names of the servers that it waits for.
     waiting: BTreeMap<ActivationKey, Vec<String>>,
-    /// The work that was reported as waiting.
-    told: BTreeSet<ActivationKey>,
+    /// The work that was already reported as waiting.
+    reported: BTreeSet<ActivationKey>,
 }
 
 impl ServersNeeded {
-    /// Notes the work that there is now; whether it is other work than before.
+    /// Stores the current work. Returns whether it changed.
     fn note_work(&mut self, work: Vec<(ActivationKey, usize)>) -> bool {
         let is_other = self.work != work;
         self.work = work;
@@ -32,16 +32,17 @@ impl ServersNeeded {
 }
 
 impl RoomAccess<'_, '_> {
-    /// Reports which servers work needs, if that has changed, and returns the agents whose work waits for one of them.
+    /// Requests the servers that work needs, if they changed. Returns the agents whose work waits for a server.
     pub(super) fn servers_needed(&mut self, kernel: &Kernel, known: &mut ServersNeeded) -> BTreeSet<AgentKey> {
         if self.servers.written().is_empty() && self.servers.wanted().is_empty() {
             return BTreeSet::new();
         }
-        let lent = |thread| kernel.thread(thread).map_or(0, |thread| thread.terms.tools.len());
-        let is_other_work = known.note_work(kernel.activations().map(|one| (one.key, lent(one.thread))).collect());
+        let lent_tools = |thread| kernel.thread(thread).map_or(0, |thread| thread.terms.tools.len());
+        let is_other_work =
+            known.note_work(kernel.activations().map(|one| (one.key, lent_tools(one.thread))).collect());
         let is_other_room = self.servers.is_changed() || self.profiles.is_changed() || self.tools.is_changed();
         if is_other_work || is_other_room {
-            self.look_at_servers(kernel, known);
+            self.update_needed_servers(kernel, known);
         }
         if known.wanted != *self.servers.wanted() {
             self.servers_wanted.write(McpWanted(known.wanted.clone()));
@@ -50,15 +51,15 @@ impl RoomAccess<'_, '_> {
         for (key, names) in &known.waiting {
             let Some(one) = kernel.activation(*key) else { continue };
             held.extend(one.agent_key);
-            if one.activity.is_some() && known.told.insert(*key) {
+            if one.activity.is_some() && known.reported.insert(*key) {
                 self.explain(one, format!("connecting to {}", names.join(", ")), false, one.cause);
             }
         }
         held
     }
 
-    /// Works out which servers each piece of work needs, and which of them have not said yet whether they are there.
-    fn look_at_servers(&self, kernel: &Kernel, known: &mut ServersNeeded) {
+    /// Computes which servers each piece of work needs, and which of them are not connected yet.
+    fn update_needed_servers(&self, kernel: &Kernel, known: &mut ServersNeeded) {
         known.wanted.clear();
         known.waiting.clear();
         for one in kernel.activations() {
@@ -71,8 +72,8 @@ impl RoomAccess<'_, '_> {
             }
             known.wanted.extend(keys.into_iter().map(Id::from));
         }
-        let ServersNeeded { waiting, told, .. } = known;
-        told.retain(|key| waiting.contains_key(key));
+        let ServersNeeded { waiting, reported, .. } = known;
+        reported.retain(|key| waiting.contains_key(key));
     }
 }
 
@@ -82,15 +83,15 @@ mod tests {
     use crate::base::RunTag;
 
     #[test]
-    fn servers_are_looked_for_again_only_where_there_is_other_work() {
+    fn needed_servers_are_recomputed_only_when_the_work_changes() {
         let key = |number| ActivationKey::new(number, RunTag::of("r-1"));
         let mut known = ServersNeeded::default();
-        let mut is_news = |work: &[(ActivationKey, usize)]| known.note_work(work.to_vec());
-        assert!(!is_news(&[]));
-        assert!(is_news(&[(key(1), 0)]));
-        assert!(!is_news(&[(key(1), 0)]));
-        assert!(is_news(&[(key(1), 1)]), "it was lent a tool");
-        assert!(is_news(&[(key(1), 1), (key(2), 0)]));
-        assert!(is_news(&[(key(2), 0)]));
+        let mut has_changed = |work: &[(ActivationKey, usize)]| known.note_work(work.to_vec());
+        assert!(!has_changed(&[]));
+        assert!(has_changed(&[(key(1), 0)]));
+        assert!(!has_changed(&[(key(1), 0)]));
+        assert!(has_changed(&[(key(1), 1)]), "it was lent a tool");
+        assert!(has_changed(&[(key(1), 1), (key(2), 0)]));
+        assert!(has_changed(&[(key(2), 0)]));
     }
 }

@@ -1,5 +1,5 @@
-//! The session of a piece of work as a file that people and agents read: agent, model, prompt, status, and every
-//! message. Everything else that the room knows is below `metadata`.
+//! Renders the session of a piece of work as a YAML file that people and agents read: agent, model, prompt, status and
+//! messages. Everything else is below `metadata`.
 
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
@@ -22,22 +22,22 @@ use crate::workspace::session_files::update::with_status;
 use crate::workspace::session_files::{path_of, session_id_of};
 use crate::workspace::vfs::records::records_of;
 
-/// What a session's file says about its agent and the room.
+/// What a session file says about its agent and the room.
 #[derive(Clone, Copy, Default)]
 pub struct SessionAbout<'a> {
-    /// The scene.
+    /// The name of the scene.
     pub scene: &'a str,
-    /// What kind of agent it is among others.
+    /// The type of the agent.
     pub role: Option<&'a str>,
-    /// The model that its profile names.
+    /// The model named in the agent's profile.
     pub model: Option<&'a str>,
-    /// Its instructions.
+    /// The agent's instructions.
     pub system_prompt: &'a str,
-    /// The date in the room, in seconds.
+    /// The simulated date, in seconds.
     pub now_secs: Option<i64>,
 }
 
-/// A session at one moment.
+/// A snapshot of a session's work.
 pub struct SessionWork<'a> {
     activation: ActivationKey,
     thread: ActivationKey,
@@ -53,7 +53,8 @@ pub struct SessionWork<'a> {
 }
 
 impl<'a> SessionWork<'a> {
-    /// Of work that waits, goes on or has just ended. `sleeps` says whether others may still wake the agent.
+    /// Creates the snapshot of work that is queued, running or has just ended. `sleeps` says whether the agent can
+    /// still be woken.
     pub fn of(one: &'a Activation, parent: Option<&'a RunNode>, ending: Option<&'a Ending>, sleeps: bool) -> Self {
         let (work, why) = match ending {
             None if one.question().is_some() => ("waiting", one.question().map(|(_, _, why)| why)),
@@ -65,7 +66,7 @@ impl<'a> SessionWork<'a> {
             None => "active",
             Some(Ending::Completed { .. }) if sleeps => "sleeping",
             Some(Ending::Completed { .. }) => "completed",
-            // A person ended it; a word of theirs wakes it again.
+            // A message from a person wakes it again.
             Some(Ending::Aborted { by_person: true, .. }) => "sleeping",
             Some(Ending::Failed { .. } | Ending::Aborted { .. }) => "error",
         };
@@ -84,7 +85,7 @@ impl<'a> SessionWork<'a> {
         }
     }
 
-    /// Of a thread whose work is over. `sleeps` says whether others may still wake the agent.
+    /// Creates the snapshot of a thread whose work has ended. `sleeps` says whether the agent can still be woken.
     pub fn of_thread(key: ActivationKey, thread: &'a RunNode, sleeps: bool) -> Option<Self> {
         let last = thread.file.last.as_ref()?;
         Some(Self {
@@ -102,7 +103,7 @@ impl<'a> SessionWork<'a> {
         })
     }
 
-    /// What is remembered of it when it has ended.
+    /// The summary that is kept after the work has ended.
     pub(super) fn ended(&self) -> EndedWork {
         EndedWork {
             activation: self.activation,
@@ -221,25 +222,25 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Where the session of a thread is kept.
+/// The path of a thread's session file.
 pub fn path(agent: &str, key: ActivationKey, thread: Option<&RunNode>) -> String {
     let chosen = thread.and_then(|thread| thread.file.path.clone());
     chosen.unwrap_or_else(|| format!("{}{}.session.yaml", records_of(agent), key.id()))
 }
 
 impl Kernel {
-    /// Where the session of a piece of work is kept.
+    /// The path of an activation's session file.
     pub fn session_path(&self, one: &Activation) -> String {
         path(&one.agent, one.thread, self.thread(one.thread))
     }
 
-    /// The name of a session: that of its file, without what it ends in.
+    /// The id of a session: its file name without the extension.
     pub fn session_id(&self, key: ActivationKey) -> Option<String> {
         let thread = self.thread(key)?;
         session_id_of(&path(&thread.agent, key, Some(thread))).map(str::to_owned)
     }
 
-    /// The session of this name, if it goes on or may be woken.
+    /// The session with this id, if it is running or can be woken.
     pub fn session_named(&self, name: &str) -> Option<ActivationKey> {
         let name = name.trim();
         let name = session_id_of(name).unwrap_or(name);
@@ -254,7 +255,7 @@ impl Kernel {
     }
 }
 
-/// The session as its file is to say it.
+/// Renders a session file.
 pub fn to_yaml(about: &SessionAbout<'_>, work: &SessionWork<'_>, thread: Option<&RunNode>) -> String {
     let notes: &[MessageNote] = thread.map_or(&[], |thread| &thread.notes);
     let used = notes.iter().filter_map(|note| note.reply.as_ref());
@@ -268,7 +269,7 @@ pub fn to_yaml(about: &SessionAbout<'_>, work: &SessionWork<'_>, thread: Option<
         model: about.model,
         system_prompt: about.system_prompt,
         created: notes.first().and_then(|note| note.at_secs).or(about.now_secs).map(calendar::stamp),
-        // When something was said last: writing it once more without news changes nothing.
+        // The time of the last message, so that saving an unchanged session does not change the file.
         updated: notes.last().and_then(|note| note.at_secs).or(about.now_secs).map(calendar::stamp),
         status: work.status,
         metadata: Metadata {
@@ -344,27 +345,27 @@ fn line<'a>(message: &'a PromptMessage, note: Option<&'a MessageNote>, before: &
     }
 }
 
-/// What the head of a session's file says about its work.
+/// The head of a session file, with what it says about the work.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct SessionHead {
-    /// The piece of work that the agent is at, or was at last: `act-7`.
+    /// The current or the last activation, such as `act-7`.
     pub activation: String,
-    /// Those before it in the same thread; older versions gave each a file of its own.
+    /// The earlier activations of the same thread. Older versions wrote one file per activation.
     #[serde(default)]
     pub earlier: Vec<String>,
-    /// Whose.
+    /// The id of the agent.
     pub agent: String,
-    /// In which scene; empty where an older version wrote it.
+    /// The name of the scene; empty in files of older versions.
     #[serde(default)]
     pub scene: String,
-    /// How far its work is, precisely: `queued`, `running`, `waiting`, `completed`, …
+    /// The precise state of the work: `queued`, `running`, `waiting`, `completed`, …
     pub status: String,
-    /// What it is.
+    /// The task text.
     #[serde(default)]
     pub task: String,
 }
 
-/// The same as files of this version have it.
+/// The head of a session file in the current format.
 #[derive(Deserialize)]
 struct NewHead {
     agent_id: String,
@@ -384,17 +385,17 @@ struct NewMetadata {
 }
 
 impl SessionHead {
-    /// The piece of work that the agent is at, or was at last.
+    /// The key of the current or the last activation.
     pub fn key(&self) -> Option<ActivationKey> {
         ActivationKey::parse(&self.activation)
     }
 
-    /// Whether the file holds this piece of work.
+    /// Whether the file contains this activation.
     pub fn holds(&self, activation: &str) -> bool {
         self.activation == activation || self.earlier.iter().any(|one| one == activation)
     }
 
-    /// Reads the beginning of a session's file, of this version or an older one; `None` where that is something else.
+    /// Parses the head of a session file of this or an older version. Returns `None` for other files.
     pub fn read(text: &str) -> Option<Self> {
         let head = text.find("\nmessages:").map_or(text, |end| &text[..end]);
         if let Ok(NewHead { agent_id, metadata }) = serde_yaml::from_str(head) {
@@ -405,12 +406,12 @@ impl SessionHead {
     }
 }
 
-/// The text of a session's file whose work was dropped, for this reason.
+/// Marks the work of a session file as dropped, with the reason.
 pub fn dropped(text: &str, why: &str) -> String {
     marked(text, DROPPED, why)
 }
 
-/// The text of a session's file that an older version began, and that goes on in another.
+/// Marks a session file of an older version as continued in another file.
 pub fn continued(text: &str, place: &str) -> String {
     marked(text, "continued", &format!("it continues in {place}"))
 }
@@ -428,7 +429,7 @@ fn older_with_status(text: &str, status: &str, why: &str) -> String {
     let mut is_reason = false;
     let mut head = Vec::new();
     for line in text[..end].lines() {
-        // A reason may run over several lines; those after the first are indented.
+        // The reason may span several lines, of which all but the first are indented.
         is_reason = line.starts_with("why:") || (is_reason && line.starts_with(' '));
         if line.starts_with("status: ") {
             head.push(format!("status: {status}\nwhy: {}", why.trim_end()));
@@ -439,7 +440,7 @@ fn older_with_status(text: &str, status: &str, why: &str) -> String {
     head.join("\n") + &text[end..]
 }
 
-/// The word for work that was given up because nothing of it was known any more.
+/// The work state of sessions that were given up because nothing is known about them any more.
 pub const DROPPED: &str = "dropped";
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Sessions that a person edits or starts in their files: the edits are applied, and the agent is activated if its last
-//! message asks for a reply. Pure except for logging at the end.
+//! Applies session files that a person edited or created, and activates the agent if the last message asks for a
+//! reply. Pure, except for the last part, which accesses the room.
 //!
-//! A changed message applies from the next request on, even in the middle of a turn. Inserted or removed messages apply
-//! as soon as no turn is running; until then the text waits.
+//! A changed message applies from the next request on, even in the middle of a turn. Inserted and removed messages
+//! apply once no turn is running; until then the edit waits.
 
 use bevy::ecs::message::Message;
 
@@ -20,43 +20,43 @@ use crate::log::events;
 use crate::mind::{PromptMessage, Role, ToolCall};
 use crate::workspace::session_files::{MergedMessage, MessageRole, SessionCall, SessionMessage, SessionText, merge};
 
-/// A session as a person wants it. Send it in `Ingest`, once the kernel accepts it ([`Kernel::takes_session`]).
+/// A session as edited by a person. Send it in `Ingest` once the kernel accepts it ([`Kernel::check_session_edit`]).
 #[derive(Message, Clone, PartialEq, Debug)]
-pub struct SessionTaken {
-    /// The session, where the room knows it; else it begins anew.
+pub struct EditedSession {
+    /// The thread of the session; `None` for a new session.
     pub thread: Option<ActivationKey>,
-    /// Its file, where that is not the usual one of its thread.
+    /// The path of the session file, if it is not the default path of the thread.
     pub path: Option<String>,
-    /// The agent, by id.
+    /// The id of the agent.
     pub agent: Id,
-    /// The profile that the agent runs.
+    /// The id of the profile that the agent uses.
     pub profile: Id,
-    /// What the file says.
+    /// The content of the file.
     pub session: SessionText,
-    /// What the room wrote there last, where it does not know the session itself any more.
+    /// The content that the room last wrote to the file, for sessions that the kernel no longer knows.
     pub ours: Option<SessionText>,
-    /// Whether it takes the place of everything that was said, whoever said it.
+    /// Whether the text replaces the whole session, including messages that the person did not write.
     pub replaces: bool,
-    /// The file's text, by hash: that one may be written over.
+    /// Hash of the file's text, which may be overwritten.
     pub over: u64,
-    /// Whose it is, as the log says it.
+    /// The author of the edit, as recorded in the log.
     pub by: Id,
-    /// The record that it comes from.
+    /// The log record that caused the edit.
     pub cause: Seq,
 }
 
-/// What to do with a session's text.
+/// What to do with the text of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SessionTake {
-    /// It says nothing new.
+pub enum SessionEditTiming {
+    /// The text contains no change.
     Nothing,
-    /// It can be applied now.
+    /// The text can be applied now.
     Now,
-    /// It is to be tried again when the current turn is over, or when there is room for more work.
+    /// Try again when the current turn has ended, or when there is room for more work.
     Later,
 }
 
-/// Whether nothing may be inserted or removed: a model is being called, or its calls are being executed.
+/// Whether no message can be inserted or removed because a model is being called or its tool calls are being executed.
 fn is_in_turn(one: &Activation) -> bool {
     matches!(one.phase, Phase::Asking | Phase::Calling { .. })
 }
@@ -68,7 +68,7 @@ fn result_of(progress: &mut CallProgress) -> Option<&mut String> {
     }
 }
 
-/// A message as a file has it.
+/// Converts a message to its form in session files.
 pub fn file_message(message: &PromptMessage) -> SessionMessage {
     SessionMessage {
         role: match message.role {
@@ -86,7 +86,7 @@ pub fn file_message(message: &PromptMessage) -> SessionMessage {
     }
 }
 
-/// A message of a file as a model is asked with it.
+/// Converts a message of a session file to its form in prompts.
 pub fn prompt_message(message: &SessionMessage) -> PromptMessage {
     let calls = message.tool_calls.iter();
     let role = match message.role {
@@ -105,23 +105,23 @@ fn prompt_messages(session: &SessionText) -> Vec<PromptMessage> {
     session.messages.iter().map(prompt_message).collect()
 }
 
-/// The effect of a text on a session that the room knows.
+/// The changes that a text makes to a known session.
 struct Edit {
-    /// Each message with the place of the room's that it was.
+    /// The merged messages, each with its index in the room's session.
     messages: Vec<(PromptMessage, Option<usize>)>,
-    /// What the person added.
+    /// The messages that the person appended.
     new: Vec<String>,
     is_rebuilt: bool,
     is_edited: bool,
-    /// Whether the person's own last message asks for a reply.
+    /// Whether the last message is the person's and asks for a reply.
     asks: bool,
 }
 
 impl Edit {
-    fn of(ours: &[PromptMessage], taken: &SessionText, replaces: bool) -> Self {
-        let theirs = &taken.messages;
+    fn of(ours: &[PromptMessage], edited: &SessionText, replaces: bool) -> Self {
+        let theirs = &edited.messages;
         let mine: Vec<SessionMessage> = ours.iter().map(file_message).collect();
-        let written = if replaces { usize::MAX } else { taken.written.unwrap_or(0) };
+        let written = if replaces { usize::MAX } else { edited.written.unwrap_or(0) };
         let merged = merge(&mine, theirs, written);
         let messages = merged.messages.iter().map(|one| match *one {
             MergedMessage::Ours(at) => (ours[at].clone(), Some(at)),
@@ -134,7 +134,7 @@ impl Edit {
         let last_is_guidance = theirs.last().is_some_and(|last| last.role == MessageRole::System);
         let mut new: Vec<String> = merged.new.iter().map(|their| theirs[*their].content.clone()).collect();
         if last_is_guidance || replaces {
-            // It is read with the next request, and causes none itself.
+            // Guidance is read with the next request, and does not cause one.
             messages.extend(new.drain(..).map(|text| (PromptMessage::plain(Role::User, text), None)));
         }
         let is_changed = merged.is_rebuilt || merged.is_edited || !merged.new.is_empty();
@@ -145,9 +145,9 @@ impl Edit {
         Self { messages, new, is_rebuilt: merged.is_rebuilt, is_edited: merged.is_edited || is_changed, asks }
     }
 
-    /// Whether the room has said more than the text has.
-    fn is_behind(&self, taken: &SessionText) -> bool {
-        self.messages.len() + self.new.len() > taken.messages.len()
+    /// Whether the session has more messages than the text.
+    fn is_behind(&self, edited: &SessionText) -> bool {
+        self.messages.len() + self.new.len() > edited.messages.len()
     }
 
     fn is_nothing(&self) -> bool {
@@ -155,7 +155,7 @@ impl Edit {
     }
 }
 
-/// Messages in which every call is directly followed by its result: an unknown result is marked as such.
+/// Reorders messages such that each call is followed by its result, and adds placeholders for missing results.
 fn closed(messages: Vec<(PromptMessage, Option<usize>)>) -> Vec<(PromptMessage, Option<usize>)> {
     let mut closed: Vec<(PromptMessage, Option<usize>)> = Vec::with_capacity(messages.len());
     let mut rest: std::collections::VecDeque<_> = messages.into();
@@ -172,39 +172,39 @@ fn closed(messages: Vec<(PromptMessage, Option<usize>)>) -> Vec<(PromptMessage, 
 }
 
 impl Kernel {
-    /// What is to be done about the text of a session.
-    pub fn takes_session(&self, taken: &SessionTaken, settings: &KernelSettings) -> SessionTake {
+    /// Decides what to do with the text of a session.
+    pub fn check_session_edit(&self, edited: &EditedSession, settings: &KernelSettings) -> SessionEditTiming {
         let is_full = self.activations.len() >= settings.activations_at_most as usize;
-        let Some(key) = taken.thread else {
-            let (begins, is_behind) = match &taken.ours {
-                None => (taken.session.begins(), false),
+        let Some(key) = edited.thread else {
+            let (begins, is_behind) = match &edited.ours {
+                None => (edited.session.begins(), false),
                 Some(ours) => {
-                    let edit = Edit::of(&prompt_messages(ours), &taken.session, false);
-                    (edit.asks, edit.is_behind(&taken.session))
+                    let edit = Edit::of(&prompt_messages(ours), &edited.session, false);
+                    (edit.asks, edit.is_behind(&edited.session))
                 }
             };
             return match (begins, is_full) {
-                (false, _) if !is_behind => SessionTake::Nothing,
-                (true, true) => SessionTake::Later,
-                (false | true, _) => SessionTake::Now,
+                (false, _) if !is_behind => SessionEditTiming::Nothing,
+                (true, true) => SessionEditTiming::Later,
+                (false | true, _) => SessionEditTiming::Now,
             };
         };
-        let Some(thread) = self.threads.get(&key) else { return SessionTake::Nothing };
+        let Some(thread) = self.threads.get(&key) else { return SessionEditTiming::Nothing };
         let live = thread.live.and_then(|live| self.activations.get(&live));
         let ours = live.map_or_else(|| thread.messages.clone(), Activation::messages_so_far);
-        let edit = Edit::of(&ours, &taken.session, taken.replaces);
+        let edit = Edit::of(&ours, &edited.session, edited.replaces);
         match live {
-            Some(one) if is_in_turn(one) && (edit.is_rebuilt || taken.replaces) => SessionTake::Later,
-            None if edit.asks && is_full => SessionTake::Later,
-            _ if edit.is_nothing() && !edit.is_behind(&taken.session) && thread.file.over == Some(taken.over) => {
-                SessionTake::Nothing
+            Some(one) if is_in_turn(one) && (edit.is_rebuilt || edited.replaces) => SessionEditTiming::Later,
+            None if edit.asks && is_full => SessionEditTiming::Later,
+            _ if edit.is_nothing() && !edit.is_behind(&edited.session) && thread.file.over == Some(edited.over) => {
+                SessionEditTiming::Nothing
             }
-            _ => SessionTake::Now,
+            _ => SessionEditTiming::Now,
         }
     }
 
-    /// Whether a turn of a session goes on, in words for whoever has to wait for that.
-    pub fn turn_of(&self, key: ActivationKey) -> Option<&'static str> {
+    /// Describes the running turn of a session, for messages to whoever has to wait for it.
+    pub fn running_turn(&self, key: ActivationKey) -> Option<&'static str> {
         let one = self.activations.get(&self.threads.get(&key)?.live?)?;
         match one.phase {
             Phase::Asking => Some("its model is being asked"),
@@ -214,23 +214,23 @@ impl Kernel {
         }
     }
 
-    /// Applies a text of a session: returns what its agent is to be asked, if it has to be activated, and whether the
-    /// file is to be written although nothing is running in it. `key` names that piece of work.
-    fn take_session(
+    /// Applies the text of a session. Returns the input of the new activation `key`, if the agent has to be activated,
+    /// and whether the file has to be saved although no work is running.
+    fn apply_session_edit(
         &mut self,
-        taken: &SessionTaken,
+        edited: &EditedSession,
         (key, now, cause): (ActivationKey, u64, Seq),
     ) -> (Option<String>, bool) {
-        let thread_key = taken.thread.unwrap_or(key);
+        let thread_key = edited.thread.unwrap_or(key);
         let Some(thread) = self.threads.get_mut(&thread_key) else { return (None, false) };
-        thread.file.over = Some(taken.over);
+        thread.file.over = Some(edited.over);
         let live = thread.live.filter(|live| self.activations.contains_key(live));
         let ours = match live {
             Some(live) => self.activations[&live].messages_so_far(),
             None => thread.messages.clone(),
         };
-        let edit = Edit::of(&ours, &taken.session, taken.replaces);
-        let is_behind = edit.is_behind(&taken.session) || taken.replaces;
+        let edit = Edit::of(&ours, &edited.session, edited.replaces);
+        let is_behind = edit.is_behind(&edited.session) || edited.replaces;
         match live {
             Some(live) if edit.is_nothing() => {
                 if let Some(one) = self.activations.get_mut(&live) {
@@ -257,9 +257,9 @@ impl Kernel {
             one.outcomes.clear();
             let places = messages.iter().map(|(_, place)| *place).collect::<Vec<_>>();
             one.messages = messages.into_iter().map(|(message, _)| message).collect();
-            self.renote(thread, &places, now);
+            self.move_notes(thread, &places, now);
         } else {
-            // The session is followed by the results of the current turn, then by what waits to be read.
+            // The file lists the session first, then the results of the current turn, then unread messages.
             let results: Vec<&mut String> = match &mut one.phase {
                 Phase::Calling { calls } => {
                     let asked = calls.iter_mut().filter(|call| call.within.is_none());
@@ -289,7 +289,7 @@ impl Kernel {
         messages.extend(edit.new.into_iter().map(|text| (PromptMessage::plain(Role::User, text), None)));
         let messages = closed(messages);
         let places: Vec<Option<usize>> = messages.iter().map(|(_, place)| *place).collect();
-        self.renote(key, &places, now);
+        self.move_notes(key, &places, now);
         let messages: Vec<PromptMessage> = messages.into_iter().map(|(message, _)| message).collect();
         let thread = self.threads.get_mut(&key)?;
         if !edit.asks {
@@ -314,8 +314,8 @@ impl Kernel {
         Some(input)
     }
 
-    /// What is known of messages goes with them.
-    fn renote(&mut self, key: ActivationKey, places: &[Option<usize>], now: u64) {
+    /// Moves the notes of messages to the messages' new places.
+    fn move_notes(&mut self, key: ActivationKey, places: &[Option<usize>], now: u64) {
         let Some(thread) = self.threads.get_mut(&key) else { return };
         let notes = std::mem::take(&mut thread.notes);
         let note = |place: &Option<usize>| {
@@ -328,26 +328,26 @@ impl Kernel {
 }
 
 impl RoomAccess<'_, '_> {
-    /// Takes in a session that a person wrote.
-    pub(super) fn take_session(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, taken: &SessionTaken) {
+    /// Applies a session that a person edited.
+    pub(super) fn apply_session_edit(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, edited: &EditedSession) {
         let key = kernel.next_key(self.run());
-        let taken = &match taken.thread.filter(|thread| kernel.thread(*thread).is_some()) {
-            Some(_) => taken.clone(),
-            None => SessionTaken { thread: Some(self.begin_session(kernel, taken, key)), ..taken.clone() },
+        let edited = &match edited.thread.filter(|thread| kernel.thread(*thread).is_some()) {
+            Some(_) => edited.clone(),
+            None => EditedSession { thread: Some(self.begin_session(kernel, edited, key)), ..edited.clone() },
         };
-        let (text, is_behind) = kernel.take_session(taken, (key, self.clock.tick(), taken.cause));
+        let (text, is_behind) = kernel.apply_session_edit(edited, (key, self.clock.tick(), edited.cause));
         let Some(text) = text else {
-            // A person's text is in the file already, unless there is more to say.
-            let resting = taken.thread.and_then(|key| Some((key, kernel.thread(key)?)));
+            // The person's text is in the file already; it is saved only if the session contains more.
+            let resting = edited.thread.and_then(|key| Some((key, kernel.thread(key)?)));
             if let Some((key, thread)) = resting.filter(|(_, thread)| is_behind && thread.live.is_none()) {
                 self.write_resting(key, thread, kernel.may_sleep(key));
             }
             return;
         };
-        if self.agent(&taken.agent).is_none() {
+        if self.agent(&edited.agent).is_none() {
             outbox.agents.push(AgentCommand::Add {
-                id: Some(taken.agent.clone()),
-                profile: taken.profile.clone(),
+                id: Some(edited.agent.clone()),
+                profile: edited.profile.clone(),
                 position: bevy::math::Vec2::ZERO,
                 behaviour: None,
                 exactly: false,
@@ -355,39 +355,39 @@ impl RoomAccess<'_, '_> {
         }
         let woken = events::Activation {
             task: truncate(&text, LOGGED_CHARS),
-            by: taken.by.clone(),
-            profile: Some(taken.profile.clone()),
+            by: edited.by.clone(),
+            profile: Some(edited.profile.clone()),
             depth: Some(0),
             ..events::Activation::default()
         };
-        let record = self.queued(key, &taken.agent, &woken, Some(taken.cause));
+        let record = self.record_queued(key, &edited.agent, &woken, Some(edited.cause));
         kernel.note_queued(key, record);
     }
 
-    /// A session that the room does not know, or not any more: it becomes one now, without messages.
-    fn begin_session(&self, kernel: &mut Kernel, taken: &SessionTaken, new: ActivationKey) -> ActivationKey {
-        let key = taken.thread.or(taken.session.thread.filter(|_| taken.path.is_none())).unwrap_or(new);
+    /// Creates the thread of an unknown session, without an activation.
+    fn begin_session(&self, kernel: &mut Kernel, edited: &EditedSession, new: ActivationKey) -> ActivationKey {
+        let key = edited.thread.or(edited.session.thread.filter(|_| edited.path.is_none())).unwrap_or(new);
         let work = NewWork {
             key,
-            agent: taken.agent.clone(),
-            file_name: self.file_name(&taken.profile),
-            profile: taken.profile.clone(),
+            agent: edited.agent.clone(),
+            file_name: self.file_name(&edited.profile),
+            profile: edited.profile.clone(),
             input: String::new(),
             priority: 0,
             now: self.clock.tick(),
-            cause: taken.cause,
+            cause: edited.cause,
         };
-        let earlier = taken.session.activations.clone();
-        let messages = taken.ours.as_ref().map(prompt_messages).unwrap_or_default();
+        let earlier = edited.session.activations.clone();
+        let messages = edited.ours.as_ref().map(prompt_messages).unwrap_or_default();
         let last = EndedWork {
             activation: earlier.last().copied().unwrap_or(key),
             task: messages.first().map(|first| first.text.clone()).unwrap_or_default(),
             turns: messages.iter().filter(|one| one.role == Role::Assistant).count() as u32,
             work: "completed".to_owned(),
             why: None,
-            started_by: taken.by.to_string(),
+            started_by: edited.by.to_string(),
         };
-        let file = ThreadFile { path: taken.path.clone(), last: Some(last), ..ThreadFile::default() };
+        let file = ThreadFile { path: edited.path.clone(), last: Some(last), ..ThreadFile::default() };
         kernel.threads.insert(key, RunNode { live: None, earlier, messages, file, ..RunNode::of(&work) });
         key
     }

@@ -1,4 +1,4 @@
-//! What a person writes into a session reaches its agent, whatever the session is doing.
+//! Tests that a person's edits to a session reach the agent, whatever the session is doing.
 
 use proptest::prelude::*;
 
@@ -7,9 +7,9 @@ use super::*;
 
 const GIVEN: ActivationKey = ActivationKey::numbered(900);
 
-fn taken(thread: ActivationKey, messages: Vec<SessionMessage>, written: usize) -> SessionTaken {
+fn taken(thread: ActivationKey, messages: Vec<SessionMessage>, written: usize) -> EditedSession {
     let session = SessionText { agent_id: "ada".into(), messages, written: Some(written), ..SessionText::default() };
-    SessionTaken {
+    EditedSession {
         thread: Some(thread),
         path: None,
         agent: "ada".into(),
@@ -23,7 +23,7 @@ fn taken(thread: ActivationKey, messages: Vec<SessionMessage>, written: usize) -
     }
 }
 
-/// What the session contains now.
+/// The current messages of the session.
 fn said(kernel: &Kernel, key: ActivationKey) -> Vec<PromptMessage> {
     let thread = kernel.thread(key).expect("it is known");
     let live = thread.live.and_then(|live| kernel.activation(live));
@@ -44,53 +44,57 @@ fn add(mut messages: Vec<SessionMessage>, text: &str) -> Vec<SessionMessage> {
 }
 
 #[test]
-fn a_message_for_an_agent_at_rest_wakes_it_with_its_session() {
+fn a_message_to_an_idle_agent_wakes_it_in_its_session() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "Write");
     bench.say(key, "Done.", &[]);
     let edit = taken(key, add(file(&bench.kernel, key), "More"), 2);
-    assert_eq!(bench.kernel.takes_session(&edit, &bench.settings), SessionTake::Now);
-    let (asked, is_behind) = bench.kernel.take_session(&edit, (GIVEN, 9, Seq(1)));
+    assert_eq!(bench.kernel.check_session_edit(&edit, &bench.settings), SessionEditTiming::Now);
+    let (asked, is_behind) = bench.kernel.apply_session_edit(&edit, (GIVEN, 9, Seq(1)));
     assert_eq!((asked.as_deref(), is_behind), (Some("More"), false));
     assert_eq!(texts(&bench.kernel, key)[1..], ["Done.", "More"]);
     assert_eq!(bench.kernel.thread(key).map(|thread| (thread.live, thread.file.over)), Some((Some(GIVEN), Some(7))));
-    // The same text once more is nothing new.
-    assert_eq!(bench.kernel.takes_session(&edit, &bench.settings), SessionTake::Nothing);
+    // The same text again contains no change.
+    assert_eq!(bench.kernel.check_session_edit(&edit, &bench.settings), SessionEditTiming::Nothing);
     // Guidance does not ask for a reply.
     let mut bench = Bench::new();
     let key = bench.start("ada", "Write");
     bench.say(key, "Done.", &[]);
     let mut messages = file(&bench.kernel, key);
     messages.push(SessionMessage::words(MessageRole::System, "Be brief."));
-    let (asked, _) = bench.kernel.take_session(&taken(key, messages, 2), (GIVEN, 9, Seq(1)));
+    let (asked, _) = bench.kernel.apply_session_edit(&taken(key, messages, 2), (GIVEN, 9, Seq(1)));
     assert_eq!((asked, texts(&bench.kernel, key).last().map(String::as_str)), (None, Some("Be brief.")));
 }
 
 #[test]
-fn in_the_middle_of_a_turn_words_count_and_the_order_of_messages_waits() {
+fn during_a_turn_changed_text_applies_and_reordering_waits() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "Write");
     bench.tick();
-    assert!(bench.kernel.turn_of(key).is_some_and(|why| why.contains("model is being asked")));
+    assert!(bench.kernel.running_turn(key).is_some_and(|why| why.contains("model is being asked")));
     let mut messages = file(&bench.kernel, key);
     messages[0].content = "Write in verse".into();
     let edit = taken(key, add(messages, "At once"), 1);
-    assert_eq!(bench.kernel.takes_session(&edit, &bench.settings), SessionTake::Now);
-    bench.kernel.take_session(&edit, (GIVEN, 9, Seq(1)));
+    assert_eq!(bench.kernel.check_session_edit(&edit, &bench.settings), SessionEditTiming::Now);
+    bench.kernel.apply_session_edit(&edit, (GIVEN, 9, Seq(1)));
     let one = bench.kernel.activation(key).expect("it should continue");
     assert_eq!((one.messages[0].text.as_str(), one.mail.len()), ("Write in verse", 1));
-    // A message before the others waits until the turn is over.
+    // A message inserted before the others waits until the turn is over.
     let mut put_in = file(&bench.kernel, key);
     put_in.insert(0, SessionMessage::words(MessageRole::User, "Before all"));
     let edit = taken(key, put_in, 2);
-    assert_eq!(bench.kernel.takes_session(&edit, &bench.settings), SessionTake::Later);
+    assert_eq!(bench.kernel.check_session_edit(&edit, &bench.settings), SessionEditTiming::Later);
     bench.say(key, "", &["a.md"]);
-    assert_eq!(bench.kernel.takes_session(&edit, &bench.settings), SessionTake::Later, "its tools are at it");
-    assert!(bench.kernel.turn_of(key).is_some());
+    assert_eq!(
+        bench.kernel.check_session_edit(&edit, &bench.settings),
+        SessionEditTiming::Later,
+        "its tools are at it"
+    );
+    assert!(bench.kernel.running_turn(key).is_some());
 }
 
 #[test]
-fn every_call_has_a_result_behind_it_whatever_is_taken_out() {
+fn every_call_is_followed_by_a_result_whatever_is_removed() {
     let call = ToolCall::new("c0", "vfs_read", serde_json::json!({}));
     let with = |answers: bool| {
         let mut all = vec![PromptMessage::calls("", vec![call.clone()]), PromptMessage::plain(Role::User, "More")];
@@ -112,7 +116,7 @@ fn talk() -> impl Strategy<Value = Vec<SessionMessage>> {
 
 proptest! {
     #[test]
-    fn nothing_that_a_person_wrote_is_lost(theirs in talk(), own in any::<bool>(), ended in any::<bool>(), calls in any::<bool>(), written in 0..4_usize) {
+    fn messages_written_by_a_person_are_never_lost(theirs in talk(), own in any::<bool>(), ended in any::<bool>(), calls in any::<bool>(), written in 0..4_usize) {
         let mut bench = Bench::new();
         let key = bench.start("ada", "Write");
         bench.tick();
@@ -124,22 +128,22 @@ proptest! {
         let before = file(&bench.kernel, key);
         let messages = if own { [before.clone(), theirs.clone()].concat() } else { theirs };
         let edit = taken(key, messages.clone(), written.min(before.len()));
-        match bench.kernel.takes_session(&edit, &bench.settings) {
-            SessionTake::Now => {
-                bench.kernel.take_session(&edit, (GIVEN, 9, Seq(1)));
+        match bench.kernel.check_session_edit(&edit, &bench.settings) {
+            SessionEditTiming::Now => {
+                bench.kernel.apply_session_edit(&edit, (GIVEN, 9, Seq(1)));
                 let said = texts(&bench.kernel, key);
                 for one in &messages {
                     prop_assert!(said.contains(&one.content), "{} is lost in {:?}", one.content, said);
                 }
-                // What the room said and the person had not seen is kept, too.
+                // Messages from the room that the person had not seen are kept too.
                 for one in before.iter().skip(edit.session.written.unwrap_or(0)) {
                     prop_assert!(said.contains(&one.content), "{} is lost in {:?}", one.content, said);
                 }
-                let again = bench.kernel.takes_session(&edit, &bench.settings);
-                prop_assert!(again != SessionTake::Later || bench.kernel.turn_of(key).is_some());
+                let again = bench.kernel.check_session_edit(&edit, &bench.settings);
+                prop_assert!(again != SessionEditTiming::Later || bench.kernel.running_turn(key).is_some());
             }
-            SessionTake::Later => prop_assert!(bench.kernel.turn_of(key).is_some(), "it waits for nothing else"),
-            SessionTake::Nothing => {
+            SessionEditTiming::Later => prop_assert!(bench.kernel.running_turn(key).is_some(), "it waits for nothing else"),
+            SessionEditTiming::Nothing => {
                 let said = texts(&bench.kernel, key);
                 prop_assert!(messages.iter().all(|one| said.contains(&one.content)), "{:?}", said);
             }

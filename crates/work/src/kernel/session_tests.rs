@@ -1,9 +1,9 @@
-//! Session files: their heads, in this version and in older ones.
+//! Tests of session files and their heads in this and older versions.
 
 use super::*;
 
 #[test]
-fn a_file_of_an_older_version_is_read_and_may_continue_in_another() {
+fn files_of_older_versions_can_be_read_and_continued_in_another_file() {
     let text = "activation: act-12\nagent: ada\nscene: scenes/a.yaml\nstatus: running\ntask: Write it.\nmessages: []\n";
     let head = SessionHead::read(text).expect("it should be valid");
     assert_eq!(head.key(), Some(ActivationKey::numbered(12)));
@@ -17,7 +17,7 @@ fn a_file_of_an_older_version_is_read_and_may_continue_in_another() {
 }
 
 #[test]
-fn the_head_of_a_session_is_read_and_marked_as_dropped() {
+fn the_head_of_a_session_is_parsed_and_can_be_marked_as_dropped() {
     let text = "activation: act-7\nagent: ada\nprofile: ada\nscene: scenes/a.yaml\nstatus: waiting\nwhy: 'a: b'\n\
                 task: |-\n  Write it.\n  status: running\nstarted_by: user\nmessages:\n- by: room\n  text: 'status: x'\n";
     let head = SessionHead::read(text).expect("it should be valid");
@@ -32,7 +32,7 @@ fn the_head_of_a_session_is_read_and_marked_as_dropped() {
 }
 
 #[test]
-fn a_session_is_written_as_people_read_it_and_its_head_is_read_again() {
+fn a_session_is_written_for_people_and_its_head_can_be_parsed_again() {
     use super::super::activation::Origin;
     use super::super::tests::Bench;
     use crate::workspace::session_files::own_checksum::is_own;

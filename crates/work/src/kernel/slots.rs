@@ -1,4 +1,4 @@
-//! Assigns work: which agents are activated, who gets a slot, and what they do next.
+//! The scheduler: decides which agents are called to work, which work gets a slot, and what it does next.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +8,12 @@ use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id};
 use crate::mind::{Ending, PromptMessage, Role};
 
-/// Ticks after which an agent that was to come into the room is not waited for any more: 10 s.
+/// The time to wait for an agent to join the room before its work fails: 10 s in ticks.
 const ARRIVAL_TICKS: u64 = 300;
 
 impl Kernel {
-    /// Gives out work: whoever is at leisure is summoned, slots are given by priority and age, and whatever has a
-    /// slot goes on. `is_held` says of which agents a person holds back.
+    /// Schedules work: calls free agents to their work, assigns slots by priority and age, and advances the work that
+    /// has a slot. `is_held` returns whether an agent is paused.
     pub fn step(
         &mut self,
         now: u64,
@@ -27,14 +27,14 @@ impl Kernel {
             return Vec::new();
         }
         self.is_unsettled = false;
-        self.give_up_absent(now);
+        self.fail_absent(now);
         if self.is_paused || self.stopped_by.is_some() || self.resume_tick.is_some() {
-            // Looked at again when that is over: each of them marks the kernel unsettled.
+            // All of these mark the kernel as unsettled when they end.
             return Vec::new();
         }
         let mut effects = self.summon();
         self.note_held(now, is_held);
-        self.give_slots(now, settings);
+        self.assign_slots(now, settings);
         let going_on = self.activations.values().filter(|one| one.has_slot && !one.is_held).map(|one| one.key);
         for key in going_on.collect::<Vec<_>>() {
             self.advance(key, now, settings, &mut effects);
@@ -42,7 +42,7 @@ impl Kernel {
         effects
     }
 
-    /// Records which agents a person has paused. Work that could otherwise continue leaves its slot to others.
+    /// Records which agents are paused. Their work releases its slot if it could otherwise continue.
     fn note_held(&mut self, now: u64, is_held: impl Fn(AgentKey) -> bool) {
         for activation in self.activations.values_mut() {
             let had_turn = self.had_turn.as_ref().is_some_and(|had| had.contains(&activation.key));
@@ -50,7 +50,7 @@ impl Kernel {
             activation.is_held = waits_for_turn || activation.agent_key.is_some_and(&is_held);
             if activation.is_held && activation.wants_slot(now) {
                 activation.has_slot = false;
-                // Nobody reports when its agent is resumed: it is checked again.
+                // There is no event when the agent is resumed, so this is checked again.
                 self.is_unsettled = true;
             }
         }
@@ -63,7 +63,7 @@ impl Kernel {
         }
     }
 
-    fn give_up_absent(&mut self, now: u64) {
+    fn fail_absent(&mut self, now: u64) {
         let absent = self.activations.values().filter(|activation| activation.agent_key.is_none());
         let (late, early): (Vec<_>, Vec<_>) =
             absent.map(|one| (one.key, one.queued_tick)).partition(|(_, queued)| now >= queued + ARRIVAL_TICKS);
@@ -73,7 +73,7 @@ impl Kernel {
         }
     }
 
-    /// One piece of work per agent at a time: the most urgent, of equally urgent ones the oldest.
+    /// Calls each free agent to its most urgent work, or to the oldest of equally urgent ones.
     fn summon(&mut self) -> Vec<KernelAction> {
         let mut taken: BTreeSet<Id> = BTreeSet::new();
         let mut first: BTreeMap<&Id, (i32, ActivationKey)> = BTreeMap::new();
@@ -97,7 +97,7 @@ impl Kernel {
             .collect()
     }
 
-    fn give_slots(&mut self, now: u64, settings: &KernelSettings) {
+    fn assign_slots(&mut self, now: u64, settings: &KernelSettings) {
         let slots = self.concurrency(settings) as usize;
         let free = slots.saturating_sub(self.going_on());
         if free == 0 {
@@ -117,7 +117,7 @@ impl Kernel {
         }
     }
 
-    /// The next step of a piece of work that has a slot.
+    /// Takes the next step of work that has a slot.
     fn advance(&mut self, key: ActivationKey, now: u64, settings: &KernelSettings, effects: &mut Vec<KernelAction>) {
         let asks = self.activations.get(&key).is_some_and(|one| one.is_at_turn() && now >= one.not_before);
         if asks && !self.is_in_time(key) {

@@ -1,4 +1,4 @@
-//! Starting agents and waking parents in the room: who is added where, and what is told.
+//! Starts agents in the room and delivers signals to parents.
 
 use bevy::math::Vec2;
 
@@ -16,29 +16,29 @@ use crate::log::{EventDraft, events};
 use crate::tools::{Terms, file_name, result_text, started};
 use crate::workspace::vfs::FileFailure;
 
-/// How far beside its starter an agent appears.
+/// The distance between a new agent and the agent that started it, in world units.
 const BESIDE_UNITS: f32 = 50.0;
-/// How far from its starter an agent has its place.
+/// The distance between a new agent's place and the agent that started it, in world units.
 const PLACE_UNITS: f32 = 150.0;
-/// How many agents are suggested if one does not exist.
+/// The maximum number of agents suggested if a name is unknown.
 const AGENTS_NAMED: usize = 20;
 
 /// An agent to be started.
 pub(super) struct Child<'a> {
-    /// The file that defines it.
+    /// The path of the file that defines the agent.
     pub(super) path: &'a str,
-    /// Its id in the room.
+    /// The id of the agent.
     pub(super) agent: Id,
-    /// What it runs.
+    /// The id of its profile.
     pub(super) profile: Id,
-    /// What it is to do.
+    /// The task text.
     pub(super) task: &'a str,
-    /// Whether its file was written for it.
+    /// Whether the file was written to start this agent.
     pub(super) is_new: bool,
 }
 
-/// The record of work that a piece of work gives to an agent.
-pub(super) fn given_by(one: &Activation, task: &str, profile: &Id, depth: u32) -> events::Activation {
+/// The log event of work that an activation gives to an agent.
+pub(super) fn work_event(one: &Activation, task: &str, profile: &Id, depth: u32) -> events::Activation {
     events::Activation {
         task: task.to_owned(),
         by: one.agent.clone(),
@@ -50,13 +50,13 @@ pub(super) fn given_by(one: &Activation, task: &str, profile: &Id, depth: u32) -
 }
 
 impl RoomAccess<'_, '_> {
-    /// The id of the agent that a file with this text starts.
+    /// The id of the agent that this file defines.
     pub(super) fn child_of(&self, path: &str, content: &str) -> Id {
         let read = crate::agent::formats::format_of(path).map(|format| (format.read)(path, content).profile.id);
         read.unwrap_or_else(|| path.into())
     }
 
-    /// Queues work for an agent that this work starts, and adds it to the room if necessary.
+    /// Queues work for an agent started by this work, and adds the agent to the room if necessary.
     pub(super) fn spawn(
         &mut self,
         kernel: &mut Kernel,
@@ -74,9 +74,9 @@ impl RoomAccess<'_, '_> {
         }
         let parent = kernel.thread(one.thread);
         let (number, depth) = parent.map_or((0, 1), |thread| (thread.children, thread.depth + 1));
-        let given = given_by(one, task, &profile, depth);
+        let given = work_event(one, task, &profile, depth);
         let key = kernel.next_key(self.run());
-        let queued = self.queued(key, &agent, &given, Some(cause));
+        let queued = self.record_queued(key, &agent, &given, Some(cause));
         let spawn = events::Spawn { child: agent.clone(), path: path.into(), depth, activation: key.id() };
         self.record(one, queued, &spawn);
         let work = NewWork {
@@ -92,7 +92,7 @@ impl RoomAccess<'_, '_> {
         let outcome = match kernel.spawn(one.key, work, bounds.all().to_vec(), &self.settings) {
             Err(refusal) => refused_spawn(&refusal),
             Ok(depth) => {
-                self.bring_in(outbox, one, (&agent, &profile), number);
+                self.add_agent(outbox, one, (&agent, &profile), number);
                 match kernel.stopped_by() {
                     Some(_) => result_text::Spawned::Deferred { why: "token budget reached".to_owned() },
                     None => result_text::Spawned::Activated { depth, depth_limit, is_new },
@@ -102,13 +102,13 @@ impl RoomAccess<'_, '_> {
         result_text::spawned(path, &outcome)
     }
 
-    /// The agent that a name means, and its profile: one in the room, by its id or its profile's, otherwise a profile
-    /// that is added to the room for it. Never the starting agent itself, unless that is named.
-    pub(super) fn startable(&self, one: &Activation, name: &str) -> Option<(Id, Id)> {
+    /// The agent and profile with this name: an agent in the room, by its id or profile, otherwise a profile that is
+    /// to be added to the room. It is the starting agent itself only if named by id.
+    pub(super) fn agent_to_start(&self, one: &Activation, name: &str) -> Option<(Id, Id)> {
         if let Some(agent) = self.agent(name.trim()) {
             return Some((agent.id.clone(), agent.profile.clone()));
         }
-        let profile: Id = started(name, &self.surroundings())?.into();
+        let profile: Id = started(name, &self.gate_context())?.into();
         if self.roster.key(&profile).is_some() {
             return Some((profile.clone(), profile));
         }
@@ -118,7 +118,7 @@ impl RoomAccess<'_, '_> {
         Some((first.unwrap_or_else(|| profile.clone()), profile))
     }
 
-    /// What is said where no agent is meant by a name.
+    /// The result text for an unknown agent name, with suggestions.
     pub(super) fn no_such_agent(&self, one: &Activation, name: &str) -> String {
         let mut there: Vec<String> = self.profiles.ids().map(ToString::to_string).collect();
         let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
@@ -128,15 +128,15 @@ impl RoomAccess<'_, '_> {
         result_text::spawned(name, &result_text::Spawned::Unknown { there }).words
     }
 
-    /// A started agent appears beside its starter and has its place nearby.
-    fn bring_in(&self, outbox: &mut Outbox, one: &Activation, (child, profile): (&Id, &Id), number: u32) {
+    /// Adds a started agent to the room beside the agent that started it.
+    fn add_agent(&self, outbox: &mut Outbox, one: &Activation, (child, profile): (&Id, &Id), number: u32) {
         if self.roster.key(child).is_some() {
             return;
         }
         let entity = one.agent_key.and_then(|agent| self.roster.entity(agent));
         let here = entity.and_then(|entity| self.agents.get(entity).ok()).and_then(|(_, position)| position);
         let here = here.map_or(Vec2::ZERO, |position| position.0);
-        // Side by side behind it, away from the boards, from the middle outwards: 0, 1, -1, 2, -2.
+        // Children are spread behind the starter, away from the boards, from the middle outwards: 0, 1, -1, 2, -2.
         let step = number.div_ceil(2) as f32 * if number % 2 == 1 { 1.0 } else { -1.0 };
         let angle = std::f32::consts::FRAC_PI_2 - step * 0.6;
         let towards = Vec2::from_angle(angle);
@@ -167,64 +167,66 @@ impl RoomAccess<'_, '_> {
                 Refusal::NoParent | Refusal::Over => result_text::signalled("", &result_text::Signalled::NoParent),
                 other => result_text::Outcome::error(&other.to_string()),
             },
-            Ok(told) => {
+            Ok(delivered) => {
                 self.count_exchange(kernel, one, ExchangeKind::Signal);
-                self.record_signal(kernel, (&one.agent, one.key), &told, (key, message), cause);
+                self.record_signal(kernel, (&one.agent, one.key), &delivered, (key, message), cause);
                 let outcome = match kernel.stopped_by() {
-                    _ if told.is_kept => result_text::Signalled::Kept,
+                    _ if delivered.is_kept => result_text::Signalled::Kept,
                     Some(_) => result_text::Signalled::Deferred { why: "token budget reached".to_owned() },
                     None => result_text::Signalled::Sent,
                 };
-                result_text::signalled(&told.to, &outcome)
+                result_text::signalled(&delivered.to, &outcome)
             }
         }
     }
 
-    /// The record of a signal, and before it that of work that it woke.
+    /// Records a signal, after the work that it woke.
     fn record_signal(
         &mut self,
         kernel: &mut Kernel,
         (from, activation): (&Id, ActivationKey),
-        told: &Signalled,
+        delivered: &Signalled,
         (key, message): (ActivationKey, &str),
         cause: Seq,
     ) {
         let mut cause = cause;
-        if told.woke {
+        if delivered.woke {
             let woken = events::Activation {
                 task: message.to_owned(),
                 by: from.clone(),
                 signal_of: Some(activation.id()),
                 ..events::Activation::default()
             };
-            cause = self.queued(key, &told.agent, &woken, Some(cause));
+            cause = self.record_queued(key, &delivered.agent, &woken, Some(cause));
             kernel.note_queued(key, cause);
         }
         let signal = events::Signal {
-            to: told.agent.clone(),
+            to: delivered.agent.clone(),
             message: truncate(message, LOGGED_CHARS),
-            woke: told.woke,
-            kept: told.is_kept,
+            woke: delivered.woke,
+            kept: delivered.is_kept,
         };
         let draft = EventDraft::of(&signal).agent(from).activation(&activation.id());
         self.log.write(draft.cause(cause));
     }
 
-    /// Tells those who started agents how their work ended, as far as all of it is over now that a piece of this
-    /// thread is.
+    /// Delivers all reports that are due now that work of this thread has ended.
     pub(super) fn report_due(&mut self, kernel: &mut Kernel, ended: ActivationKey, cause: Seq) {
         while let Some(thread) = kernel.due_report(ended) {
             let key = kernel.next_key(self.run());
             let reported = kernel.report(thread, (key, self.clock.tick(), cause));
-            let Some(Reported { from, activation, words, gave, told }) = reported else { break };
+            let Some(Reported { from, activation, words, gave, delivered }) = reported else { break };
             let mut cause = cause;
             if let Some((ok, result)) = gave {
-                let back =
-                    events::TaskResultReturned { to: told.agent.clone(), ok, result: truncate(&result, LOGGED_CHARS) };
+                let back = events::TaskResultReturned {
+                    to: delivered.agent.clone(),
+                    ok,
+                    result: truncate(&result, LOGGED_CHARS),
+                };
                 let draft = EventDraft::of(&back).agent(&from).activation(&activation.id());
                 cause = self.log.write(draft.cause(cause));
             }
-            self.record_signal(kernel, (&from, activation), &told, (key, &words), cause);
+            self.record_signal(kernel, (&from, activation), &delivered, (key, &words), cause);
         }
     }
 }

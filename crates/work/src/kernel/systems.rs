@@ -1,4 +1,4 @@
-//! The systems of the kernel: they report what happened to it, and carry out its decisions.
+//! The kernel's systems, which pass events to the kernel and carry out its actions.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
@@ -7,7 +7,7 @@ use super::access::RoomAccess;
 use super::activation::CapWait;
 use super::command::KernelCommand;
 use super::core::{Kernel, KernelAction, NewWork, NoReply};
-use super::dispatch::Decided;
+use super::dispatch::PersonDecision;
 use super::message_notes::{Attached, ReplyNote};
 use super::outbox::Outbox;
 use super::server_readiness::ServersNeeded;
@@ -24,12 +24,12 @@ use crate::schedule::{Standstill, ticks};
 use crate::simulation::{AgentState, ArrivedForWork, State, TaskCommand};
 use crate::tools::{ToolImage, ToolOutcome, ToolOutput};
 
-/// However seldom sessions are to be written, an hour is the most.
+/// The maximum interval for saving sessions, in seconds.
 const SESSION_WRITE_SECS_AT_MOST: f32 = 3_600.0;
-/// Rounds of giving out and carrying out in one tick: calls that need nobody outside follow each other at once.
+/// The maximum number of scheduling rounds per tick. Calls that need no external reply follow each other at once.
 const ROUNDS: usize = 16;
 
-/// Receives external input: tasks, decisions, answers of models, and results of tool orders.
+/// Passes external input to the kernel: tasks, decisions, replies of models, and outcomes of tool orders.
 pub(super) fn ingest(
     mut room: RoomAccess,
     mut kernel: ResMut<Kernel>,
@@ -38,11 +38,11 @@ pub(super) fn ingest(
     mut commands: MessageReader<KernelCommand>,
     mut replies: MessageReader<WorkReplied>,
     mut outcomes: MessageReader<ToolOutcome>,
-    mut asides: MessageReader<SideRequestReplied>,
+    mut side_replies: MessageReader<SideRequestReplied>,
     (mut removed, mut minutes): (MessageReader<AgentRemoved>, MessageReader<MinutePassed>),
 ) {
-    for gone in removed.read() {
-        kernel.left(gone.agent, Some(gone.cause));
+    for removal in removed.read() {
+        kernel.left(removal.agent, Some(removal.cause));
     }
     for MinutePassed {} in minutes.read() {
         kernel.minute_passed();
@@ -57,7 +57,7 @@ pub(super) fn ingest(
     for reply in replies.read() {
         kernel.note_sent(reply.activation, reply.turn, reply.sent_chars_at_most);
         if let Some(taken) = &reply.taken {
-            let used = room.questions.ledger().activation(&reply.activation.id());
+            let used = room.request_queue.ledger().activation(&reply.activation.id());
             kernel.note_agent_session(reply.activation, taken.agent_session.as_ref());
             let room_bytes = kernel.room_for_attached(reply.activation);
             kernel.note_reply(
@@ -67,9 +67,9 @@ pub(super) fn ingest(
             );
         }
         match &reply.outcome {
-            Ok(said) => {
-                let said = room.with_proposal(&kernel, reply.activation, said.clone());
-                kernel.replied(reply.activation, reply.turn, said, &room.settings);
+            Ok(answer) => {
+                let answer = room.with_proposal(&kernel, reply.activation, answer.clone());
+                kernel.replied(reply.activation, reply.turn, answer, &room.settings);
             }
             Err(failure) => {
                 let failure = no_reply(failure, reply.sent_chars);
@@ -77,8 +77,8 @@ pub(super) fn ingest(
             }
         }
     }
-    for reply in asides.read() {
-        room.sampled(&mut kernel, reply);
+    for reply in side_replies.read() {
+        room.apply_sample_reply(&mut kernel, reply);
     }
     for outcome in outcomes.read() {
         room.apply_outcome(&mut kernel, &mut outbox, outcome);
@@ -86,7 +86,7 @@ pub(super) fn ingest(
     kernel.note_messages(now, room.now_secs());
 }
 
-/// The record of an answer; `room_bytes` is how much more the session may contain beside text.
+/// Creates the note of a reply. `room_bytes` is the remaining attachment capacity of the session.
 fn note_of(taken: &WorkTaken, room_bytes: usize) -> ReplyNote {
     let image = |image: &AgentImage| ToolImage { media_type: image.media_type.clone(), base64: image.base64.clone() };
     let images = taken.images.iter().map(image).collect();
@@ -110,7 +110,7 @@ fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
         FailureKind::RateLimited => NoReply::RateLimited { retry_after_secs: failure.retry_after_secs, why },
         FailureKind::OverBudget => {
             let cap = failure.cap.as_deref();
-            // Where it is not said which cap, it is the room's.
+            // Without a named cap, the room's cap is meant.
             let scope = cap.map_or(CapScope::Run, |cap| cap.scope);
             let wait =
                 cap.and_then(|cap| Some(CapWait { minutes: cap.wait_minutes?, is_outside: cap.waits_in_real_time }));
@@ -123,7 +123,7 @@ fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
     }
 }
 
-/// A task becomes work; a profile that no agent runs comes into the room for it.
+/// Queues a person's task. If no agent uses the profile, an agent is added to the room.
 fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, task: &TaskCommand) {
     let known = room.agent(&task.agent).map(|agent| agent.profile.clone());
     let is_defined = room.profiles.is_defined(&task.agent);
@@ -133,7 +133,7 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
         room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
         return;
     };
-    let input = match room.meant(&profile, &task.text) {
+    let input = match room.expand_skill(&profile, &task.text) {
         Ok(input) => input,
         Err(why) => {
             let what = format!("the task for {} was rejected: {why}", task.agent);
@@ -145,7 +145,7 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
         let most = room.settings.activations_at_most;
         let what = format!("the task for {} was rejected: {most} pieces of work are already waiting", task.agent);
         let remedy = "wait until one is done, or raise kernel.activations_at_most";
-        // Without an agent, so that the person who gave it is told.
+        // The warning names no agent, so that it is shown to the person who gave the task.
         room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
         return;
     }
@@ -166,7 +166,7 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
         ..events::Activation::default()
     };
     let key = kernel.next_key(room.run());
-    let cause = room.queued(key, &task.agent, &given, None);
+    let cause = room.record_queued(key, &task.agent, &given, None);
     let asks = kernel.approvals().find(|approval| approval.agent == task.agent);
     if let Some(approval) = asks {
         let what = format!(
@@ -190,12 +190,12 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
 
 fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCommand) {
     const BY: &str = "a person stopped it";
-    let cause = room.commanded(kernel, command);
+    let cause = room.record_command(kernel, command);
     match command {
         KernelCommand::Pause => kernel.set_paused(true),
         KernelCommand::Resume => {
             kernel.set_paused(false);
-            // To ask again would only be refused again.
+            // Retrying would only exceed the cap again.
             if let Some(why) = kernel.stopped_by() {
                 let warning = Warning::new(format!("work stays stopped: {why}"));
                 room.log.write(EventDraft::of(&warning).cause(cause));
@@ -209,42 +209,42 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
         KernelCommand::KillAll => kernel.kill_all("a person stopped all work", Some(cause)),
         KernelCommand::Limits { concurrency, depth_at_most } => kernel.set_limits(*concurrency, *depth_at_most),
         KernelCommand::Decide { activation, turn, call, allow, scope, because, form, .. } => {
-            let decided = Decided { allow: *allow, scope: *scope, because: because.as_deref(), form };
+            let decided = PersonDecision { allow: *allow, scope: *scope, because: because.as_deref(), form };
             room.decided(kernel, (*activation, *turn, *call), decided, cause);
         }
     }
 }
 
 /// Lets work continue if the budget that stopped it has changed, or a new run has begun.
-pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, questions: Res<RequestQueue>) {
+pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, request_queue: Res<RequestQueue>) {
     if budget.is_changed() {
         let caps = serde_json::to_string(&*budget).unwrap_or_default();
         kernel.note_caps(content_hash(caps.as_bytes()));
     }
-    if kernel.stopped_by().is_some() && questions.run_cap_reached().is_none() {
+    if kernel.stopped_by().is_some() && request_queue.run_cap_reached().is_none() {
         kernel.lift_stop();
     }
 }
 
-/// Starts work and carries out its results.
+/// Schedules work and carries out the kernel's actions.
 pub(super) fn run_kernel(
     mut room: RoomAccess,
     (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),
-    (mut came, mut news): (MessageReader<ArrivedForWork>, MessageReader<WorkNotice>),
+    (mut arrivals, mut notices): (MessageReader<ArrivedForWork>, MessageReader<WorkNotice>),
     states: Query<&AgentState>,
     standstill: Option<Res<Standstill>>,
     mut needed: Local<ServersNeeded>,
 ) {
-    for came in came.read() {
-        if kernel.activation(came.activation).is_some() {
-            kernel.ready(came.activation, came.activity);
+    for arrival in arrivals.read() {
+        if kernel.activation(arrival.activation).is_some() {
+            kernel.ready(arrival.activation, arrival.activity);
         } else {
-            // It was over before its agent came.
-            room.release(*came);
+            // The work ended before the agent arrived.
+            room.release(*arrival);
         }
     }
-    for news in news.read() {
-        room.deliver_notice(&mut kernel, news);
+    for notice in notices.read() {
+        room.deliver_notice(&mut kernel, notice);
     }
     for agent in kernel.awaited_agents() {
         if let Some(key) = room.roster.key(&agent) {
@@ -258,7 +258,7 @@ pub(super) fn run_kernel(
     let settings: KernelSettings = (*room.settings).clone();
     let mut has_ended = false;
     for _ in 0..ROUNDS {
-        let mut effects = kernel.take_effects();
+        let mut effects = kernel.take_actions();
         if goes_on {
             let roster = &room.roster;
             let is_held = |agent| {
@@ -270,7 +270,7 @@ pub(super) fn run_kernel(
         if effects.is_empty() {
             break;
         }
-        // Sessions are written below as they are now.
+        // Sessions are saved below with these notes.
         kernel.note_messages(now, room.now_secs());
         for effect in effects {
             has_ended |= matches!(effect, KernelAction::Release { .. });

@@ -1,4 +1,4 @@
-//! The rules of the kernel, one by one.
+//! Tests of the kernel's rules.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::mind::{CallEnd, Ending, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 use crate::tools::Terms;
 
-/// A kernel with a clock, and agents that appear at once.
+/// A kernel with a clock, in which agents join the room at once.
 pub(super) struct Bench {
     pub(super) kernel: Kernel,
     pub(super) settings: KernelSettings,
@@ -24,7 +24,7 @@ pub(super) struct Bench {
     pub(super) reports: Vec<Reported>,
 }
 
-/// The number of an agent in the room.
+/// The key of an agent in the room.
 pub(super) fn number_of(agent: &str) -> AgentKey {
     AgentKey(agent.bytes().map(u32::from).sum())
 }
@@ -83,7 +83,7 @@ impl Bench {
         Ok(told.woke)
     }
 
-    /// All awaited agents appear, all summoned ones are ready, and time advances.
+    /// Lets all awaited agents join and all called agents arrive, and advances the time.
     pub(super) fn tick(&mut self) {
         for _ in 0..3 {
             let awaited: Vec<Id> = self.kernel.awaited_agents().into_iter().collect();
@@ -91,7 +91,7 @@ impl Bench {
                 self.kernel.present(&agent, number_of(&agent));
             }
             self.now += 1;
-            let mut effects = self.kernel.take_effects();
+            let mut effects = self.kernel.take_actions();
             let held = self.held.clone();
             let is_held = |agent| held.contains(&agent);
             effects.extend(self.kernel.step(self.now, &self.settings, is_held));
@@ -106,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// As the room does when a piece of work ends.
+    /// Delivers due reports, as the room does when work ends.
     fn report(&mut self, ended: ActivationKey) {
         while let Some(thread) = self.kernel.due_report(ended) {
             let key = self.key();
@@ -115,14 +115,14 @@ impl Bench {
         }
     }
 
-    /// The work that this agent is doing.
+    /// The activation of this agent that has begun.
     pub(super) fn at_work(&self, agent: &str) -> ActivationKey {
         self.kernel.activations().find(|one| &*one.agent == agent).expect("it is at work").key
     }
 
-    /// The reports: from whom, to whom, and what.
-    pub(super) fn told(&self) -> Vec<(&str, &str, &str)> {
-        self.reports.iter().map(|one| (&*one.from, &*one.told.agent, one.words.as_str())).collect()
+    /// The reports so far: sender, receiver and text.
+    pub(super) fn sent_reports(&self) -> Vec<(&str, &str, &str)> {
+        self.reports.iter().map(|one| (&*one.from, &*one.delivered.agent, one.words.as_str())).collect()
     }
 
     pub(super) fn say(&mut self, key: ActivationKey, text: &str, calls: &[&str]) {
@@ -176,7 +176,7 @@ impl Bench {
 }
 
 #[test]
-fn plain_words_without_a_tool_call_conclude() {
+fn text_without_a_tool_call_ends_the_work() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "what is 2 and 2?");
     assert_eq!(*bench.phase(key), Phase::Asking);
@@ -186,7 +186,7 @@ fn plain_words_without_a_tool_call_conclude() {
 }
 
 #[test]
-fn tool_calls_are_carried_out_one_after_another_and_each_is_answered() {
+fn tool_calls_run_one_at_a_time_and_each_gets_a_result() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "read both");
     bench.say(key, "I look.", &["a.md", "b.md"]);
@@ -202,7 +202,7 @@ fn tool_calls_are_carried_out_one_after_another_and_each_is_answered() {
 }
 
 #[test]
-fn no_more_work_runs_than_there_are_places_and_the_most_urgent_comes_first() {
+fn slots_limit_concurrency_and_go_to_the_most_urgent_work() {
     let mut bench = Bench::new();
     let first: Vec<_> = ["a", "b", "c"].map(|agent| bench.start(agent, "x")).into();
     let late = bench.start("d", "x");
@@ -224,7 +224,7 @@ fn no_more_work_runs_than_there_are_places_and_the_most_urgent_comes_first() {
 }
 
 #[test]
-fn one_agent_does_one_thing_at_a_time() {
+fn an_agent_runs_one_activation_at_a_time() {
     let mut bench = Bench::new();
     let first = bench.start("ada", "one");
     let second = bench.start("ada", "two");
@@ -234,7 +234,7 @@ fn one_agent_does_one_thing_at_a_time() {
 }
 
 #[test]
-fn a_pause_holds_between_tool_calls_and_loses_nothing() {
+fn pausing_takes_effect_between_tool_calls_and_loses_nothing() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "read both");
     bench.kernel.set_paused(true);
@@ -255,7 +255,7 @@ fn a_pause_holds_between_tool_calls_and_loses_nothing() {
 }
 
 #[test]
-fn killing_frees_the_place_and_late_answers_change_nothing() {
+fn killing_work_frees_its_slot_and_late_replies_are_ignored() {
     let mut bench = Bench::new();
     bench.settings.concurrency = 1;
     let key = bench.start("ada", "x");
@@ -273,7 +273,7 @@ fn killing_frees_the_place_and_late_answers_change_nothing() {
 }
 
 #[test]
-fn depth_fan_out_and_repetition_are_refused_with_their_numbers() {
+fn refusals_of_depth_fan_out_and_repetition_name_the_limit() {
     let mut bench = Bench::new();
     let root = bench.start("a0", "go");
     let mut deepest = root;
@@ -294,7 +294,7 @@ fn depth_fan_out_and_repetition_are_refused_with_their_numbers() {
 }
 
 #[test]
-fn a_signal_wakes_the_one_that_started_it_with_its_session_and_its_own_parent() {
+fn a_signal_wakes_the_parent_in_its_own_session() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
     let child = bench.spawn(root, "kid", "dig").expect("it should be permitted");
@@ -313,7 +313,7 @@ fn a_signal_wakes_the_one_that_started_it_with_its_session_and_its_own_parent() 
 }
 
 #[test]
-fn a_signal_to_one_that_is_still_running_comes_with_its_next_question_and_is_not_lost_by_a_conclusion() {
+fn a_signal_to_running_work_is_read_with_its_next_request_even_if_it_was_concluding() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");
     let child = bench.spawn(root, "kid", "dig").expect("it should be permitted");
@@ -326,7 +326,7 @@ fn a_signal_to_one_that_is_still_running_comes_with_its_next_question_and_is_not
 }
 
 #[test]
-fn two_steps_without_progress_stop_it_after_one_nudge() {
+fn work_stops_after_a_reminder_and_a_second_step_without_progress() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     bench.say(key, "", &["a.md"]);
@@ -345,7 +345,7 @@ fn two_steps_without_progress_stop_it_after_one_nudge() {
 }
 
 #[test]
-fn the_same_call_with_another_result_is_progress() {
+fn the_same_call_with_a_different_result_is_progress() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     for turn in 1..=6 {
@@ -356,7 +356,7 @@ fn the_same_call_with_another_result_is_progress() {
 }
 
 #[test]
-fn what_was_left_out_of_a_long_session_may_be_read_again() {
+fn results_left_out_of_a_long_session_can_be_read_again() {
     let mut bench = Bench::new();
     bench.settings.session_chars_at_most = 4_000;
     let key = bench.start("ada", "x");
@@ -370,7 +370,7 @@ fn what_was_left_out_of_a_long_session_may_be_read_again() {
 }
 
 #[test]
-fn a_rate_limit_holds_everything_and_continues_by_itself() {
+fn a_rate_limit_delays_all_work_which_then_resumes() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     let other = bench.start("ben", "x");
@@ -386,7 +386,7 @@ fn a_rate_limit_holds_everything_and_continues_by_itself() {
 }
 
 #[test]
-fn a_passing_failure_is_tried_again_and_a_lasting_one_ends_only_this_work() {
+fn transient_failures_are_retried_and_permanent_ones_end_only_their_own_work() {
     let mut bench = Bench::new();
     let (key, other) = (bench.start("ada", "x"), bench.start("ben", "x"));
     for wait in [300, 600, 1_200] {
@@ -403,7 +403,7 @@ fn a_passing_failure_is_tried_again_and_a_lasting_one_ends_only_this_work() {
 }
 
 #[test]
-fn whoever_waits_for_a_person_leaves_its_place_to_others() {
+fn work_waiting_for_a_person_releases_its_slot() {
     let mut bench = Bench::new();
     bench.settings.concurrency = 1;
     let key = bench.start("ada", "x");
@@ -426,7 +426,7 @@ fn whoever_waits_for_a_person_leaves_its_place_to_others() {
 }
 
 #[test]
-fn an_agent_that_never_comes_is_not_waited_for_for_ever() {
+fn work_fails_if_its_agent_never_joins_the_room() {
     let mut bench = Bench::new();
     let work = bench.work("nobody", "x");
     let key = work.key;
@@ -438,7 +438,7 @@ fn an_agent_that_never_comes_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn the_turn_limit_ends_it() {
+fn work_ends_at_the_turn_limit() {
     let mut bench = Bench::new();
     bench.settings.turns_at_most = 2;
     let key = bench.start("ada", "x");

@@ -1,50 +1,50 @@
-//! What the kernel remembers about a session's file besides the messages: plain data.
+//! The kernel's information about a session file besides its messages: plain data.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::ActivationKey;
 use crate::mind::AgentSession;
 
-/// The file of a thread: what the kernel remembers about it besides the messages.
+/// Information about the session file of a thread.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThreadFile {
-    /// Its path, where a person chose it.
+    /// The path of the file, if a person chose it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The text of a person that was taken in last, by hash: that one may be written over.
+    /// The hash of the person's text that was applied last and may therefore be overwritten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over: Option<u64>,
-    /// The piece of work that ended last, for writing the file once more.
+    /// The activation that ended last, for writing the file again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<EndedWork>,
-    /// Whether the file says that the agent sleeps until others wake it.
+    /// Whether the file says that the agent is sleeping.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub says_sleeping: bool,
-    /// The session that a coding agent keeps of it.
+    /// The session that a coding agent keeps for this thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
 }
 
 impl ThreadFile {
-    pub(super) fn is_usual(&self) -> bool {
+    pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// How a piece of work ended, according to its session's file.
+/// An ended activation, as described in the session file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct EndedWork {
-    /// Which.
+    /// The key of the activation.
     pub activation: ActivationKey,
-    /// What was asked for.
+    /// The task text.
     pub task: String,
-    /// In how many turns.
+    /// The number of turns.
     pub turns: u32,
-    /// How: `completed`, `failed`, …
+    /// How the work ended: `completed`, `failed`, …
     pub work: String,
-    /// Why, where that is said.
+    /// The reason, if there is one.
     pub why: Option<String>,
-    /// Who started it.
+    /// Who started the work.
     pub started_by: String,
 }

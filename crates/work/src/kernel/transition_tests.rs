@@ -1,4 +1,4 @@
-//! What counts as progress, and replies and requests that are too long.
+//! Tests of the progress rules, and of replies and requests that are too long.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::tests::Bench;
 use crate::base::ActivationKey;
 use crate::mind::{Ending, Role, ToolCall, WorkReply};
 
-/// One step: calls, each with its result and with whether a file has changed for it.
+/// Takes one step with these calls, each with its result and whether it changed a file.
 fn step(bench: &mut Bench, key: ActivationKey, calls: &[(&str, &str, bool)]) {
     let paths: Vec<&str> = calls.iter().map(|(path, ..)| *path).collect();
     bench.say(key, "", &paths);
@@ -31,7 +31,7 @@ fn last_told(bench: &Bench, key: ActivationKey) -> String {
 }
 
 #[test]
-fn what_was_changed_may_be_looked_at_again() {
+fn reading_a_changed_file_again_is_progress() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     for (read, edit) in [("one", "Edited 1"), ("two", "Edited 2"), ("one", "Edited 3"), ("two", "Edited 4")] {
@@ -42,7 +42,7 @@ fn what_was_changed_may_be_looked_at_again() {
 }
 
 #[test]
-fn the_same_write_over_what_somebody_else_wrote_is_progress() {
+fn repeating_a_write_over_someone_elses_change_is_progress() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     for _ in 0..3 {
@@ -53,7 +53,7 @@ fn the_same_write_over_what_somebody_else_wrote_is_progress() {
 }
 
 #[test]
-fn to_go_back_and_forth_for_ever_is_none() {
+fn alternating_between_two_states_is_not_progress() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     for _ in 0..20 {
@@ -66,7 +66,7 @@ fn to_go_back_and_forth_for_ever_is_none() {
     assert!(matches!(bench.ending(key), Ending::Aborted { why, .. } if why.contains("without progress")));
 }
 
-/// The strikes of work whose only command gives the same result this often; none if it was stopped for them.
+/// The number of strikes after a command returned the same result this often; `None` if the work was stopped.
 fn strikes_of(times: usize, is_interrupted: bool) -> Option<u32> {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
@@ -83,14 +83,14 @@ fn strikes_of(times: usize, is_interrupted: bool) -> Option<u32> {
 }
 
 #[test]
-fn a_command_that_was_interrupted_may_be_tried_again_and_not_for_ever() {
+fn an_interrupted_command_can_be_retried_a_few_times() {
     assert_eq!(strikes_of(3, true), Some(0), "the workshop was stopped three times while it ran");
     assert_eq!(strikes_of(2, false), Some(1), "the same failure is no progress");
     assert_eq!(strikes_of(20, true), None);
 }
 
 #[test]
-fn what_is_not_sent_any_more_may_be_called_again_and_not_for_ever() {
+fn a_call_whose_result_was_left_out_can_be_repeated_a_few_times() {
     let mut bench = Bench::new();
     bench.settings.session_chars_at_most = 4_000;
     let key = bench.start("ada", "x");
@@ -106,7 +106,7 @@ fn what_is_not_sent_any_more_may_be_called_again_and_not_for_ever() {
 }
 
 #[test]
-fn whoever_looks_after_agents_that_are_at_work_is_sent_to_wait_and_woken() {
+fn a_supervisor_of_running_agents_is_told_to_wait_and_woken_later() {
     let mut bench = Bench::new();
     let key = bench.start("boss", "x");
     let child = bench.spawn(key, "kid", "dig").expect("it should be permitted");
@@ -122,7 +122,7 @@ fn whoever_looks_after_agents_that_are_at_work_is_sent_to_wait_and_woken() {
 }
 
 #[test]
-fn a_poll_in_which_news_came_in_is_no_strike() {
+fn polling_while_a_message_arrives_is_not_a_strike() {
     let mut bench = Bench::new();
     let key = bench.start("boss", "x");
     let child = bench.spawn(key, "kid", "dig").expect("it should be permitted");
@@ -147,7 +147,7 @@ fn cut(bench: &mut Bench, key: ActivationKey, leading: &str, text: &str, tool_ca
 }
 
 #[test]
-fn words_that_were_cut_off_continue_and_the_result_is_all_of_them() {
+fn truncated_text_is_continued_and_the_result_is_the_whole_text() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     cut(&mut bench, key, "", "One sen", Vec::new());
@@ -161,7 +161,7 @@ fn words_that_were_cut_off_continue_and_the_result_is_all_of_them() {
 }
 
 #[test]
-fn of_calls_that_were_cut_off_the_whole_ones_are_carried_out_and_half_a_one_is_told() {
+fn in_a_truncated_reply_complete_calls_run_and_an_incomplete_one_gets_an_error() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     let whole = ToolCall::new("c0", "vfs_write", json!({ "path": "a.md", "content": "a" }));
@@ -182,7 +182,7 @@ fn of_calls_that_were_cut_off_the_whole_ones_are_carried_out_and_half_a_one_is_t
 }
 
 #[test]
-fn replies_that_are_cut_off_again_and_again_end_it_with_the_settings_that_say_so() {
+fn too_many_truncated_replies_end_the_work_and_name_the_settings() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     for _ in 0..4 {
@@ -206,7 +206,7 @@ fn replies_that_are_cut_off_again_and_again_end_it_with_the_settings_that_say_so
 }
 
 #[test]
-fn a_reply_without_a_word_is_told_why() {
+fn an_empty_reply_is_answered_with_the_reason() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     reply(&mut bench, key, WorkReply { was_filtered: true, ..WorkReply::default() });
@@ -217,7 +217,7 @@ fn a_reply_without_a_word_is_told_why() {
 }
 
 #[test]
-fn a_question_with_images_that_is_refused_is_asked_again_without_them_once() {
+fn a_rejected_request_with_images_is_retried_once_without_them() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     let refused = || NoReply::Rejected { why: "no images".into() };
@@ -230,7 +230,7 @@ fn a_question_with_images_that_is_refused_is_asked_again_without_them_once() {
 }
 
 #[test]
-fn a_question_that_is_too_long_is_asked_again_with_less_of_the_session() {
+fn a_request_that_is_too_long_is_retried_with_less_of_the_session() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     let too_long = |sent_chars| NoReply::TooLong { sent_chars, why: "maximum context length".into() };

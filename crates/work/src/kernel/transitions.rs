@@ -1,9 +1,9 @@
-//! The next step of a piece of work after its model or its tools have answered.
+//! State transitions of a piece of work after a model reply or a tool result.
 
 use super::activation::{Activation, Call, CallProgress, Phase};
 use super::approval_question::CallQuestion;
 use super::core::{Kernel, KernelAction, NoReply};
-use super::hand_over::Judged;
+use super::hand_over::ResultCheck;
 use super::message_notes::Attached;
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Backoff};
@@ -12,36 +12,36 @@ use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
 use crate::tools::{OrderKey, ToolPlan};
 
-/// No wait after a failure is longer than this.
+/// The maximum waiting time after a failure.
 const WAIT_AT_MOST_SECS: f32 = 600.0;
 
-/// What a step without progress is answered with, once.
+/// The reminder sent after a step without progress.
 const NUDGE: &str = "Progress check: your last step brought nothing new: no text, and no tool result that you had not \
     already seen. Continue with a tool call that moves the task forward, or conclude with your final answer.";
 
-/// The same where agents are at work that this one started.
+/// The reminder sent after a step without progress while agents started by this one are still running.
 const NUDGE_TO_WAIT: &str = "Progress check: your last step brought nothing new. The agents that you started report \
     to you automatically: end your turn with a few words, and you will be activated again with their reports.";
 
-/// What a reply without a word is answered with where its provider held the words back.
+/// The message sent after an empty reply whose text was withheld by the provider's filter.
 const FILTERED: &str = "Your provider's filter blocked your last reply, so nobody received it. Rephrase it, or \
     continue with another part of the task.";
 
-/// The final text of work that only supervised the agents that it started, and said nothing.
+/// The final text of work that only supervised other agents and said nothing itself.
 const WAITS: &str = "Waiting for the agents that were started.";
 
-/// How often a request is shortened because its model refused its length, each time by half.
+/// How often a request that exceeds the model's context length is shortened, by half each time.
 const SHORTER_AT_MOST: u32 = 3;
-/// No session is made shorter than this.
+/// The minimum length in characters to which a session is shortened.
 const SESSION_CHARS_AT_LEAST: usize = 1_000;
 
 impl Kernel {
-    /// The model answered a question.
+    /// Applies a model's reply.
     pub fn replied(&mut self, key: ActivationKey, turn: u32, reply: WorkReply, settings: &KernelSettings) {
-        let Some(activation) = self.asked_now(key, turn) else { return };
+        let Some(activation) = self.awaiting_reply(key, turn) else { return };
         (activation.failures, activation.refused_lengths) = (0, 0);
-        let has_said = !reply.text.trim().is_empty();
-        if has_said || !reply.tool_calls.is_empty() {
+        let has_text = !reply.text.trim().is_empty();
+        if has_text || !reply.tool_calls.is_empty() {
             activation.messages.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
         }
         activation.is_unwritten = true;
@@ -56,33 +56,33 @@ impl Kernel {
 
     fn replied_in_full(&mut self, key: ActivationKey, reply: WorkReply, settings: &KernelSettings) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
-        let begun = std::mem::take(&mut activation.unfinished);
+        let earlier_text = std::mem::take(&mut activation.unfinished);
         if !reply.tool_calls.is_empty() {
-            // Whether it brought anything, its results will say.
+            // Whether there was progress is decided once the results are there.
             activation.phase = Phase::Calling { calls: reply.tool_calls.into_iter().map(Call::new).collect() };
         } else if reply.text.trim().is_empty() {
             activation.phase = Phase::Due;
             self.strike(key, reply.was_filtered.then_some(FILTERED), settings);
         } else if !activation.mail.is_empty() {
-            // What arrived during the request may change its result.
+            // Messages that arrived during the request may change the result.
             activation.phase = Phase::Due;
         } else {
-            let text = if begun.is_empty() { reply.text } else { begun + &reply.leading + &reply.text };
+            let text = if earlier_text.is_empty() { reply.text } else { earlier_text + &reply.leading + &reply.text };
             self.conclude(key, text);
         }
     }
 
-    /// Its agent concluded: work that was handed over is asked once more if the result does not have the requested
-    /// form.
+    /// Ends work whose agent has concluded. Delegated work is returned to its agent once if the result does not have
+    /// the requested form.
     fn conclude(&mut self, key: ActivationKey, text: String) {
-        match self.judged(key, &text) {
-            Judged::Fits => {
+        match self.check_result(key, &text) {
+            ResultCheck::Valid => {
                 self.end(key, Ending::Completed { text });
             }
-            Judged::Unfit(why) => {
+            ResultCheck::Invalid(why) => {
                 self.end(key, Ending::Failed { why });
             }
-            Judged::Again(words) => {
+            ResultCheck::Retry(words) => {
                 if let Some(activation) = self.activations.get_mut(&key) {
                     activation.phase = Phase::Due;
                     activation.messages.push(PromptMessage::plain(Role::User, words.clone()));
@@ -93,8 +93,8 @@ impl Kernel {
         }
     }
 
-    /// The reply was cut off at its output limit: complete calls are executed, an incomplete one is answered with that,
-    /// and text continues where it ended.
+    /// Applies a reply that was cut off at its output limit: complete calls are executed, an incomplete call is
+    /// answered with an error, and text is continued by the next reply.
     fn replied_in_part(&mut self, key: ActivationKey, reply: WorkReply, tokens: u32, settings: &KernelSettings) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         activation.phase = Phase::Due;
@@ -110,29 +110,29 @@ impl Kernel {
         let mut calls: Vec<Call> = reply.tool_calls.into_iter().map(Call::new).collect();
         if let Some(last) = calls.last_mut() {
             activation.unfinished.clear();
-            if is_half(&last.call) {
+            if is_incomplete(&last.call) {
                 last.end = Some(CallEnd::NotDone);
-                last.progress = CallProgress::Answered(half_a_call(tokens));
+                last.progress = CallProgress::Answered(incomplete_call_message(tokens));
             } else {
-                activation.mail.push_back(cut_after_calls(tokens));
+                activation.mail.push_back(cut_after_calls_message(tokens));
             }
             activation.phase = Phase::Calling { calls };
             if activation.current_call().is_none() {
                 self.close_turn(key, settings);
             }
         } else if reply.text.trim().is_empty() {
-            self.strike(key, Some(&cut_before_words(tokens)), settings);
+            self.strike(key, Some(&cut_empty_message(tokens)), settings);
         } else {
             if !activation.unfinished.is_empty() {
                 activation.unfinished.push_str(&reply.leading);
             }
             activation.unfinished.push_str(&reply.text);
-            activation.messages.push(PromptMessage::plain(Role::User, cut_in_words(tokens)));
+            activation.messages.push(PromptMessage::plain(Role::User, cut_text_message(tokens)));
         }
     }
 
-    /// A step without progress: a reminder, and in the end a stop. Work whose agents are still busy only waits: they
-    /// wake it. Anything that arrived meanwhile is news, so that no reminder is needed.
+    /// Counts a step without progress: first the agent is reminded, in the end the work is stopped. Work whose
+    /// children are still running only waits for them. Messages that arrived meanwhile make a reminder unnecessary.
     fn strike(&mut self, key: ActivationKey, nudge: Option<&str>, settings: &KernelSettings) {
         let waits = self.activations.get(&key).is_some_and(|one| self.has_live_children(one.thread));
         let Some(activation) = self.activations.get_mut(&key) else { return };
@@ -158,16 +158,16 @@ impl Kernel {
         self.outgoing.push_back(KernelAction::Warn { activation: key, what });
     }
 
-    /// The model did not answer a question.
+    /// Applies a failed model request.
     pub fn failed(&mut self, key: ActivationKey, turn: u32, failure: NoReply, now: u64, settings: &KernelSettings) {
-        let Some(activation) = self.asked_now(key, turn) else { return };
-        // The question was not answered: it is asked again under the same number.
+        let Some(activation) = self.awaiting_reply(key, turn) else { return };
+        // The request is repeated with the same turn number.
         activation.phase = Phase::Due;
         activation.turn -= 1;
         activation.has_slot = false;
         match failure {
             NoReply::RateLimited { retry_after_secs, why } => {
-                let secs = retry_after_secs.unwrap_or_else(|| doubled(settings.rate_limit_secs, self.rate_limits));
+                let secs = retry_after_secs.unwrap_or_else(|| backoff_secs(settings.rate_limit_secs, self.rate_limits));
                 let resume = now + ticks(secs.clamp(1.0, WAIT_AT_MOST_SECS)).max(1);
                 self.rate_limits = self.rate_limits.saturating_add(1);
                 self.resume_tick = Some(self.resume_tick.map_or(resume, |tick| tick.max(resume)));
@@ -191,7 +191,7 @@ impl Kernel {
                 }
             }
             NoReply::Passing { why } if activation.failures < settings.retries_at_most => {
-                activation.not_before = now + ticks(doubled(settings.retry_secs, activation.failures)).max(1);
+                activation.not_before = now + ticks(backoff_secs(settings.retry_secs, activation.failures)).max(1);
                 activation.failures += 1;
                 self.outgoing
                     .push_back(KernelAction::Warn { activation: key, what: format!("{why}; it is tried again") });
@@ -208,18 +208,18 @@ impl Kernel {
         self.is_unsettled = true;
     }
 
-    /// How many characters of a session might be sent with a request.
+    /// Records the maximum number of session characters sent with a request.
     pub(super) fn note_sent(&mut self, key: ActivationKey, turn: u32, chars_at_most: usize) {
-        if let Some(activation) = self.asked_now(key, turn) {
+        if let Some(activation) = self.awaiting_reply(key, turn) {
             activation.sent_chars_at_most = chars_at_most;
         }
     }
 
-    /// A call that is being carried out changed a file.
+    /// Records that a running call changed a file.
     pub(super) fn note_change(&mut self, (key, turn, index): (ActivationKey, u32, usize), path: &str) {
         let Some(call) = self.running_call_mut(key, turn, index) else { return };
         call.has_changed = true;
-        // So did the call whose code wanted it made.
+        // The call whose code made this call has changed the file too.
         if let Some(whole) = call.within.as_ref().map(|within| within.call)
             && let Some(call) = self.running_call_mut(key, turn, whole)
         {
@@ -230,49 +230,49 @@ impl Kernel {
         }
     }
 
-    /// A running call was stopped by something outside of the work, such as the end of the program: that is not the
-    /// fault of its agent.
+    /// Records that a running call was interrupted by something outside of the work, such as the end of the program,
+    /// which does not count as a failure of the agent.
     pub(super) fn note_interruption(&mut self, (key, turn, index): (ActivationKey, u32, usize)) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
             call.was_interrupted = true;
         }
     }
 
-    /// Stores the result of a running call.
+    /// Stores the plan of a running call.
     pub(super) fn keep_plan(&mut self, (key, turn, index): (ActivationKey, u32, usize), plan: &ToolPlan) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
             call.plan = Some(Box::new(plan.clone()));
         }
     }
 
-    /// A person is asked about these changes of the copy of its agent.
+    /// Records the hash of the worktree changes that a person is asked about.
     pub(super) fn note_proposed(&mut self, key: ActivationKey, hash: u64) {
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.proposed = Some(hash);
         }
     }
 
-    /// Keeps the name of the order that a call gave: only what is answered under it is its answer.
+    /// Stores the key of the order that a call placed. Only outcomes with this key belong to the call.
     pub(super) fn keep_order(&mut self, order: OrderKey) {
         if let Some(call) = self.running_call_mut(order.activation, order.turn, order.call) {
             call.order = Some(order);
         }
     }
 
-    /// Whether a call that is being carried out waits for what becomes of this order. Those that an older version gave
-    /// were not kept with their calls.
+    /// Returns the running call that waits for this order. Rooms saved by older versions did not store the keys of
+    /// orders, so these are derived.
     pub fn waits_for(&self, order: OrderKey) -> Option<&Call> {
         let call = self.running_call(order.activation, order.turn, order.call)?;
         let older = || OrderKey::new(order.activation.run(), (order.activation, order.turn, order.call), &call.call);
         (call.order.unwrap_or_else(older) == order).then_some(call)
     }
 
-    /// The activation, if this is the question that it waits for an answer to.
-    fn asked_now(&mut self, key: ActivationKey, turn: u32) -> Option<&mut Activation> {
+    /// The activation, if it waits for the reply of this turn.
+    fn awaiting_reply(&mut self, key: ActivationKey, turn: u32) -> Option<&mut Activation> {
         self.activations.get_mut(&key).filter(|one| one.phase == Phase::Asking && one.turn == turn)
     }
 
-    /// The call that is being carried out, if it is this one.
+    /// The call with this index, if it is running.
     pub fn running_call(&self, key: ActivationKey, turn: u32, index: usize) -> Option<&Call> {
         let activation = self.activations.get(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &activation.phase else { return None };
@@ -285,7 +285,7 @@ impl Kernel {
         calls.get_mut(index).filter(|call| call.is_carried_out())
     }
 
-    /// Delivers the result of a tool call or its refusal to the model. Returns whether the call was awaited.
+    /// Delivers a tool call's result or refusal to the model. Returns false if the call was not running.
     pub fn answered(
         &mut self,
         (key, turn, index): (ActivationKey, u32, usize),
@@ -298,7 +298,7 @@ impl Kernel {
         (call.plan, call.question) = (None, None);
         let withdrawn = call.end_sample();
         self.outgoing.extend(withdrawn);
-        self.close_within(key, index);
+        self.close_nested_calls(key, index);
         self.is_unsettled = true;
         let Some(activation) = self.activations.get_mut(&key) else { return false };
         activation.is_unwritten = true;
@@ -308,14 +308,15 @@ impl Kernel {
         true
     }
 
-    /// The content of a running call's result beside its text.
+    /// Attaches output other than text to a running call.
     pub(super) fn attach(&mut self, (key, turn, index): (ActivationKey, u32, usize), attached: Option<Box<Attached>>) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
             call.attached = attached;
         }
     }
 
-    /// Every call of a turn was answered: the session has the results, and whether they brought anything is judged.
+    /// Ends a turn whose calls have all been answered: adds the results to the session and decides whether there was
+    /// progress.
     fn close_turn(&mut self, key: ActivationKey, settings: &KernelSettings) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         let Phase::Calling { calls } = std::mem::replace(&mut activation.phase, Phase::Due) else { return };
@@ -345,7 +346,7 @@ impl Kernel {
         }
     }
 
-    /// A person must decide about a call. Its place is free for others meanwhile.
+    /// Pauses a call until a person decides about it. Its slot is free meanwhile.
     pub fn ask_person(&mut self, key: ActivationKey, turn: u32, index: usize, question: CallQuestion) -> bool {
         let Some(call) = self.running_call_mut(key, turn, index) else { return false };
         call.progress = CallProgress::Asked(question.what());
@@ -358,7 +359,8 @@ impl Kernel {
         true
     }
 
-    /// The executor of a call asks a person something. The call keeps its place and continues outside.
+    /// Marks a call whose MCP server asks a person something. The call keeps its slot and continues outside of the
+    /// kernel.
     pub(super) fn ask_for_server(&mut self, (key, turn, index): (ActivationKey, u32, usize), question: CallQuestion) {
         let Some(call) = self.running_call_mut(key, turn, index) else { return };
         call.progress = CallProgress::Asked(question.what());
@@ -368,7 +370,7 @@ impl Kernel {
         }
     }
 
-    /// A person answered a server's question during a call: the call continues. Returns the question, if there was one.
+    /// Continues a call after a person has answered its MCP server's question. Returns the question, if there was one.
     pub(super) fn answered_for_server(
         &mut self,
         (key, turn, index): (ActivationKey, u32, usize),
@@ -380,7 +382,8 @@ impl Kernel {
         question.of_server
     }
 
-    /// A person decided about a call: it goes on, or is answered with the refusal. Whether it was asked about.
+    /// Applies a person's decision: the call continues, or is answered with the refusal. Returns false if the call did
+    /// not wait for a decision.
     pub fn decided(
         &mut self,
         (key, turn, index): (ActivationKey, u32, usize),
@@ -411,26 +414,26 @@ fn first_sentence(words: &str) -> &str {
     words.split(". ").next().unwrap_or(words)
 }
 
-/// Whether the last call of a reply was cut off with it: its arguments never ended, or never came.
-fn is_half(call: &ToolCall) -> bool {
+/// Whether the last call of a truncated reply is incomplete, that is, its arguments are empty or missing.
+fn is_incomplete(call: &ToolCall) -> bool {
     call.arguments.as_object().is_none_or(serde_json::Map::is_empty)
 }
 
-fn half_a_call(tokens: u32) -> String {
+fn incomplete_call_message(tokens: u32) -> String {
     format!(
         "Error: your reply was cut off at the limit of {tokens} tokens in the middle of this call, so it was not \
          carried out. Repeat it in smaller parts: start a long file with vfs_write and continue with vfs_append."
     )
 }
 
-fn cut_after_calls(tokens: u32) -> String {
+fn cut_after_calls_message(tokens: u32) -> String {
     format!(
         "Your last reply was cut off at the limit of {tokens} tokens. The calls shown were carried out; if you \
          intended more calls, make them now."
     )
 }
 
-fn cut_in_words(tokens: u32) -> String {
+fn cut_text_message(tokens: u32) -> String {
     format!(
         "Your reply was cut off at the limit of {tokens} tokens. Continue exactly where it ended, without repeating \
          anything and without mentioning it; your next reply is appended to it. Put long texts in a file: start it \
@@ -438,13 +441,13 @@ fn cut_in_words(tokens: u32) -> String {
     )
 }
 
-fn cut_before_words(tokens: u32) -> String {
+fn cut_empty_message(tokens: u32) -> String {
     format!(
         "Your reply was cut off at the limit of {tokens} tokens before it said anything. Think less, and take one \
          small step: one tool call or a short answer."
     )
 }
 
-fn doubled(secs: f32, times: u32) -> f32 {
+fn backoff_secs(secs: f32, times: u32) -> f32 {
     Backoff::new(secs, WAIT_AT_MOST_SECS).wait_secs(times) as f32
 }

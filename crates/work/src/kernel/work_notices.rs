@@ -1,4 +1,4 @@
-//! Messages from higher floors to working agents: added to their next request, or waking them.
+//! Messages from higher floors to working agents, which are added to the next request or wake the agent.
 
 use bevy::ecs::message::Message;
 
@@ -10,39 +10,39 @@ use crate::base::{ActivationKey, Id, Seq};
 use crate::log::{EventDraft, events};
 use crate::mind::headings;
 
-/// A message for an agent's session. Send it in `Ingest`, after the kernel's own systems, so that it is received in the
-/// same tick. The sender must first check that the session accepts it ([`Kernel::next_turn_of`],
+/// A message for an agent's session. Send it in `Ingest`, after the kernel's own systems, so that it is delivered in
+/// the same tick. The sender must first check that the session accepts it ([`Kernel::next_turn_of`],
 /// [`Kernel::may_be_woken`]).
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub struct WorkNotice {
-    /// The session that they are for.
+    /// The thread of the session.
     pub thread: ActivationKey,
-    /// The words.
+    /// The text of the message.
     pub text: String,
-    /// Whose they are, by id.
+    /// The id of the sending agent.
     pub from: Id,
-    /// The work in which that one said them.
+    /// The activation in which the agent sent it.
     pub from_work: Option<ActivationKey>,
-    /// The record that they come from.
+    /// The log record that caused the message.
     pub cause: Seq,
 }
 
 impl Kernel {
-    /// The session in which an agent has its next turn, unless news wait there already: one turn brings so much and no
-    /// more, however long it has to wait for its place.
+    /// The session in which an agent takes its next turn. `None` if notices are waiting there already, because each
+    /// turn delivers a limited number of them.
     pub fn next_turn_of(&self, agent: &str) -> Option<ActivationKey> {
         let its = self.activations().filter(|one| *one.agent == *agent);
         let next = its.min_by_key(|one| (!one.has_begun(), one.priority, one.key))?;
-        let has_news = next.mail.iter().any(|text| text.starts_with(headings::NEWS));
-        (!has_news).then_some(next.thread)
+        let has_notice = next.mail.iter().any(|text| text.starts_with(headings::NEWS));
+        (!has_notice).then_some(next.thread)
     }
 
-    /// Whether anything waits for an agent or goes on.
+    /// Whether the agent has queued or running work.
     pub fn has_work(&self, agent: &str) -> bool {
         self.activations().any(|one| *one.agent == *agent)
     }
 
-    /// The session of an agent that has nothing to do, if it has one that may be woken: this one, else its newest.
+    /// The session of an idle agent that can be woken: `this` one if possible, otherwise the newest one.
     pub fn may_be_woken(
         &self,
         agent: &str,
@@ -59,29 +59,29 @@ impl Kernel {
         this.filter(rests).or_else(newest)
     }
 
-    /// The run that a session belongs to: the session that a person began it with.
+    /// The run that a session belongs to.
     pub fn run_of(&self, thread: ActivationKey) -> Option<ActivationKey> {
         self.thread(thread).map(|thread| thread.root)
     }
 }
 
 impl RoomAccess<'_, '_> {
-    /// Puts words before an agent, and says in the log that they woke it.
-    pub(super) fn deliver_notice(&mut self, kernel: &mut Kernel, news: &WorkNotice) {
+    /// Delivers a notice to an agent, and records in the log if that woke the agent.
+    pub(super) fn deliver_notice(&mut self, kernel: &mut Kernel, notice: &WorkNotice) {
         let key = kernel.next_key(self.run());
-        let at = (key, self.clock.tick(), news.cause);
-        if kernel.deliver_words(news.thread, news.text.clone(), at) != Some(true) {
+        let at = (key, self.clock.tick(), notice.cause);
+        if kernel.deliver_message(notice.thread, notice.text.clone(), at) != Some(true) {
             return;
         }
-        let Some(agent) = kernel.thread(news.thread).map(|thread| thread.agent.clone()) else { return };
+        let Some(agent) = kernel.thread(notice.thread).map(|thread| thread.agent.clone()) else { return };
         let woken = events::Activation {
-            task: truncate(&news.text, LOGGED_CHARS),
-            by: news.from.clone(),
-            signal_of: news.from_work.map(ActivationKey::id),
+            task: truncate(&notice.text, LOGGED_CHARS),
+            by: notice.from.clone(),
+            signal_of: notice.from_work.map(ActivationKey::id),
             ..events::Activation::default()
         };
         let draft = EventDraft::of(&woken).agent(&agent).activation(&key.id());
-        let record = self.log.write(draft.cause(news.cause));
+        let record = self.log.write(draft.cause(notice.cause));
         kernel.note_queued(key, record);
     }
 }

@@ -6,7 +6,7 @@ use bevy::math::Vec2;
 use super::access::RoomAccess;
 use super::core::{Kernel, NewWork};
 use super::outbox::Outbox;
-use super::session_edit::SessionTaken;
+use super::session_edit::EditedSession;
 use super::work_orders::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 use crate::agent::AgentCommand;
 use crate::base::{ActivationKey, Id, Seq};
@@ -14,8 +14,8 @@ use crate::log::events;
 use crate::tools::started;
 
 impl Kernel {
-    /// Queues what a floor above wants done: a run of its own.
-    pub fn begin_ordered(&mut self, work: NewWork, terms: WorkTerms) {
+    /// Queues work that a higher floor ordered, as a run of its own.
+    pub fn start_ordered(&mut self, work: NewWork, terms: WorkTerms) {
         let key = work.key;
         self.start(work);
         if let Some(thread) = self.threads.get_mut(&key) {
@@ -23,57 +23,57 @@ impl Kernel {
         }
     }
 
-    /// What the session of a piece of work is lent.
+    /// The terms of a thread's work.
     pub fn terms(&self, thread: ActivationKey) -> Option<&WorkTerms> {
         self.threads.get(&thread).map(|thread| &thread.terms)
     }
 
-    /// Whether whoever ordered the work to which a session belongs has all of it looked back at together.
+    /// Whether the work is evaluated together with the other work of its run, instead of separately.
     pub(super) fn is_part_of_more(&self, thread: ActivationKey) -> bool {
         let root = self.threads.get(&thread).and_then(|thread| self.threads.get(&thread.root));
         root.is_some_and(|root| root.terms.is_part_of_more)
     }
 
-    /// Somebody goes on with a session when its work is over: it is not forgotten before that.
+    /// Keeps a thread after its work has ended, because it will be continued.
     pub fn keep(&mut self, thread: ActivationKey) {
         if let Some(thread) = self.threads.get_mut(&thread) {
             thread.terms.is_kept = true;
         }
     }
 
-    /// Nobody goes on with a session that was kept: it is forgotten with its run.
+    /// Stops keeping a thread, so that it is removed with its run.
     pub fn let_go(&mut self, thread: ActivationKey) {
         if let Some(thread) = self.threads.get_mut(&thread) {
             thread.terms.is_kept = false;
         }
     }
 
-    /// The agents' unfinished pieces of work, for choosing which agent gets more.
+    /// The number of the agent's unfinished pieces of work, for load balancing.
     fn load(&self, agent: &Id) -> usize {
         self.activations.values().filter(|one| one.agent == *agent).count()
     }
 }
 
-/// Takes the orders of this tick.
+/// Carries out the orders of this tick.
 pub(super) fn apply_orders(
     mut room: RoomAccess,
     mut kernel: ResMut<Kernel>,
     mut outbox: ResMut<Outbox>,
-    (mut orders, mut sessions): (MessageReader<WorkOrder>, MessageReader<SessionTaken>),
+    (mut orders, mut sessions): (MessageReader<WorkOrder>, MessageReader<EditedSession>),
 ) {
     for taken in sessions.read() {
-        room.take_session(&mut kernel, &mut outbox, taken);
+        room.apply_session_edit(&mut kernel, &mut outbox, taken);
     }
     let mut is_freed = false;
     for order in orders.read() {
         match order {
             WorkOrder::Begin(wanted) => {
-                let news = begin(&mut room, &mut kernel, &mut outbox, wanted);
-                room.news.write(news);
+                let answer = begin(&mut room, &mut kernel, &mut outbox, wanted);
+                room.work_answers.write(answer);
             }
             WorkOrder::GoOn { order, thread, text, by, cause } => {
-                let news = continue_work(&mut room, &mut kernel, (order, *thread), text, (by, *cause));
-                room.news.write(news);
+                let answer = continue_work(&mut room, &mut kernel, (order, *thread), text, (by, *cause));
+                room.work_answers.write(answer);
             }
             WorkOrder::Keep { thread } => kernel.keep(*thread),
             WorkOrder::LetGo { thread } => {
@@ -119,7 +119,7 @@ fn begin(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, wanted
         ..events::Activation::default()
     };
     let key = kernel.next_key(room.run());
-    let cause = room.queued(key, &agent, &given, Some(wanted.cause));
+    let cause = room.record_queued(key, &agent, &given, Some(wanted.cause));
     let work = NewWork {
         key,
         agent: agent.clone(),
@@ -130,7 +130,7 @@ fn begin(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, wanted
         now: room.clock.tick(),
         cause,
     };
-    kernel.begin_ordered(work, wanted.terms.clone());
+    kernel.start_ordered(work, wanted.terms.clone());
     WorkAnswer::Begun { order: wanted.order.clone(), activation: key, thread: key, agent }
 }
 
@@ -150,7 +150,7 @@ fn continue_work(
         let why = format!("the agent {:?} no longer exists", &*agent);
         return WorkAnswer::Refused { order: order.clone(), why };
     }
-    let told = events::Activation {
+    let woken = events::Activation {
         task: text.to_owned(),
         by: by.clone(),
         depth: Some(0),
@@ -158,19 +158,19 @@ fn continue_work(
         ..events::Activation::default()
     };
     let key = kernel.next_key(room.run());
-    let record = room.queued(key, &agent, &told, Some(cause));
-    kernel.deliver_words(thread, text.to_owned(), (key, room.clock.tick(), record));
+    let record = room.record_queued(key, &agent, &woken, Some(cause));
+    kernel.deliver_message(thread, text.to_owned(), (key, room.clock.tick(), record));
     WorkAnswer::Begun { order: order.clone(), activation: key, thread, agent }
 }
 
 impl RoomAccess<'_, '_> {
-    /// The agent that is meant by a name, and the profile that it runs: one in the room by its id, one that runs the
-    /// profile of that name and has the least to do, or the profile itself, which comes into the room then.
+    /// The agent and profile that take work ordered from this name: the agent with this id, the least busy agent with
+    /// this profile, or the profile itself, which is then added to the room.
     fn worker(&self, kernel: &Kernel, name: &Id) -> Option<(Id, Id)> {
         if let Some(agent) = self.agent(name) {
             return Some((agent.id.clone(), agent.profile.clone()));
         }
-        let profile: Id = started(name, &self.surroundings())?.into();
+        let profile: Id = started(name, &self.gate_context())?.into();
         let agents = self.roster.iter().filter_map(|(key, entity)| Some((key, self.agents.get(entity).ok()?.0)));
         let running = agents.filter(|(_, agent)| agent.profile == profile);
         let first =

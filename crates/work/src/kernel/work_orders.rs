@@ -1,7 +1,7 @@
-//! Work ordered by higher floors, as data: the orders and the replies.
+//! Work ordered by higher floors, as data: orders and answers.
 //!
-//! Orders are written in [`Ingest`](crate::schedule::WorkshopSystems::Ingest) and processed in the same tick; replies
-//! are sent in the same tick, too, so that nothing is in transit when a room is saved.
+//! Orders are written in [`Ingest`](crate::schedule::WorkshopSystems::Ingest) and processed and answered in the same
+//! tick, so that nothing is in transit when a room is saved.
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
@@ -9,31 +9,31 @@ use serde::{Deserialize, Serialize};
 use crate::base::{ActivationKey, Id, Seq};
 use crate::mind::Ending;
 
-/// What the floor that ordered work adds to it besides the task.
+/// The terms of ordered work.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkTerms {
-    /// The model that is asked in place of the agent's own.
+    /// The model to use instead of the agent's own.
     pub model: Option<String>,
-    /// Questions to it in one piece of work, where that is less than the settings say.
+    /// The maximum number of model requests per activation, if it is lower than in the settings.
     pub turns_at_most: Option<u32>,
-    /// Tools beside those of the agent; who may use none at all has none of them.
+    /// Additional tools. An agent without any rights gets none of them.
     pub tools: Vec<String>,
-    /// Whether its session is kept when the work is over, for whoever goes on with it.
+    /// Whether the session is kept after the work has ended, because it will be continued.
     pub is_kept: bool,
-    /// The agent whose result it goes on with, by id: whoever takes the work goes over there.
+    /// The id of the agent whose result the work continues with. The worker walks to that agent first.
     pub from: Option<Id>,
-    /// The element at which the task is found, by id: whoever takes the work goes there before all else.
+    /// The id of the element that belongs to the task. The worker walks to that element first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Id>,
-    /// Whether whoever ordered it has it looked back at together with other work, so that nobody learns from it alone.
+    /// Whether the work is evaluated together with other work, so that nothing is learned from it alone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_part_of_more: bool,
 }
 
 impl WorkTerms {
-    /// Whether they say nothing.
-    pub(super) fn is_usual(&self) -> bool {
+    /// Whether these are the default terms.
+    pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
@@ -41,86 +41,86 @@ impl WorkTerms {
 /// Work that is ordered from an agent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorkWanted {
-    /// The id of the order; its outcome is reported under this id.
+    /// The id of the order, which is repeated in its answer.
     pub order: Id,
-    /// Who is to do it: an agent by id, or a profile by id or file.
+    /// The worker: the id of an agent, or the id or file of a profile.
     pub agent: Id,
-    /// What is to be done.
+    /// The task text.
     pub task: String,
-    /// Who wants it, as the log says it.
+    /// Who ordered the work, as recorded in the log.
     pub by: Id,
-    /// What it is lent.
+    /// The terms of the work.
     pub terms: WorkTerms,
-    /// The record that it comes from.
+    /// The log record that caused the order.
     pub cause: Seq,
 }
 
-/// An order of a higher floor to the kernel.
+/// An order from a higher floor to the kernel.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub enum WorkOrder {
-    /// An agent is to do something, as a run of its own.
+    /// Starts work as a run of its own.
     Begin(Box<WorkWanted>),
-    /// A further message to the agent in a session that was kept.
+    /// Continues a kept session with a further message.
     GoOn {
-        /// Names the order.
+        /// The id of the order.
         order: Id,
-        /// Which session.
+        /// The thread of the session.
         thread: ActivationKey,
-        /// Its text.
+        /// The message text.
         text: String,
-        /// Its author, as in the log.
+        /// The author of the message, as recorded in the log.
         by: Id,
-        /// The record that it comes from.
+        /// The log record that caused the order.
         cause: Seq,
     },
-    /// A session is to be kept after its work has ended, for the agent that continues it.
+    /// Keeps a session after its work has ended, because it will be continued.
     Keep {
-        /// Which.
+        /// The thread of the session.
         thread: ActivationKey,
     },
-    /// Nobody continues a session that was kept.
+    /// Stops keeping a session.
     LetGo {
-        /// Which.
+        /// The thread of the session.
         thread: ActivationKey,
     },
-    /// A piece of work is to end.
+    /// Ends a piece of work.
     End {
-        /// Which.
+        /// The key of the work.
         activation: ActivationKey,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// The replies about such work. Each order is answered with the first or the second; each work ends with the third,
-/// once.
+/// An answer to an order, or the end of work. Each order is answered with `Begun` or `Refused`; each piece of work
+/// ends with `Ended` once.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub enum WorkAnswer {
-    /// An agent has it.
+    /// The work was queued.
     Begun {
-        /// Which order.
+        /// The id of the order.
         order: Id,
-        /// The piece of work.
+        /// The key of the work.
         activation: ActivationKey,
-        /// Its session.
+        /// The thread of its session.
         thread: ActivationKey,
-        /// Who has it, by id.
+        /// The id of the agent that does the work.
         agent: Id,
     },
-    /// Nobody does it.
+    /// The order was refused.
     Refused {
-        /// Which order.
+        /// The id of the order.
         order: Id,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A piece of work has ended, whoever ordered it.
+    /// A piece of work has ended, whether it was ordered or not.
     Ended {
-        /// Which.
+        /// The key of the work.
         activation: ActivationKey,
-        /// How.
+        /// How it ended.
         ending: Ending,
-        /// The record of its end.
+        /// The log record of its end.
         cause: Seq,
     },
 }

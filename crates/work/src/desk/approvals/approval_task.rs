@@ -1,4 +1,4 @@
-//! An approval as a task: what the file says about it, and whether a task there still says the same. Pure.
+//! An approval as a task: its text in the file, and the check that a task still has this text. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,49 +10,50 @@ use crate::workspace::task_files::model::Value;
 use crate::workspace::task_files::render::NewTask;
 use crate::workspace::task_files::{Priority, Task};
 
-/// No description has more lines; the rest is counted.
+/// The maximum number of lines of a description.
 const LINES_AT_MOST: usize = 200;
-/// No line of it is longer, in characters.
+/// The maximum length of a line in characters.
 const LINE_CHARS: usize = 400;
-/// No title is longer, in characters.
+/// The maximum length of a title in characters.
 const TITLE_CHARS: usize = 300;
 
-/// The keys of a question's task that others go by.
+/// The keys of a question's task that other code uses.
 pub mod keys {
-    /// What kind of thing is asked.
+    /// The kind of question.
     pub use crate::workspace::task_files::columns::QUESTION_KEY as TYPE;
-    /// Whose room asks.
+    /// The name of the scene.
     pub const SCENE: &str = "scene";
-    /// How far it is: `pending`, `approved`, `refused`, `withdrawn`.
+    /// The state: `pending`, `approved`, `refused` or `withdrawn`.
     pub const STATUS: &str = "status";
-    /// Everything that would happen.
+    /// A description of everything that would happen.
     pub const DESCRIPTION: &str = "description";
-    /// How far a yes reaches: `once`, `task`, `until 18:00`, `pattern`, `always`. A person's.
+    /// The scope of a permission, which a person may add: `once`, `task`, `until 18:00`, `pattern` or `always`.
     pub const REACH: &str = "for";
-    /// A person's word to the agent.
+    /// The person's comment to the agent.
     pub const BECAUSE: &str = "because";
-    /// What a person fills in begins so.
+    /// The prefix of the keys of form fields.
     pub const FILL: &str = "fill_";
 }
 
-/// Nobody has answered.
+/// The state of an unanswered question.
 pub const PENDING: &str = "pending";
 
-/// What is asked, as its task says it.
+/// A question in the form of its task.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Asked {
-    /// Names the question.
+pub struct QuestionTask {
+    /// The id of the question.
     pub id: String,
-    /// Who wants what.
+    /// The title: who wants to do what.
     pub title: String,
-    /// The keys of the task and what they say, without `id` and `status`.
+    /// The keys and values of the task, without `id` and `status`.
     pub fields: Vec<(String, String)>,
-    /// What a person may fill in, by name.
+    /// The names of the form fields.
     pub fills: Vec<String>,
 }
 
-impl Asked {
-    /// What an agent called `name` asks in the room of this scene; `time` is when, as far as that is known.
+impl QuestionTask {
+    /// The question of an agent called `name`. `scene` is the name of the room's scene, and `time` is when it was
+    /// asked, if known.
     pub fn by_agent(approval: &Approval, preview: &Preview, name: &str, scene: &str, time: Option<String>) -> Self {
         let fills: Vec<String> = approval.fields().iter().map(|field| field.name.clone()).collect();
         let mut description = vec![format!("Tool: {}", approval.tool)];
@@ -76,7 +77,7 @@ impl Asked {
         Self::new(approval.id.to_string(), &approval.sentence(name), fields, &description, fills)
     }
 
-    /// What a step of a workflow asks in the room of this scene.
+    /// The question of a workflow step.
     pub fn by_workflow(question: &PersonQuestion, scene: &str, time: Option<String>) -> Self {
         let mut fields = vec![
             (keys::TYPE, "workflow_step".to_owned()),
@@ -98,7 +99,7 @@ impl Asked {
         Self { id, title: truncate(&one_line(title), TITLE_CHARS), fields, fills }
     }
 
-    /// The task that asks it.
+    /// The task that asks the question.
     pub fn task(&self) -> NewTask {
         let text = |text: &str| Value::Text(text.into());
         let mut fields = vec![("id".to_owned(), text(&self.id)), (keys::STATUS.to_owned(), text(PENDING))];
@@ -112,8 +113,8 @@ impl Asked {
         }
     }
 
-    /// The first thing in which a task says something else than what is asked; nothing where it says the same.
-    pub fn differs_in(&self, task: &Task) -> Option<&str> {
+    /// The first key in which a task differs from the question; `None` if it does not.
+    pub fn first_difference(&self, task: &Task) -> Option<&str> {
         if plain(&task.title.text) != plain(&self.title) {
             return Some("title");
         }
@@ -124,7 +125,7 @@ impl Asked {
     }
 }
 
-/// A text without what an editor may change of it while it is saved: ends of lines, and blanks before them.
+/// Removes differences that an editor may introduce when it saves a file: line endings and trailing spaces.
 fn plain(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
     lines.join("\n")
@@ -134,7 +135,7 @@ fn line(text: &str) -> String {
     truncate(&one_line(text), LINE_CHARS)
 }
 
-/// Lines as a block that comes back from the file as it was.
+/// Joins lines to a block that is read back from the file unchanged.
 fn described(lines: &[String]) -> String {
     let mut kept: Vec<String> = Vec::new();
     for line in lines.iter().take(LINES_AT_MOST) {

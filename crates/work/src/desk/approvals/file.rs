@@ -1,8 +1,8 @@
-//! The approvals file, without a room: the answers of a person in it, and its new text. Pure.
+//! The approvals file without a room: parses a person's answers, and updates the text. Pure.
 
 use std::collections::BTreeMap;
 
-use super::approval_task::{Asked, PENDING, keys};
+use super::approval_task::{PENDING, QuestionTask, keys};
 use crate::base::{AllowScope, AnsweredIn, Problem};
 use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::task_files::edit::{self, Change, EditError};
@@ -10,7 +10,7 @@ use crate::workspace::task_files::issue::Code;
 use crate::workspace::task_files::model::Value;
 use crate::workspace::task_files::{self, Status, Task, TaskFile};
 
-/// What a new file begins with.
+/// The beginning of a new file.
 const BEGINNING: &str = "# Approvals
 
 Agents ask for your approval here. Put an x between the brackets to allow it, or a - to refuse
@@ -19,29 +19,30 @@ it, and save. To add a comment, write `because: TEXT` below the task. Answered a
 ## TODO
 
 ";
-/// Above this, in bytes, what was decided longest ago leaves the file; its versions keep it.
+/// The maximum size of the file in bytes. Above it, the oldest decisions are removed; they are kept in the file's
+/// versions.
 const BYTES_AT_MOST: usize = 700 * 1024;
-/// The number of bytes that are kept then.
+/// The size to which the file is reduced, in bytes.
 const BYTES_KEPT: usize = 500 * 1024;
 
-/// What a person answered in the file.
+/// A person's answer in the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ticked {
-    /// Which question.
+pub struct MarkedAnswer {
+    /// The id of the question.
     pub id: String,
-    /// Its line, from 1.
+    /// The line of its task, from 1.
     pub line: usize,
-    /// Whether it may happen.
+    /// Whether it is allowed.
     pub allow: bool,
-    /// How far that reaches.
+    /// The scope of the permission.
     pub scope: AllowScope,
-    /// A word on it.
+    /// The person's comment.
     pub because: Option<String>,
-    /// What was filled in, by name.
+    /// The form values, by field name.
     pub filled: BTreeMap<String, String>,
 }
 
-/// What became of a question.
+/// The outcome of a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -49,7 +50,7 @@ pub enum Outcome {
     Approved,
     /// A person refused it.
     Refused,
-    /// Nobody asks it any more.
+    /// It was withdrawn before it was answered.
     Withdrawn,
 }
 
@@ -70,57 +71,57 @@ impl Outcome {
     }
 }
 
-/// What stays of a question that is over.
+/// The decision about a closed question.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Decided {
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// How far a yes reaches.
+    /// The scope of a permission.
     pub scope: AllowScope,
-    /// The person's word.
+    /// The person's comment.
     pub because: Option<String>,
-    /// Where it was answered, where it was.
+    /// Where it was answered, if it was.
     pub answered_in: Option<AnsweredIn>,
-    /// When, as far as that is known.
+    /// The time of the decision, if known.
     pub time: Option<String>,
 }
 
-/// What a file of approvals says.
+/// The parsed answers of an approvals file.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Reading {
-    /// Answers to what is asked.
-    pub ticked: Vec<Ticked>,
-    /// What cannot be taken as an answer, and why.
+pub struct ParsedAnswers {
+    /// The answers to pending questions.
+    pub ticked: Vec<MarkedAnswer>,
+    /// The marks that are not accepted, with the reasons.
     pub problems: Vec<Problem>,
-    /// Whether the file may be written to.
+    /// Whether the file can be written to.
     pub is_usable: bool,
 }
 
-/// Reads the answers out of a file. `pending` are the questions that this room asks, `scene` is its own.
-pub fn read(text: &str, pending: &BTreeMap<String, &Asked>, scene: &str) -> Reading {
+/// Parses the answers in a file. `pending` contains the questions of this room, and `scene` is the name of its scene.
+pub fn read(text: &str, pending: &BTreeMap<String, &QuestionTask>, scene: &str) -> ParsedAnswers {
     let file = task_files::parse(text);
     if let Some(line) = merge_mark(text) {
         let what = "it contains merge conflict markers; answers are ignored until you resolve them";
         let problem = Problem::error(APPROVALS_FILE, what, Code::ConflictMarker.remedy()).at_line(Some(line));
-        return Reading { problems: vec![problem], ..Reading::default() };
+        return ParsedAnswers { problems: vec![problem], ..ParsedAnswers::default() };
     }
-    let mut reading = Reading { is_usable: true, ..Reading::default() };
+    let mut parsed = ParsedAnswers { is_usable: true, ..ParsedAnswers::default() };
     for (index, task) in file.tasks.iter().enumerate() {
         let is_question = task.field(keys::TYPE).is_some() || pending.contains_key(&task.id);
         if task.status == Status::Open || !is_question {
             continue;
         }
         match answer(&file, index, pending, scene) {
-            Ok(Some(ticked)) => reading.ticked.push(ticked),
+            Ok(Some(ticked)) => parsed.ticked.push(ticked),
             Ok(None) => {}
-            Err(problem) => reading.problems.push(problem),
+            Err(problem) => parsed.problems.push(problem),
         }
     }
-    reading
+    parsed
 }
 
-/// The line, from 1, of the first unresolved merge marker anywhere in the file: text between two of them may be
-/// anybody's.
+/// The line, from 1, of the first unresolved merge marker anywhere in the file. Text between markers may have been
+/// written by anybody.
 fn merge_mark(text: &str) -> Option<usize> {
     let is_mark = |line: &str| {
         ["<<<<<<<", ">>>>>>>"]
@@ -130,13 +131,13 @@ fn merge_mark(text: &str) -> Option<usize> {
     text.lines().position(is_mark).map(|line| line + 1)
 }
 
-/// The answer in a ticked task; `None` if it was decided before, or belongs to another room.
+/// The answer in a marked task; `None` if it was decided before or belongs to another room.
 fn answer(
     file: &TaskFile,
     index: usize,
-    pending: &BTreeMap<String, &Asked>,
+    pending: &BTreeMap<String, &QuestionTask>,
     scene: &str,
-) -> Result<Option<Ticked>, Problem> {
+) -> Result<Option<MarkedAnswer>, Problem> {
     let task = &file.tasks[index];
     let line = file.position(task.head.start).0;
     let problem = |what: String, remedy: &str| Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(line));
@@ -158,7 +159,7 @@ fn answer(
         let what = format!("{} ({}); the task is ignored", issue.what, issue.code.word());
         return Err(Problem::error(APPROVALS_FILE, what, issue.code.remedy()).at_line(Some(file.position(issue.at).0)));
     }
-    if let Some(key) = asked.differs_in(task) {
+    if let Some(key) = asked.first_difference(task) {
         let what = format!("the {key} of {:?} was edited; the mark is ignored", task.id);
         return Err(problem(what, "remove the task to be asked again, or answer in the window"));
     }
@@ -167,7 +168,7 @@ fn answer(
         problem(what, "write once, task, always, or a time such as: until 18:00, or remove the line")
     })?;
     let filled = asked.fills.iter().filter_map(|name| Some((name.clone(), value(&format!("{}{name}", keys::FILL))?)));
-    Ok(Some(Ticked {
+    Ok(Some(MarkedAnswer {
         id: task.id.clone(),
         line,
         allow: task.status == Status::Completed,
@@ -181,12 +182,12 @@ fn written_id(task: &Task) -> Option<&String> {
     task.has_written_id.then_some(&task.id)
 }
 
-/// A file as it is to be, and what could not be written into it.
+/// An updated file, and what could not be written to it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UpdatedFile {
-    /// The file.
+    /// The text of the file.
     pub text: String,
-    /// What is missing in it, and why.
+    /// What is missing in the file, and why.
     pub problems: Vec<Problem>,
 }
 
@@ -203,12 +204,12 @@ impl UpdatedFile {
     }
 }
 
-/// The file with everything in it that is asked and that became of it. Only the tasks of these questions are changed.
-/// A question that was decided and has no task gets one where it says so.
+/// Adds pending questions and decisions to the file. Only the tasks of these questions are changed. If a decided
+/// question has no task, one is added only if its decision is due to be written.
 pub fn bring_up_to_date<'a>(
     text: &str,
-    pending: impl Iterator<Item = &'a Asked>,
-    decided: impl Iterator<Item = (&'a Asked, &'a Decided, bool)>,
+    pending: impl Iterator<Item = &'a QuestionTask>,
+    decided: impl Iterator<Item = (&'a QuestionTask, &'a Decided, bool)>,
 ) -> UpdatedFile {
     let mut renewed = UpdatedFile { text: text.to_owned(), problems: Vec::new() };
     for asked in pending {
@@ -230,7 +231,7 @@ pub fn bring_up_to_date<'a>(
     renewed
 }
 
-/// Marks questions of this scene that nobody asks any more: those that no room remembers.
+/// Marks the open questions of this scene that the room does not know as withdrawn.
 pub fn withdraw(text: String, scene: &str, is_known: impl Fn(&str) -> bool) -> String {
     let file = task_files::parse(&*text);
     let says = |task: &Task, key: &str, value: &str| task.field(key).is_some_and(|field| field.value.text() == value);
@@ -244,12 +245,12 @@ pub fn withdraw(text: String, scene: &str, is_known: impl Fn(&str) -> bool) -> S
     let withdrawn =
         Decided { outcome: Outcome::Withdrawn, scope: AllowScope::Once, because: None, answered_in: None, time: None };
     forgotten.fold(text.clone(), |text, task| {
-        // A task with a person's mistake in it is left as it is.
+        // A task with an error made by a person is left as it is.
         decided_text(&task_files::parse(&*text), &task.id, &withdrawn).unwrap_or(text)
     })
 }
 
-/// Whether the file says what became of this question.
+/// Whether the file contains the decision about this question.
 pub fn says_decided(file: &TaskFile, id: &str) -> bool {
     let task = file.tasks.iter().find(|task| task.id == id);
     let status = task.and_then(|task| task.field(keys::STATUS)).map(|field| field.value.text());
@@ -260,13 +261,13 @@ fn has_task(file: &TaskFile, id: &str) -> bool {
     file.tasks.iter().any(|task| task.id == id)
 }
 
-fn with_task(file: &TaskFile, asked: &Asked) -> Result<String, EditError> {
+fn with_task(file: &TaskFile, asked: &QuestionTask) -> Result<String, EditError> {
     let is_new = file.text.trim().is_empty();
     let beginning = is_new.then(|| task_files::parse(BEGINNING));
     edit::insert(beginning.as_ref().unwrap_or(file), None, &asked.task()).map(|(text, _)| text)
 }
 
-/// The file with the decision of this question; unchanged if it has no task or has the decision already.
+/// Writes a decision to its task. The text is unchanged if there is no such task or the decision is there already.
 fn decided_text(file: &TaskFile, id: &str, decided: &Decided) -> Result<String, EditError> {
     let Some(index) = file.tasks.iter().position(|task| task.id == id) else { return Ok(file.text.clone()) };
     if says_decided(file, id) {
@@ -286,7 +287,7 @@ fn decided_text(file: &TaskFile, id: &str, decided: &Decided) -> Result<String, 
     edit::update(file, &BTreeMap::from([(index, changes)])).map(|updated| updated.text)
 }
 
-/// The file without what was decided longest ago, where it has become too long.
+/// Removes the oldest decisions if the file is too large.
 fn without_the_oldest(text: String) -> String {
     if text.len() <= BYTES_AT_MOST {
         return text;

@@ -1,4 +1,4 @@
-//! The approvals file: what counts as an answer, and what is written.
+//! Tests of the approvals file: which marks count as answers, and what is written.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::tools::Preview;
 
 const SCENE: &str = "scenes/studio.yaml";
 
-fn asked(id: &str, text: &str) -> Asked {
+fn asked(id: &str, text: &str) -> QuestionTask {
     let approval = Approval {
         id: ApprovalId::parse(id).expect("it has the shape"),
         activation: ActivationKey::numbered(7),
@@ -32,20 +32,20 @@ fn asked(id: &str, text: &str) -> Asked {
         of_server: None,
     };
     let preview = Preview::Write { path: "a.md".into(), text: text.into() };
-    Asked::by_agent(&approval, &preview, "Lead", SCENE, Some("2026-11-22T14:05:09".into()))
+    QuestionTask::by_agent(&approval, &preview, "Lead", SCENE, Some("2026-11-22T14:05:09".into()))
 }
 
-fn written(all: &[&Asked]) -> String {
+fn written(all: &[&QuestionTask]) -> String {
     let renewed = bring_up_to_date("", all.iter().copied(), std::iter::empty());
     assert_eq!(renewed.problems, []);
     renewed.text
 }
 
-fn read_of(text: &str, all: &[&Asked]) -> Reading {
+fn read_of(text: &str, all: &[&QuestionTask]) -> ParsedAnswers {
     read(text, &all.iter().map(|one| (one.id.clone(), *one)).collect(), SCENE)
 }
 
-/// The file with this mark at the task of this question.
+/// Puts this mark on the task of a question.
 fn marked(text: &str, id: &str, mark: &str) -> String {
     let file = task_files::parse(text);
     let task = file.tasks.iter().find(|task| task.id == id).expect("it is asked");
@@ -64,7 +64,7 @@ fn decided(outcome: Outcome) -> Decided {
 }
 
 #[test]
-fn a_question_is_a_task_that_a_person_can_read_and_tick() {
+fn a_question_is_written_as_a_task_that_a_person_can_mark() {
     let one = asked("7-1-0-abcd", "first line\n\n  second --> line\n- [x] not a task\n");
     let text = written(&[&one]);
     for line in [
@@ -87,7 +87,7 @@ fn a_question_is_a_task_that_a_person_can_read_and_tick() {
 }
 
 #[test]
-fn a_mark_is_the_decision_and_lines_below_say_how_far_it_reaches_and_why() {
+fn a_mark_is_a_decision_with_an_optional_scope_and_comment() {
     let one = asked("7-1-0-abcd", "x");
     let text = written(&[&one]);
     for (mark, allow) in [("[x]", true), ("[X]", true), ("x", true), ("[-]", false), ("-", false)] {
@@ -97,8 +97,8 @@ fn a_mark_is_the_decision_and_lines_below_say_how_far_it_reaches_and_why() {
     let more = marked(&text, &one.id, "[x]")
         .replace("  status: pending\n", "  status: pending\n  for: task\n  because: \"go on\"\n");
     for more in [more.clone(), more.replace('\n', "\r\n"), more.replace("for: task\n", "for: task   \n")] {
-        let reading = read_of(&more, &[&one]);
-        let [ticked] = &reading.ticked[..] else { panic!("{reading:?}") };
+        let parsed = read_of(&more, &[&one]);
+        let [ticked] = &parsed.ticked[..] else { panic!("{parsed:?}") };
         assert_eq!((ticked.scope, ticked.because.as_deref()), (AllowScope::Task, Some("go on")));
     }
     for (words, scope) in [
@@ -109,8 +109,8 @@ fn a_mark_is_the_decision_and_lines_below_say_how_far_it_reaches_and_why() {
         ("until 2026-11-22T18:00", AllowScope::Until(TimeLimit::At(1_795_370_400))),
         ("2h", AllowScope::Until(TimeLimit::Secs(7_200))),
     ] {
-        let reading = read_of(&more.replace("for: task\n", &format!("for: {words}\n")), &[&one]);
-        let [ticked] = &reading.ticked[..] else { panic!("{words}: {reading:?}") };
+        let parsed = read_of(&more.replace("for: task\n", &format!("for: {words}\n")), &[&one]);
+        let [ticked] = &parsed.ticked[..] else { panic!("{words}: {parsed:?}") };
         assert_eq!(ticked.scope, scope, "{words}");
     }
     let odd = read_of(&more.replace("for: task\n", "for: ever\n"), &[&one]);
@@ -118,15 +118,15 @@ fn a_mark_is_the_decision_and_lines_below_say_how_far_it_reaches_and_why() {
 }
 
 #[test]
-fn what_was_not_asked_so_is_not_answered() {
+fn marks_on_edited_or_unknown_questions_are_rejected() {
     let (one, two) = (asked("7-1-0-abcd", "one"), asked("8-1-0-abcd", "two"));
     let text = marked(&written(&[&one, &two]), &one.id, "[x]");
     let refused = |text: &str, told: &str| {
-        let reading = read_of(text, &[&one, &two]);
-        assert_eq!(reading.ticked, [], "{text}");
+        let parsed = read_of(text, &[&one, &two]);
+        assert_eq!(parsed.ticked, [], "{text}");
         assert!(
-            reading.problems.iter().any(|problem| problem.what.contains(told) && problem.line.is_some()),
-            "{reading:?}"
+            parsed.problems.iter().any(|problem| problem.what.contains(told) && problem.line.is_some()),
+            "{parsed:?}"
         );
     };
     refused(&text.replace("+ one", "+ anything else"), "description");
@@ -140,19 +140,19 @@ fn what_was_not_asked_so_is_not_answered() {
     refused(&merged, "merge");
     assert!(!read_of(&merged, &[&one, &two]).is_usable, "nothing is written between such marks");
     for cut in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
-        // Half of the file, as an editor leaves it for a moment while writing: complete entries count.
+        // A partly written file, as an editor may leave it for a moment: complete tasks count.
         let ids: Vec<String> = read_of(&text[..cut], &[&one, &two]).ticked.into_iter().map(|one| one.id).collect();
         assert!(ids.is_empty() || (ids == ["7-1-0-abcd"] && text[..cut].contains("+ one")), "{cut}: {ids:?}");
     }
 }
 
 #[test]
-fn another_rooms_questions_and_a_persons_own_tasks_stay_what_they_are() {
+fn questions_of_other_rooms_and_a_persons_own_tasks_are_left_alone() {
     let one = asked("7-1-0-abcd", "one");
     let other = written(&[&one]).replace(SCENE, "scenes/other.yaml");
     let own = format!("{}- [x] buy milk\n  until: friday\n", marked(&other, &one.id, "[x]"));
-    let reading = read_of(&own, &[]);
-    assert_eq!((reading.ticked.len(), reading.problems.len()), (0, 0));
+    let parsed = read_of(&own, &[]);
+    assert_eq!((parsed.ticked.len(), parsed.problems.len()), (0, 0));
     assert_eq!(withdraw(own.clone(), SCENE, |_| false), own);
     assert_eq!(withdraw(other.clone(), SCENE, |_| false), other, "it is the other room's to say so");
     let withdrawn = withdraw(other, "scenes/other.yaml", |_| false);
@@ -160,7 +160,7 @@ fn another_rooms_questions_and_a_persons_own_tasks_stay_what_they_are() {
 }
 
 #[test]
-fn what_became_of_it_is_written_once_and_nothing_else_changes() {
+fn a_decision_is_written_once_and_nothing_else_changes() {
     let (one, two) = (asked("7-1-0-abcd", "one"), asked("8-1-0-abcd", "two"));
     let text = written(&[&one, &two]).replace("## TODO", "Mine.\n\n## TODO").replace('\n', "\r\n");
     let refused = Decided { because: Some("not now: later".into()), ..decided(Outcome::Refused) };
@@ -181,9 +181,9 @@ fn what_became_of_it_is_written_once_and_nothing_else_changes() {
 }
 
 #[test]
-fn a_long_file_loses_what_was_decided_longest_ago() {
+fn the_oldest_decisions_are_removed_from_a_long_file() {
     let long = format!("{}\n", "a long line ".repeat(30)).repeat(180);
-    let all: Vec<Asked> = (0..20).map(|number| asked(&format!("{number}-1-0-abcd"), &long)).collect();
+    let all: Vec<QuestionTask> = (0..20).map(|number| asked(&format!("{number}-1-0-abcd"), &long)).collect();
     let mut text = String::new();
     for one in &all {
         let yes = decided(Outcome::Approved);
@@ -216,7 +216,7 @@ proptest! {
 
     /// Whatever is done to the file, an answer counts only for the exact question, and only if it is marked.
     #[test]
-    fn any_edit_answers_only_what_was_asked(edits in edits(), ticked in any::<bool>()) {
+    fn no_edit_can_answer_a_question_that_was_not_asked(edits in edits(), ticked in any::<bool>()) {
         let (one, two) = (asked("7-1-0-abcd", "rm -r one\nand more"), asked("8-1-0-abcd", "two"));
         let mut text = written(&[&one, &two]);
         if ticked {
@@ -242,7 +242,7 @@ proptest! {
 
     /// Updating a file keeps everything that a person wrote in it, and a second update changes nothing.
     #[test]
-    fn what_a_person_wrote_stays(before in "[a-zA-Z#\\[\\]x:\\- \n]{0,200}") {
+    fn text_written_by_a_person_is_kept(before in "[a-zA-Z#\\[\\]x:\\- \n]{0,200}") {
         let one = asked("7-1-0-abcd", "one");
         let renewed = bring_up_to_date(&before, [&one].into_iter(), std::iter::empty()).text;
         for line in before.lines().filter(|line| !line.trim().is_empty()) {

@@ -1,9 +1,9 @@
-//! Approvals of agents and workflows as tasks in `tasks/approvals.task.md`: a person marks one in any editor, and this
-//! is the same decision as in the window or on the command line, once.
+//! Approvals for agents and workflows as tasks in `tasks/approvals.task.md`. Marking a task in any editor is the same
+//! decision as in the window or on the command line, and counts once.
 //!
 //! In reading order: an approval as a task (`approval_task`), the file without a room (`file`), and keeping the file
 //! and the room in sync (`sync`). Only a person's answer counts: agents cannot write the file
-//! ([`gate::paths`](crate::gate::paths)), and a mark only counts if its task still says what was asked.
+//! ([`gate::paths`](crate::gate::paths)), and a mark is accepted only if the text of its task is unchanged.
 
 pub mod approval_task;
 pub mod file;
@@ -20,20 +20,20 @@ use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
 
-/// What writes the file, in `Decide`: after everything that may ask or decide.
+/// The system set in `Decide` that writes the file, after all systems that may ask or decide.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct KeepFile;
 
-/// Adds the file of approvals to the room.
+/// Registers the approvals file.
 pub fn plugin(app: &mut App) {
     app.init_resource::<ApprovalsFile>();
-    // Owned by floors below, which register them too.
+    // These messages are owned by lower floors, which register them too.
     app.add_input::<KernelCommand>().add_input::<WorkflowCommand>();
     app.add_tick_message::<FileChanged>().add_tick_message::<ProblemReport>().add_tick_message::<SceneWrite>();
     app.add_systems(
         Tick,
         (
-            // A mark in the file is a decision in the same tick, so that no kill can come between them.
+            // A mark becomes a decision in the same tick, so that no kill can come between them.
             sync::read_decisions.in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)).before(TakeDecisions),
             // The kernel has asked by now; new texts are received in the last phase.
             sync::write_approvals_file.in_set(KeepFile).in_set(InPhase(WorkshopSystems::Decide, Floor::Desk)),

@@ -1,4 +1,4 @@
-//! Keeps the approvals file and the room in sync: new approvals, decisions, and a person's marks.
+//! Keeps the approvals file and the room in sync: new questions, decisions, and a person's marks.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -6,8 +6,8 @@ use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::approval_task::Asked;
-use super::file::{self, Decided, Outcome, Reading, Ticked};
+use super::approval_task::QuestionTask;
+use super::file::{self, Decided, MarkedAnswer, Outcome, ParsedAnswers};
 use crate::agent::{Agent, Roster};
 use crate::base::{AllowScope, AnsweredIn, Problem};
 use crate::gateway::HasSandbox;
@@ -20,86 +20,86 @@ use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::task_files;
 use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
 
-/// How many decisions are remembered, so that the file gets them even if a person edited it meanwhile.
+/// The number of decisions that are kept, so that they can be written even if a person edits the file meanwhile.
 const DECIDED_AT_MOST: usize = 64;
-/// How many ticks it may take to notice a change of the file.
+/// The maximum number of ticks until a change of the file is noticed.
 const NOTICED_WITHIN_TICKS: u64 = 90;
-/// The source of the problems that are reported.
+/// The source name of the reported problems.
 const SOURCE: &str = "approvals file";
 
-/// What the room knows of the file of approvals. Part of the saved world. Written by this module only.
+/// The state of the approvals file. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ApprovalsFile {
-    /// What is asked and not decided, by id.
+    /// The pending questions, by id.
     pending: BTreeMap<String, Pending>,
-    /// What was decided last, the oldest first.
+    /// The latest decisions, oldest first.
     decided: VecDeque<ClosedQuestion>,
-    /// The questions whose marks do not count: they appeared while someone other than the person could make them, and
-    /// stay so until the task is seen without a mark.
+    /// The ids of questions whose marks are not accepted: a mark appeared while someone other than the person could
+    /// have made it. A question is removed from this set once its task is seen without a mark.
     distrusted: BTreeSet<String>,
-    /// Until this tick a mark may have been made by a program without a sandbox.
+    /// Until this tick, a mark may have been made by a program without a sandbox.
     open_to_programs_until: u64,
-    /// The file as the room knows it, with what it wrote itself.
+    /// The text of the file as known to the room, including its own changes.
     #[serde(skip)]
     text: String,
     #[serde(skip)]
     is_read: bool,
-    /// Whether nothing may be written into it as it is now.
+    /// Whether the file must not be written to in its current state.
     #[serde(skip)]
     is_held: bool,
-    /// Whether the file has to be looked at again.
+    /// Whether the file has to be checked again.
     #[serde(skip)]
     is_due: bool,
-    /// The questions at the last look.
+    /// The open questions at the last check.
     #[serde(skip)]
     questions: Vec<QuestionKey>,
     #[serde(skip)]
     steps: Vec<StepKey>,
 }
 
-/// A question that is open.
+/// A pending question.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Pending {
-    asked: Asked,
-    /// Of what an agent asks: which question of the kernel it is.
+    asked: QuestionTask,
+    /// The kernel's key of an agent's question; `None` for questions of workflows.
     key: Option<QuestionKey>,
-    /// What a person decided, once it is said and until the room has done so.
+    /// The person's decision, until the room has applied it.
     said: Option<Decided>,
 }
 
-/// A question that is over.
+/// A closed question.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct ClosedQuestion {
-    asked: Asked,
+    asked: QuestionTask,
     decided: Decided,
-    /// Whether the decision was written to the file; it is not written again if a person removes it.
+    /// Whether the decision was written to the file. It is not written again if a person removes it.
     is_written: bool,
 }
 
 impl ApprovalsFile {
-    /// The ids of what is asked and not decided.
+    /// The ids of the pending questions.
     pub fn pending(&self) -> impl Iterator<Item = &str> {
         self.pending.keys().map(String::as_str)
     }
 
-    /// Filters marks that must not be trusted: those that appear now while `is_of_others`, and earlier ones that were
-    /// not removed since.
-    fn distrust(&mut self, reading: &mut Reading, is_of_others: bool) -> Vec<Ticked> {
-        let marked: BTreeSet<&str> = reading.ticked.iter().map(|one| one.id.as_str()).collect();
-        if reading.is_usable {
+    /// Removes and returns the marks that are not accepted: those that appear now if `is_of_others`, and earlier ones
+    /// that have not been removed since.
+    fn distrust(&mut self, parsed: &mut ParsedAnswers, is_of_others: bool) -> Vec<MarkedAnswer> {
+        let marked: BTreeSet<&str> = parsed.ticked.iter().map(|one| one.id.as_str()).collect();
+        if parsed.is_usable {
             self.distrusted.retain(|id| marked.contains(id.as_str()));
         }
         if is_of_others {
-            self.distrusted.extend(reading.ticked.iter().map(|one| one.id.clone()));
+            self.distrusted.extend(parsed.ticked.iter().map(|one| one.id.clone()));
         }
-        let all = std::mem::take(&mut reading.ticked);
+        let all = std::mem::take(&mut parsed.ticked);
         let (refused, trusted) = all.into_iter().partition(|one| self.distrusted.contains(&one.id));
-        reading.ticked = trusted;
+        parsed.ticked = trusted;
         refused
     }
 
-    /// A person wrote the file while what the room wrote over `base` was not on disk yet.
+    /// Handles a file that a person saved before the room's own changes to `base` were on disk.
     fn note_crossed(&mut self, base: &str) {
         let base = task_files::parse(base);
         for past in &mut self.decided {
@@ -107,7 +107,7 @@ impl ApprovalsFile {
         }
     }
 
-    /// Takes up what a person decided, wherever that was. Of several decisions in one tick the first counts.
+    /// Records decisions made anywhere. If there are several in one tick, the first one counts.
     fn note_decisions(&mut self, decisions: &[KernelCommand], time: Option<&str>) {
         for decision in decisions.iter().rev() {
             let KernelCommand::Decide { activation, turn, call, allow, scope, because, answered_in, .. } = decision
@@ -131,7 +131,7 @@ impl ApprovalsFile {
         }
     }
 
-    /// Updates the open questions: a question that is no longer open was decided, or nobody waits for it any longer.
+    /// Updates the pending questions. A question that is no longer open was decided or withdrawn.
     fn note_open(&mut self, is_open: impl Fn(&str) -> bool, new: Vec<Pending>, time: Option<&str>) {
         let over: Vec<String> = self.pending.keys().filter(|id| !is_open(id)).cloned().collect();
         for one in over.iter().filter_map(|id| self.pending.remove(id)).collect::<Vec<_>>() {
@@ -163,13 +163,13 @@ impl Section for ApprovalsFile {
     }
 }
 
-/// Takes a person's marks in the file as decisions.
+/// Converts a person's marks in the file to decisions.
 pub(super) fn read_decisions(
     mut own: ResMut<ApprovalsFile>,
     (known, start): (Res<KnownFiles>, Option<Res<RoomStart>>),
     (kernel, runs, settings): (Res<Kernel>, Res<WorkflowRuns>, Res<WorkflowSettings>),
     (clock, date): (Res<SimClock>, Res<RoomDate>),
-    (keeps_in, under_way): (Res<HasSandbox>, Res<PendingToolOrders>),
+    (sandbox, under_way): (Res<HasSandbox>, Res<PendingToolOrders>),
     mut changes: MessageReader<FileChanged>,
     (mut decisions, mut answers): (MessageWriter<KernelCommand>, MessageWriter<WorkflowCommand>),
     mut reports: MessageWriter<ProblemReport>,
@@ -181,7 +181,7 @@ pub(super) fn read_decisions(
         own.text = known.text(APPROVALS_FILE).unwrap_or_default().to_owned();
         own.is_held = !file::read(&own.text, &BTreeMap::new(), scene).is_usable;
     }
-    let is_program_free = !keeps_in.0 && [COMMANDS, SERVERS].iter().any(|one| under_way.of(one).next().is_some());
+    let is_program_free = !sandbox.0 && [COMMANDS, SERVERS].iter().any(|one| under_way.of(one).next().is_some());
     if is_program_free {
         own.open_to_programs_until = clock.tick() + NOTICED_WITHIN_TICKS;
     }
@@ -199,9 +199,9 @@ pub(super) fn read_decisions(
         }
     };
     let open = own.pending.iter().filter(|(_, one)| one.said.is_none());
-    let open: BTreeMap<String, &Asked> = open.map(|(id, one)| (id.clone(), &one.asked)).collect();
-    let mut reading = file::read(&own.text, &open, scene);
-    own.is_held = !reading.is_usable;
+    let open: BTreeMap<String, &QuestionTask> = open.map(|(id, one)| (id.clone(), &one.asked)).collect();
+    let mut parsed = file::read(&own.text, &open, scene);
+    own.is_held = !parsed.is_usable;
     let is_agents = !change.by.is_user();
     let is_open_to_programs = clock.tick() < own.open_to_programs_until;
     let what = match is_agents {
@@ -209,18 +209,18 @@ pub(super) fn read_decisions(
         false => "this mark appeared while an unconfined program was running; it is not accepted as yours".to_owned(),
     };
     let remedy = "check the approval, remove the mark and save, then mark it again; or answer in the window";
-    let refused = own.distrust(&mut reading, is_agents || is_open_to_programs);
+    let refused = own.distrust(&mut parsed, is_agents || is_open_to_programs);
     let refused = refused.into_iter().map(|one| Problem::error(APPROVALS_FILE, &*what, remedy).at_line(Some(one.line)));
-    reading.problems.extend(refused);
-    for mut ticked in reading.ticked {
-        // A time of the day becomes a date as it is said.
+    parsed.problems.extend(refused);
+    for mut ticked in parsed.ticked {
+        // A time of day is converted to a date when it is given.
         match ticked.scope.dated(date.secs(&clock)) {
             Ok(scope) => ticked.scope = scope,
             Err(_) if !ticked.allow => ticked.scope = AllowScope::Once,
             Err(why) => {
                 let what = format!("the answer to {:?} was not accepted: {why}", ticked.id);
                 let remedy = "write another time after for:, or remove the line, and save";
-                reading.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(ticked.line)));
+                parsed.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(ticked.line)));
                 continue;
             }
         }
@@ -249,16 +249,16 @@ pub(super) fn read_decisions(
             Err(why) => {
                 let what = format!("the answer to {id:?} was not accepted: {why}");
                 let remedy = "fix the task, or answer in the window";
-                reading.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(line)));
+                parsed.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(line)));
             }
         }
     }
-    reports.write(ProblemReport { source: SOURCE.to_owned(), problems: reading.problems });
+    reports.write(ProblemReport { source: SOURCE.to_owned(), problems: parsed.problems });
 }
 
-/// A mark as the decision about what an agent asks.
-fn decision(approval: &Approval, ticked: Ticked) -> Result<KernelCommand, String> {
-    let Ticked { allow, scope, because, filled, .. } = ticked;
+/// Converts a mark to the decision about an agent's question.
+fn decision(approval: &Approval, ticked: MarkedAnswer) -> Result<KernelCommand, String> {
+    let MarkedAnswer { allow, scope, because, filled, .. } = ticked;
     if allow && !approval.may_reach(scope) {
         return Err("it can be allowed only once".to_owned());
     }
@@ -274,8 +274,8 @@ fn decision(approval: &Approval, ticked: Ticked) -> Result<KernelCommand, String
     Ok(command.answered_in(AnsweredIn::File))
 }
 
-/// A mark as the answer to a step of a workflow.
-fn answer(runs: &WorkflowRuns, ticked: Ticked, chars_at_most: usize) -> Result<WorkflowCommand, String> {
+/// Converts a mark to the answer to a workflow step.
+fn answer(runs: &WorkflowRuns, ticked: MarkedAnswer, chars_at_most: usize) -> Result<WorkflowCommand, String> {
     let question = runs.questions().find(|question| question.id == ticked.id);
     let question = question.ok_or("it is no longer open")?;
     if !ticked.scope.is_once() {
@@ -319,7 +319,7 @@ pub(super) fn write_approvals_file(world: &mut World, mut read: Local<MessageCur
     }
 }
 
-/// The ids of everything that is asked now, and those questions that the file does not know yet.
+/// The ids of all open questions, and the questions that are new to the file.
 fn everything_asked(world: &World, scene: &str, time: Option<&str>) -> (BTreeSet<String>, Vec<Pending>) {
     let known = &world.resource::<ApprovalsFile>().pending;
     let (mut open, mut new) = (BTreeSet::new(), Vec::new());
@@ -327,20 +327,20 @@ fn everything_asked(world: &World, scene: &str, time: Option<&str>) -> (BTreeSet
         if open.insert(approval.id.to_string()) && !known.contains_key(approval.id.as_str()) {
             let shown = preview(world, approval.activation).unwrap_or_else(|| Preview::arguments(&approval.arguments));
             let name = name_of(world, &approval.agent);
-            let asked = Asked::by_agent(&approval, &shown, &name, scene, time.map(str::to_owned));
+            let asked = QuestionTask::by_agent(&approval, &shown, &name, scene, time.map(str::to_owned));
             new.push(Pending { asked, key: Some(approval.key()), said: None });
         }
     }
     for question in world.resource::<WorkflowRuns>().questions() {
         if open.insert(question.id.clone()) && !known.contains_key(&question.id) {
-            let asked = Asked::by_workflow(&question, scene, time.map(str::to_owned));
+            let asked = QuestionTask::by_workflow(&question, scene, time.map(str::to_owned));
             new.push(Pending { asked, key: None, said: None });
         }
     }
     (open, new)
 }
 
-/// What an agent is called while it is in the room, its id otherwise.
+/// The name of an agent that is in the room, or else its id.
 fn name_of(world: &World, id: &str) -> String {
     let roster = world.resource::<Roster>();
     let entity = roster.key(id).and_then(|key| roster.entity(key));

@@ -1,4 +1,4 @@
-//! The running modules of one agent: pending orders of each, their requests, and what they reported last.
+//! The running modules of an agent: their pending orders, their requests, and their last report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -15,33 +15,33 @@ use crate::modules::{ModuleEvent, ModuleFolder, ModuleSet, ModuleState};
 use crate::tools::document_calls::{LINES_TOLD_AT_MOST, answer_for, call_for};
 use crate::tools::{CallAnswer, OrderKey, ToolNews, ToolOutput};
 
-/// The answer to a module that requests something outside of a call, or prompts its agent within one.
+/// Refusal of a request that a module makes outside of a call.
 const FILES_AND_SERVERS: &str = "a module can only access files and servers during a call of one of its tools";
 const IN_A_CALL: &str =
     "its agent is waiting for this call: prompt it from the background, or return what it should know";
 
-/// How long work that begins waits for what modules add to its prompts, at most.
+/// The maximum time that starting work waits for the prompt texts of modules.
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
-/// How long modules that are being ended may take for it, at most.
+/// The maximum time that modules get for ending.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
-/// Longer lines of modules are cut.
+/// The maximum length of a logged line in characters.
 const LINE_CHARS_AT_MOST: usize = 2_000;
 
-/// What an order to a module is for.
+/// The purpose of an order to a module.
 enum OrderPurpose {
-    /// Beginning its work in the background.
+    /// Starting its background work.
     Start,
-    /// PromptTextWait what it adds to prompts.
+    /// Getting its prompt text.
     PromptText,
-    /// A call of one of its tools, and how many lines of it were told.
+    /// A call of one of its tools, and the number of lines reported as progress so far.
     Call(OrderKey, usize),
 }
 
-/// Work that waits for what modules add to its prompts.
+/// Work that waits for the prompt texts of modules.
 struct PromptTextWait {
-    /// The modules that were asked, each with the number of the order.
+    /// The modules that were asked, with the numbers of the orders.
     orders: BTreeSet<(String, u64)>,
     until: Instant,
 }
@@ -49,35 +49,35 @@ struct PromptTextWait {
 /// The modules of one agent.
 pub(super) struct OpenModules {
     profile: Id,
-    /// The folder that is the agent.
+    /// The folder of the agent.
     folder: String,
     set: ModuleSet,
-    /// What was ordered, by module and number.
+    /// The pending orders, by module and number.
     ordered: BTreeMap<(String, u64), OrderPurpose>,
-    /// What waits for an answer from the world: by the call that it belongs to and its number.
+    /// The requests that wait for an answer from the world, by call and number.
     open_requests: BTreeMap<(OrderKey, u64), (String, HostCall)>,
-    /// Prompts that wait for their answers, by module and number.
+    /// The prompts that wait for an answer, by module and number.
     prompts: BTreeMap<(String, u64), HostCall>,
     prompt_text_waits: BTreeMap<ActivationKey, PromptTextWait>,
-    /// What each adds to prompts, by module.
+    /// The prompt texts, by module.
     prompt_texts: BTreeMap<String, String>,
     log: BTreeMap<String, LogAllowance>,
-    /// When they are given up, where they are being ended.
+    /// When ending modules are given up.
     ends_until: Option<Instant>,
     failed: BTreeMap<String, Problem>,
-    /// What is wrong with files that could not be read.
+    /// The problems of files that could not be read.
     unreadable: Vec<Problem>,
     last_report: Option<ModulesReported>,
 }
 
-/// A message to the world.
+/// An output of modules to the world.
 pub(super) enum ModuleOutput {
     Report(ModulesReported),
     Outcome(OrderKey, ToolNews),
 }
 
 impl OpenModules {
-    /// These, of files that were read.
+    /// Creates the modules of an agent from a loaded set.
     pub(super) fn new(profile: Id, folder: String, files: &ModuleFolder, set: ModuleSet) -> Self {
         let path = |file: &str| path_of(&folder, file);
         let told = files.problems.iter().map(|told| problem_of(&path(&told.path), &told.problem));
@@ -99,7 +99,7 @@ impl OpenModules {
         }
     }
 
-    /// Whether one of them has not described itself yet.
+    /// Whether any module has not described itself yet.
     pub(super) fn is_loading(&self) -> bool {
         self.set.states().any(|(file, state)| match state {
             ModuleState::Loading => true,
@@ -108,7 +108,7 @@ impl OpenModules {
         })
     }
 
-    /// Ends them, the last one first. What they say meanwhile is logged, and nothing else.
+    /// Ends the modules in reverse order. From now on, only what they log is used.
     pub(super) fn end(&mut self) {
         self.set.end();
         self.ends_until = Some(Instant::now() + END_WITHIN);
@@ -116,18 +116,18 @@ impl OpenModules {
         self.prompt_text_waits.clear();
     }
 
-    /// Whether they have ended, or take too long for it.
+    /// Whether the modules have ended, or the time for ending has passed.
     pub(super) fn has_ended(&self) -> bool {
         self.set.has_ended() || self.ends_until.is_some_and(|until| Instant::now() > until)
     }
 
-    /// Whether a call is with one of them.
+    /// Whether a call is being handled by one of the modules.
     pub(super) fn has(&self, key: OrderKey) -> bool {
         self.ordered.values().any(|what| matches!(what, OrderPurpose::Call(call, _) if *call == key))
     }
 
-    /// Asks them what they add to the prompts of a piece of work that begins. Those that are too busy to hear it are
-    /// not waited for.
+    /// Requests the prompt texts for a piece of work that begins. Busy modules that cannot take the request are not
+    /// waited for.
     pub(super) fn request_prompt_texts(&mut self, work: ActivationKey) {
         let is_there = |(file, state): (&str, &ModuleState)| {
             let is_there = matches!(state, ModuleState::Ready(_)) && !self.failed.contains_key(file);
@@ -142,12 +142,13 @@ impl OpenModules {
         self.prompt_text_waits.insert(work, PromptTextWait { orders, until: Instant::now() + ANSWER_WITHIN });
     }
 
-    /// Whether they are being asked for a piece of work.
+    /// Whether prompt texts are being requested for this work.
     pub(super) fn awaits_prompt_texts(&self, work: ActivationKey) -> bool {
         self.prompt_text_waits.contains_key(&work)
     }
 
-    /// Has a tool called. `None` where its module is not there yet; the error says why it never will be.
+    /// Passes a tool call to its module. Returns `None` if the module is still loading. The error says why it cannot
+    /// be called.
     pub(super) fn call(&mut self, key: OrderKey, call: &ModuleCall) -> Option<Result<(), String>> {
         let state = self.set.states().find(|(file, _)| *file == call.module).map(|(_, state)| state);
         if let Some(problem) = self.failed.get(&call.module) {
@@ -175,7 +176,7 @@ impl OpenModules {
         self.set.answer(&module, &asked, answer);
     }
 
-    /// Tells a module what its agent said.
+    /// Sends a module its agent's answer to a prompt.
     pub(super) fn answer_prompt(&mut self, module: &str, number: u64, answer: &Result<String, String>) {
         let Some(asked) = self.prompts.remove(&(module.to_owned(), number)) else { return };
         let answer = match answer {
@@ -185,7 +186,7 @@ impl OpenModules {
         self.set.answer(module, &asked, answer);
     }
 
-    /// What they have to say.
+    /// Removes and returns the outputs of the modules.
     pub(super) fn take_messages(&mut self) -> Vec<ModuleOutput> {
         let mut outputs = Vec::new();
         for ModuleEvent { module, news } in self.set.poll() {
@@ -210,7 +211,8 @@ impl OpenModules {
         outputs
     }
 
-    /// What becomes of a line: during a call it says how far that is, otherwise it is logged, as far as there is room.
+    /// Handles a logged line: during a call it is reported as progress, otherwise it is logged within the module's
+    /// allowance.
     fn logged(&mut self, module: String, order: u64, line: LogLine) -> Option<ModuleOutput> {
         if let Some(OrderPurpose::Call(key, told)) = self.ordered.get_mut(&(module.clone(), order)) {
             *told += 1;
@@ -231,7 +233,7 @@ impl OpenModules {
         Some(ModuleOutput::Report(ModulesReported::Logged { profile: self.profile.clone(), line }))
     }
 
-    /// Forgets the work that need not wait any more.
+    /// Removes work that need not wait any more.
     fn close_answered(&mut self) {
         if self.prompt_text_waits.is_empty() {
             return;
@@ -260,11 +262,12 @@ impl OpenModules {
                         Err(why) => ToolNews::Failed { why },
                     },
                 ));
-                // What it adds to prompts may be otherwise now.
+                // The call may have changed its prompt text.
                 self.order(module, ModuleCommand::SystemPrompt, OrderPurpose::PromptText);
             }
             (Some(OrderPurpose::PromptText), Ok(words)) => {
-                // Its work in the background may prompt its agent, which is to have its tools by then.
+                // The background work is started only now, because it may prompt the agent, which must have the
+                // module's tools by then.
                 if self.prompt_texts.insert(module.to_owned(), words).is_none() {
                     self.order(module, ModuleCommand::Start, OrderPurpose::Start);
                 }
@@ -321,7 +324,8 @@ impl OpenModules {
         self.failed.insert(module.to_owned(), problem);
     }
 
-    /// Their present descriptions, if they have changed: of those that have reported, whatever the others do.
+    /// A report of the modules' current descriptions, if they have changed. It covers the modules that have described
+    /// themselves so far.
     fn changed_report(&mut self) -> Option<ModulesReported> {
         let gone = |(file, state): (&str, &ModuleState)| match state {
             ModuleState::LeftOut(failure) if !self.failed.contains_key(file) => {

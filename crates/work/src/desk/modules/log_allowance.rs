@@ -1,25 +1,25 @@
-//! Limits how much a module may log outside of calls, so that one that logs endlessly does not fill the history.
+//! Limits how much a module may log outside of calls, so that endless logging does not fill the history.
 
 use std::time::{Duration, Instant};
 
-/// So many lines at once.
+/// The maximum number of lines at once.
 const LINES_AT_ONCE: u32 = 40;
 
-/// After so long, there is room for another one.
+/// The time after which one more line is allowed.
 const LINE_EVERY: Duration = Duration::from_secs(2);
 
-/// What becomes of a line.
+/// What to do with a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Allowed {
-    /// It is logged.
+    /// Log it.
     Yes,
-    /// It is the first of those that are dropped, which is to be told.
+    /// Drop it, and log that lines are being dropped.
     FirstDropped,
-    /// It is dropped.
+    /// Drop it.
     Dropped,
 }
 
-/// The lines that a module may log now.
+/// The number of lines that a module may currently log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LogAllowance {
     left: u32,
@@ -32,7 +32,7 @@ impl LogAllowance {
         Self { left: LINES_AT_ONCE, counted_at: now, has_dropped: false }
     }
 
-    /// Takes one, if there is one.
+    /// Uses one line of the allowance, if there is one.
     pub(super) fn take(&mut self, now: Instant) -> Allowed {
         let passed = now.saturating_duration_since(self.counted_at);
         let more = u32::try_from(passed.as_millis() / LINE_EVERY.as_millis()).unwrap_or(u32::MAX);
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_is_logged_and_an_endless_stream_is_not() {
+    fn bursts_are_logged_and_endless_output_is_dropped() {
         let begun = Instant::now();
         let mut allowance = LogAllowance::new(begun);
         let took: Vec<Allowed> = (0..LINES_AT_ONCE + 3).map(|_| allowance.take(begun)).collect();

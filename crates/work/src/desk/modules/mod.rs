@@ -1,10 +1,9 @@
-//! Modules of agents in folders: TypeScript files in `modules/` that give an agent tools, prompt text and background
-//! work.
+//! Modules of folder agents: TypeScript files in `modules/` that give an agent tools, prompt text and background work.
 //!
-//! They run outside the world, each in its own engine ([`agent_modules`]); their descriptions, the results of their
-//! tools, what they log and their prompts to the agent enter as inputs, so that a replay has these without running any
-//! code ([`module_messages`]). During a call, they can access files and servers through calls of their agent. When work
-//! begins, it waits until they were asked what they add to its prompts ([`module_words`]).
+//! Modules run outside the world, each in its own engine ([`agent_modules`]). Their descriptions, tool results, log
+//! lines and prompts to the agent enter as inputs, so that a replay has these without running any code
+//! ([`module_messages`]). During a call, they can access files and servers through calls of their agent. Work waits at
+//! its beginning until the modules were asked for their prompt texts ([`module_words`]).
 
 mod agent_modules;
 mod log_allowance;
@@ -17,7 +16,7 @@ pub use module_events::ModuleLogged;
 pub(super) use module_messages::{KnownModules, apply_module_messages, apply_work_answers, follow_prompts};
 pub use module_runner::stop_all;
 pub(super) use module_runner::{RunningModules, run};
-pub(super) use module_words::ask_for_words;
+pub(super) use module_words::wait_for_prompt_texts;
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::Resource;
@@ -29,19 +28,19 @@ use crate::mind::Ending;
 use crate::schedule::Input;
 use crate::workspace::KnownFiles;
 
-/// Who carries out calls of their tools.
+/// The executor of the modules' tools.
 pub const MODULES: &str = "modules";
-/// The folder in which they lie.
+/// The folder with the modules.
 const FOLDER: &str = "modules/";
 
-/// The files of the modules of an agent that is this folder, each by its path in it.
+/// The module files of the agent in this folder, with their paths relative to the folder.
 pub fn module_files<'a>(known: &'a KnownFiles, folder: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
     code_files(known, folder).filter(|(path, _)| path.starts_with(FOLDER))
 }
 
-/// The files of code of an agent that is this folder, as far as a room knows them, each by its path in it.
+/// The known code files of the agent in this folder, with their paths relative to the folder.
 fn code_files<'a>(known: &'a KnownFiles, folder: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
-    // A folder that is the workspace contains much that is not the agent's.
+    // If the folder is the workspace itself, it contains many files that do not belong to the agent.
     let (start, below) = match folder {
         "" => (FOLDER.to_owned(), String::new()),
         folder => (format!("{folder}/"), format!("{folder}/")),
@@ -52,45 +51,45 @@ fn code_files<'a>(known: &'a KnownFiles, folder: &str) -> impl Iterator<Item = (
     files.filter(|(path, _)| path.ends_with(".ts"))
 }
 
-/// The path of a module's file in the workspace, by the folder that is its agent: empty where that is the workspace.
+/// The workspace path of a file in an agent's folder, which is empty if it is the workspace itself.
 pub(in crate::desk) fn path_of(folder: &str, file: &str) -> String {
     if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") }
 }
 
-/// Something that the modules of an agent say. An input.
+/// A report of an agent's modules. An input of the room.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum ModulesReported {
-    /// What they are now, all of them.
+    /// The descriptions of all modules.
     Are {
-        /// The profile in whose folder they lie.
+        /// The id of the profile.
         profile: Id,
-        /// Those that are there.
+        /// The working modules.
         modules: Vec<ReportedModule>,
-        /// Why others are left out.
+        /// The problems of the other modules.
         problems: Vec<Problem>,
     },
-    /// One of them prompts its agent.
+    /// A module prompts its agent.
     Prompts {
-        /// The profile in whose folder it lies.
+        /// The id of the profile.
         profile: Id,
-        /// The module, by its file.
+        /// The file of the module.
         module: String,
-        /// Tells it from its other prompts.
+        /// The number of the prompt, unique for the module.
         number: u64,
-        /// What it says.
+        /// The text of the prompt.
         message: String,
     },
-    /// One of them logged something outside of calls of its tools.
+    /// A module logged a line outside of calls of its tools.
     Logged {
-        /// The profile in whose folder it lies.
+        /// The id of the profile.
         profile: Id,
-        /// What.
+        /// The line.
         line: ModuleLogged,
     },
-    /// A piece of work goes on: they were asked what they add to its prompts, and have answered or are too busy.
+    /// Work can continue, because the modules have returned their prompt texts or are too busy.
     Asked {
-        /// Which.
+        /// The key of the work.
         work: ActivationKey,
     },
 }
@@ -99,31 +98,31 @@ impl Input for ModulesReported {
     const KIND: &'static str = "modules";
 }
 
-/// A module, as it says of itself.
+/// A module as it describes itself.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ReportedModule {
-    /// Its file, by its path in the agent's folder.
+    /// The path of its file in the agent's folder.
     pub file: String,
-    /// What it is called.
+    /// The name of the module.
     pub name: String,
-    /// Its tools.
+    /// The tools of the module.
     pub tools: Vec<ReportedTool>,
-    /// What it adds to the prompts of its agent.
+    /// The text that it adds to the prompts of its agent.
     pub words: String,
 }
 
 /// A tool of a module.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ReportedTool {
-    /// What a model calls it by.
+    /// The name by which models call it.
     pub name: String,
-    /// What it does.
+    /// The description for models.
     pub description: String,
     /// The schema of its arguments.
     pub parameters: Value,
 }
 
-/// A call of such a tool, as its order says it.
+/// A call of a module's tool, as stored in its order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct ModuleCall {
     profile: Id,
@@ -132,8 +131,8 @@ struct ModuleCall {
     arguments: Map<String, Value>,
 }
 
-/// Prompts of modules whose work is not over, by order. Part of the saved world: the answer to one that was asked
-/// before the room was closed goes to nobody.
+/// The prompts of modules whose work has not ended. Part of the saved world: the answer to a prompt from before the
+/// room was closed is dropped.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ModulePrompts(Vec<ModulePrompt>);
@@ -147,11 +146,11 @@ struct ModulePrompt {
     work: Option<ActivationKey>,
 }
 
-/// Whether modules of agents in the room are being loaded, outside of the world: for whoever wants to wait for them.
+/// Whether modules of agents in the room are being loaded, for code that wants to wait for them.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ModulesLoading(pub bool);
 
-/// An agent's answer to a module that prompted it. Not saved: nobody waits for it in another process.
+/// An agent's answer to a module's prompt. Not saved, because no module of another process waits for it.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub(super) struct PromptAnswered {
     profile: Id,
@@ -160,7 +159,7 @@ pub(super) struct PromptAnswered {
     answer: Result<String, String>,
 }
 
-/// The last words of a piece of work, or why there are none.
+/// The final text of a piece of work, or why there is none.
 fn answer_of(ending: &Ending) -> Result<String, String> {
     match ending {
         Ending::Completed { text } => Ok(text.clone()),

@@ -1,18 +1,18 @@
-//! What modules log outside of calls of their tools, as records.
+//! Log events of lines that modules log outside of calls of their tools.
 
 use serde::{Deserialize, Serialize};
 
 use crate::log::narration::NarrationContext;
 use crate::log::{EventData, EventKind, Word};
 
-/// A module logged something, or failed where nobody waited for it.
+/// A line that a module logged, or an error that no call was waiting for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModuleLogged {
-    /// Its file, by its path in the agent's folder.
+    /// The path of the module's file in the agent's folder.
     pub module: String,
-    /// `debug`, `info`, `warning` or `error`.
+    /// The level: `debug`, `info`, `warning` or `error`.
     pub level: String,
-    /// What it says.
+    /// The text of the line.
     pub text: String,
 }
 

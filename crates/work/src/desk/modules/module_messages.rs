@@ -1,5 +1,5 @@
-//! Messages of modules in the world: their tools are registered for their agent, their text is added to its prompts,
-//! and their prompts become work.
+//! Applies the reports of modules in the world: registers their tools for their agent, adds their texts to its
+//! prompts, and turns their prompts into work.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +20,10 @@ use crate::mind::PromptAdditions;
 use crate::tools::{Arguments, Planned, Tool, Tools};
 use crate::workspace::ProblemReport;
 
-/// Who sets such work going, as the log says it; also what the names of its orders begin with.
+/// The author of the work in the log, and the prefix of the ids of its orders.
 const BY: &str = "module";
 
-/// The modules that there are, by profile. Not saved: they say it again when a room is reopened.
+/// The known modules by profile. Not saved, because modules report again when a room is reopened.
 #[derive(Resource, Default, Debug)]
 pub(in crate::desk) struct KnownModules(BTreeMap<Id, Vec<ReportedModule>>);
 
@@ -32,23 +32,23 @@ impl KnownModules {
         self.0.is_empty()
     }
 
-    /// Whether a profile has some.
+    /// Whether a profile has modules.
     pub(super) fn has(&self, profile: &Id) -> bool {
         self.0.get(profile).is_some_and(|modules| !modules.is_empty())
     }
 }
 
-/// Has the tools and the words of modules be as they say, and writes down what they log.
+/// Updates the tools and prompt texts of modules, and logs their lines.
 pub(in crate::desk) fn apply_module_messages(
-    mut news: MessageReader<ModulesReported>,
+    mut module_reports: MessageReader<ModulesReported>,
     (mut registry, mut words): (ResMut<Tools>, ResMut<PromptAdditions>),
     (profiles, roster, agents): (Res<Profiles>, Res<Roster>, Query<&Agent>),
     mut log: ResMut<EventLog>,
     mut reports: MessageWriter<ProblemReport>,
     mut known: ResMut<KnownModules>,
 ) {
-    for news in news.read() {
-        let (profile, modules, problems) = match news {
+    for report in module_reports.read() {
+        let (profile, modules, problems) = match report {
             ModulesReported::Are { profile, modules, problems } => (profile, modules, problems),
             ModulesReported::Asked { work } => {
                 words.release(*work);
@@ -85,7 +85,7 @@ pub(in crate::desk) fn apply_module_messages(
     }
 }
 
-/// The record of a line, as one of this agent.
+/// The log event of a line, attributed to this agent.
 pub(super) fn draft_of(line: &ModuleLogged, agent: Option<&Id>) -> EventDraft {
     let draft = EventDraft::of(line);
     match agent {
@@ -94,7 +94,7 @@ pub(super) fn draft_of(line: &ModuleLogged, agent: Option<&Id>) -> EventDraft {
     }
 }
 
-/// A tool of a module.
+/// Builds a tool of a module.
 fn tool_of(profile: &Id, module: &ReportedModule, tool: &ReportedTool) -> Tool {
     let call = ModuleCall {
         profile: profile.clone(),
@@ -115,16 +115,16 @@ fn tool_of(profile: &Id, module: &ReportedModule, tool: &ReportedTool) -> Tool {
     Tool::new(&tool.name, &tool.description, tool.parameters.clone(), plan).within(scope).by_default(Power::Reach)
 }
 
-/// What modules prompt their agents becomes work.
+/// Turns the prompts of modules into work for their agents.
 pub(in crate::desk) fn follow_prompts(
-    mut news: MessageReader<ModulesReported>,
+    mut module_reports: MessageReader<ModulesReported>,
     mut prompts: ResMut<ModulePrompts>,
     (roster, agents, log): (Res<Roster>, Query<&Agent>, Res<EventLog>),
     mut orders: MessageWriter<WorkOrder>,
     mut answers: MessageWriter<PromptAnswered>,
 ) {
-    for news in news.read() {
-        let ModulesReported::Prompts { profile, module, number, message } = news else { continue };
+    for report in module_reports.read() {
+        let ModulesReported::Prompts { profile, module, number, message } = report else { continue };
         let here = roster.iter().filter_map(|(_, entity)| agents.get(entity).ok());
         let Some(agent) = here.into_iter().find(|agent| agent.profile == *profile) else {
             let answer = Err("its agent is not in the room".to_owned());
@@ -147,19 +147,19 @@ pub(in crate::desk) fn follow_prompts(
     }
 }
 
-/// Receives the results of such work, and tells the modules.
+/// Passes the results of such work on to the modules.
 pub(in crate::desk) fn apply_work_answers(
-    mut news: MessageReader<WorkAnswer>,
+    mut work_answers: MessageReader<WorkAnswer>,
     mut prompts: ResMut<ModulePrompts>,
     mut answers: MessageWriter<PromptAnswered>,
 ) {
     if prompts.0.is_empty() {
-        news.clear();
+        work_answers.clear();
         return;
     }
     let prompts = &mut prompts.bypass_change_detection().0;
-    for news in news.read() {
-        let (at, answer) = match news {
+    for work_answer in work_answers.read() {
+        let (at, answer) = match work_answer {
             WorkAnswer::Begun { order, activation, .. } => {
                 if let Some(prompt) = prompts.iter_mut().find(|prompt| prompt.order == *order) {
                     prompt.work = Some(*activation);

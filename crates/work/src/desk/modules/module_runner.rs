@@ -1,5 +1,5 @@
-//! Runs the modules of the agents in the room, outside the world: loaded when their agent arrives and when one of their
-//! files changes, and ended when it leaves and when the room is closed.
+//! Runs the modules of the agents in the room, outside the world. Modules are loaded when their agent arrives or one
+//! of their files changes, and ended when the agent leaves or the room is closed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -30,35 +30,35 @@ use crate::tools::{CallAnswered, OrderKey, PendingToolOrders, ToolNews, ToolOutc
 use crate::workspace::layout::read_below;
 use crate::workspace::{FileChanged, KnownFiles};
 
-/// How often modules are looked at that are being ended while nothing else happens.
+/// The interval for polling modules while a room waits for them to end.
 const LOOKS_EVERY: Duration = Duration::from_millis(2);
 
-/// The modules of an agent.
-enum Loaded {
-    /// Their files are being read, on a thread of their own.
+/// The loading state of an agent's modules.
+enum LoadState {
+    /// The files are being read on a separate thread.
     Reading(Receiver<(String, ModuleFolder, ModuleSet)>),
-    /// They run.
+    /// The modules are running.
     Open(Box<OpenModules>),
-    /// There are no modules left; the world has not been notified yet.
+    /// There are no modules left, but the world has not been notified yet.
     Gone,
 }
 
-/// All of them. Nobody's to save: in a room that is opened again they are loaded anew.
+/// The modules of all agents. Not saved, because they are loaded anew when a room is reopened.
 #[derive(Resource, Default)]
 pub(in crate::desk) struct RunningModules {
-    /// By profile: the hash of their files, and how they are.
-    all: BTreeMap<Id, (u64, Loaded)>,
-    /// Those that are being ended.
+    /// The hash of the code and the loading state, by profile.
+    all: BTreeMap<Id, (u64, LoadState)>,
+    /// The modules that are being ended.
     ending: Vec<OpenModules>,
-    /// Work for which modules were asked what they add to its prompts, and whether the answer was passed on.
+    /// Work for which modules were asked for their prompt texts, and whether the answer was passed on.
     asked: BTreeMap<ActivationKey, bool>,
     programs: Arc<ProgramCache>,
-    /// Calls that were begun by this process.
+    /// The calls that were started by this process.
     begun: BTreeSet<OrderKey>,
     has_looked: bool,
 }
 
-/// What the runner reads of the room.
+/// The parts of the room that the runner reads.
 #[derive(SystemParam)]
 pub(in crate::desk) struct RoomView<'w, 's> {
     known: Option<Res<'w, KnownFiles>>,
@@ -73,7 +73,7 @@ pub(in crate::desk) struct RoomView<'w, 's> {
     surroundings: Option<Res<'w, GatewayEnvironment>>,
 }
 
-/// Loads and ends modules, receives their messages, and passes calls to them.
+/// Loads and ends modules, forwards their messages, and passes calls to them.
 pub(in crate::desk) fn run(
     room: RoomView,
     mut changes: MessageReader<FileChanged>,
@@ -86,7 +86,7 @@ pub(in crate::desk) fn run(
         return;
     }
     let running = &mut *running;
-    // Every change is to be read, whichever comes first.
+    // All changes have to be read, not only the first one.
     let has_changed = changes.read().filter(|change| change.path.ends_with(".ts")).count() > 0;
     let is_first = !running.has_looked;
     if is_first || has_changed || room.roster.is_changed() || room.profiles.is_changed() {
@@ -96,7 +96,7 @@ pub(in crate::desk) fn run(
         running.open().for_each(|modules| modules.send_answer(*key, *number, answer));
     }
     for PromptAnswered { profile, module, number, answer } in prompted.read() {
-        if let Some((_, Loaded::Open(modules))) = running.all.get_mut(profile) {
+        if let Some((_, LoadState::Open(modules))) = running.all.get_mut(profile) {
             modules.answer_prompt(module, *number, answer);
         }
     }
@@ -117,7 +117,7 @@ pub(in crate::desk) fn run(
     }
     running.request_prompt_texts(&room.words, &mut reports);
     running.all.retain(|profile, (_, loaded)| {
-        let is_gone = matches!(loaded, Loaded::Gone);
+        let is_gone = matches!(loaded, LoadState::Gone);
         if is_gone {
             reports.push(ModulesReported::Are { profile: profile.clone(), modules: Vec::new(), problems: Vec::new() });
         }
@@ -130,41 +130,41 @@ pub(in crate::desk) fn run(
 impl RunningModules {
     fn open(&mut self) -> impl Iterator<Item = &mut OpenModules> {
         self.all.values_mut().filter_map(|(_, loaded)| match loaded {
-            Loaded::Open(modules) => Some(&mut **modules),
+            LoadState::Open(modules) => Some(&mut **modules),
             _ => None,
         })
     }
 
     fn is_loading(&self) -> bool {
         self.all.values().any(|(_, loaded)| match loaded {
-            Loaded::Reading(_) => true,
-            Loaded::Open(modules) => modules.is_loading(),
-            Loaded::Gone => false,
+            LoadState::Reading(_) => true,
+            LoadState::Open(modules) => modules.is_loading(),
+            LoadState::Gone => false,
         })
     }
 
-    /// Adds those whose files were read, and drops those that have ended.
+    /// Takes over modules whose files have been read.
     fn take_loaded(&mut self) {
         for (profile, (_, loaded)) in &mut self.all {
-            let Loaded::Reading(read) = loaded else { continue };
+            let LoadState::Reading(read) = loaded else { continue };
             if let Ok((home, folder, set)) = read.try_recv() {
-                *loaded = Loaded::Open(Box::new(OpenModules::new(profile.clone(), home, &folder, set)));
+                *loaded = LoadState::Open(Box::new(OpenModules::new(profile.clone(), home, &folder, set)));
             }
         }
     }
 
-    /// Asks modules what they add to the prompts of work that begins. It goes on once they have answered, and where
-    /// there is nobody to ask.
+    /// Requests prompt texts for work that begins. The work continues once the modules have answered, or if there are
+    /// none.
     fn request_prompt_texts(&mut self, words: &PromptAdditions, reports: &mut InputQueue<ModulesReported>) {
         self.asked.retain(|work, _| words.is_awaited(*work));
         for (work, profile) in words.awaited() {
             let is_asking = match self.all.get_mut(profile) {
-                Some((_, Loaded::Open(modules))) if !self.asked.contains_key(&work) => {
+                Some((_, LoadState::Open(modules))) if !self.asked.contains_key(&work) => {
                     modules.request_prompt_texts(work);
                     true
                 }
-                // They may have been loaded again meanwhile, and know nothing of it.
-                Some((_, Loaded::Open(modules))) => modules.awaits_prompt_texts(work),
+                // The modules may have been reloaded meanwhile and not know about the request.
+                Some((_, LoadState::Open(modules))) => modules.awaits_prompt_texts(work),
                 _ => false,
             };
             let is_answered = self.asked.entry(work).or_insert(false);
@@ -174,14 +174,14 @@ impl RunningModules {
         }
     }
 
-    fn end(&mut self, loaded: Loaded) {
-        if let Loaded::Open(mut modules) = loaded {
+    fn end(&mut self, loaded: LoadState) {
+        if let LoadState::Open(mut modules) = loaded {
             modules.end();
             self.ending.push(*modules);
         }
     }
 
-    /// Passes calls to modules, and reports why calls fail that nobody can execute any more.
+    /// Passes calls to modules, and fails calls that can no longer be executed.
     fn order(&mut self, under_way: &PendingToolOrders, outcomes: &mut InputQueue<ToolOutcome>) {
         let is_first_look = !std::mem::replace(&mut self.has_looked, true);
         self.begun.retain(|key| under_way.get(*key).is_some());
@@ -204,13 +204,13 @@ impl RunningModules {
             };
             let news = match read {
                 None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
-                // Its memory is lost, and what it did is unknown.
+                // The memory of the module is lost, and the effect of the call is unknown.
                 Some(_) if is_first_look => {
                     ToolNews::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }
                 }
                 Some(call) => match self.all.get_mut(&call.profile).map(|(_, loaded)| loaded) {
-                    Some(Loaded::Reading(_)) => continue,
-                    Some(Loaded::Open(modules)) => match modules.call(order.key, &call) {
+                    Some(LoadState::Reading(_)) => continue,
+                    Some(LoadState::Open(modules)) => match modules.call(order.key, &call) {
                         None => continue,
                         Some(Ok(())) => {
                             self.begun.insert(order.key);
@@ -227,12 +227,12 @@ impl RunningModules {
 }
 
 impl RoomView<'_, '_> {
-    /// Loads the modules of agents that are here, where their files are others than before, and ends the rest.
+    /// Loads new and changed modules of agents in the room, and ends those of other agents.
     fn load(&self, running: &mut RunningModules) {
         let wanted = self.wanted();
         let gone: Vec<Id> = running.all.keys().filter(|profile| !wanted.contains_key(*profile)).cloned().collect();
         for profile in gone {
-            if let Some((_, loaded)) = running.all.insert(profile, (0, Loaded::Gone)) {
+            if let Some((_, loaded)) = running.all.insert(profile, (0, LoadState::Gone)) {
                 running.end(loaded);
             }
         }
@@ -251,18 +251,18 @@ impl RoomView<'_, '_> {
             let root = self.workspace();
             let reading = move || {
                 let texts = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-                // A link leads no further than a path.
+                // A link must not lead outside of where a path may lead.
                 let other = |path: &str| {
                     let (real, text) = read_below(root.as_deref()?, &home, path)?;
                     may_be_imported(&real).then_some(text)
                 };
                 let folder = ModuleFolder::read(texts, other, &programs, &options.limits);
                 let set = ModuleSet::load(&folder, &options);
-                // Nobody takes it where the room was closed meanwhile.
+                // The receiver is gone if the room was closed meanwhile.
                 let _ = read_in.send((home, folder, set));
             };
             let loaded = match std::thread::Builder::new().name("modules".to_owned()).spawn(reading) {
-                Ok(_) => Loaded::Reading(read),
+                Ok(_) => LoadState::Reading(read),
                 Err(error) => {
                     tracing::warn!("the modules of {profile} are not loaded: no thread can be started: {error}");
                     continue;
@@ -298,23 +298,23 @@ impl RoomView<'_, '_> {
     }
 }
 
-/// The modules of one agent.
+/// The modules of an agent that should be running.
 struct Wanted {
-    /// The folder that is the agent.
+    /// The folder of the agent.
     home: String,
-    /// The files of its modules, each by its path in the folder.
+    /// The module files with their paths relative to the folder.
     files: Vec<(String, String)>,
-    /// All of its code that the room knows of, by hash: modules may import it.
+    /// The hash of all known code in the folder, because modules may import it.
     hash: u64,
 }
 
-/// Ends all modules of a room that is being closed, those of each agent in reverse order, and writes down what they
-/// log. Those that take longer than this are given up.
+/// Ends all modules of a room that is being closed and logs their last lines. Modules that take longer than `within`
+/// are given up.
 pub fn stop_all(world: &mut World, within: Duration) {
     let Some(mut running) = world.get_resource_mut::<RunningModules>() else { return };
     let RunningModules { all, mut ending, .. } = std::mem::take(&mut *running);
     for (_, loaded) in all.into_values() {
-        if let Loaded::Open(mut modules) = loaded {
+        if let LoadState::Open(mut modules) = loaded {
             modules.end();
             ending.push(*modules);
         }
@@ -335,7 +335,7 @@ pub fn stop_all(world: &mut World, within: Duration) {
     }
 }
 
-/// Writes down what a module logs, as a line of an agent whose module it is.
+/// Logs a line of a module, attributed to the agent with this profile.
 fn write_line(world: &mut World, profile: &Id, line: &ModuleLogged) {
     let mut agents = world.query::<&Agent>();
     let agent = agents.iter(world).filter(|agent| agent.profile == *profile).map(|agent| agent.id.clone()).min();

@@ -1,4 +1,4 @@
-//! What modules add to the prompts of work is asked when the work begins, which waits for the answer.
+//! Requests prompt texts from modules when work begins; the work waits for them.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::base::ActivationKey;
 use crate::kernel::Kernel;
 use crate::mind::PromptAdditions;
 
-/// Has work that begins wait until the modules of its agent were asked. Whoever runs them answers, in any case.
-pub(in crate::desk) fn ask_for_words(
+/// Lets work that begins wait until its agent's modules were asked. The module runner always answers.
+pub(in crate::desk) fn wait_for_prompt_texts(
     kernel: Res<Kernel>,
     modules: Res<KnownModules>,
     mut words: ResMut<PromptAdditions>,

@@ -1,14 +1,14 @@
-//! What agents read of messages from Slack.
+//! The Slack messages that agents read.
 
-use super::stream_reader::{self, Arrived};
+use super::stream_reader::{self, IncomingMessage};
 use crate::tools::SLACK_INBOX;
 use crate::workspace::KnownFiles;
 use crate::workspace::vfs::FileRights;
 
-/// The maximum length of a result of reading, in characters.
+/// The maximum length of a result in characters.
 const RESULT_CHARS_AT_MOST: usize = 16_000;
 
-/// The newest messages that came in, the newest last.
+/// The newest incoming messages, in the order of their arrival.
 pub(in crate::desk) fn read(
     known: &KnownFiles,
     rights: &FileRights,
@@ -24,21 +24,21 @@ pub(in crate::desk) fn read(
     let is = |wanted: Option<&str>, said: Option<&str>| {
         wanted.is_none_or(|wanted| said.is_some_and(|said| bare(said) == bare(wanted)))
     };
-    let is_meant = |one: &Arrived| is(channel, one.channel.as_deref()) && is(from, Some(&one.from));
-    let all: Vec<Arrived> =
+    let is_meant = |one: &IncomingMessage| is(channel, one.channel.as_deref()) && is(from, Some(&one.from));
+    let all: Vec<IncomingMessage> =
         text.lines().filter_map(|line| stream_reader::read(line.trim()).ok()).filter(is_meant).collect();
     let told: Vec<String> = all.iter().skip(all.len().saturating_sub(count)).map(message_line).collect();
     if told.is_empty() {
         return Ok("No messages match.".to_owned());
     }
     let text = told.join("\n");
-    // Of many the newest are shown.
+    // If the text is too long, the newest messages are shown.
     let surplus = text.chars().count().saturating_sub(RESULT_CHARS_AT_MOST);
     let cut: String = text.chars().skip(surplus).collect();
     Ok(if surplus > 0 { format!("… {cut}") } else { cut })
 }
 
-fn message_line(one: &Arrived) -> String {
+fn message_line(one: &IncomingMessage) -> String {
     let time = one.time.as_ref().map(|time| format!("[{time}] ")).unwrap_or_default();
     let channel = one.channel.as_ref().map(|channel| format!(" in {channel}")).unwrap_or_default();
     format!("{time}{}{channel}: {}", one.from, one.text)

@@ -1,5 +1,5 @@
-//! Writes new messages in Slack's channels to `inbox/slack-messages.jsonl`, each once; from there they are handled like
-//! any stream.
+//! Appends new messages in Slack's channels to `inbox/slack-messages.jsonl`, each once. From there they are handled
+//! like any stream.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,26 +18,26 @@ use crate::tools::SLACK_INBOX;
 use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, PendingFileOrders};
 use crate::workspace::{KnownFiles, ProblemReport};
 
-/// What the names of its orders to files begin with.
+/// The prefix of the keys of its file orders.
 const ORDERS: &str = "slack-in/";
-/// The source of the problems that are reported.
+/// The source name of the reported problems.
 const SOURCE: &str = "Slack";
-/// The place of the problems that are reported.
+/// The place of the reported problems.
 const PLACE: &str = "settings.yaml";
-/// While this many batches wait for the file, no further messages are requested.
+/// The maximum number of batches that wait for the file before polling is paused.
 const BATCHES_AT_MOST: usize = 8;
 /// The delay in seconds before a failed write is retried.
-const AGAIN_SECS: u64 = 10;
-/// A line has no more bytes: streams pass over longer ones.
+const RETRY_SECS: u64 = 10;
+/// The maximum size of a line in bytes, below the size at which streams skip lines.
 const LINE_BYTES_AT_MOST: usize = 60 * 1024;
 
-/// What is known of Slack's channels. Part of the saved world. Written by this module only.
+/// The state of Slack's channels. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlackChannels {
-    /// By channel, the time of the newest message that was received.
+    /// The timestamp of the newest received message, by channel.
     seen: BTreeMap<String, String>,
-    /// Lines that are not in the file yet, oldest first.
+    /// The batches that are not in the file yet, oldest first.
     bringing: VecDeque<Batch>,
     number: u64,
 }
@@ -59,12 +59,12 @@ impl Batch {
 }
 
 impl SlackChannels {
-    /// Whether messages are on their way into the file, without anything else happening; `now` is the tick.
+    /// Whether a batch will be written without any other event. `now` is the current tick.
     pub fn is_bringing(&self, now: u64) -> bool {
         self.bringing.front().is_some_and(|batch| now >= batch.not_before)
     }
 
-    /// Adds the new messages of a poll to the end of the file.
+    /// Queues the new messages of a poll for the end of the file.
     fn take(&mut self, look: &SlackLook, run: &Id, file: &str) {
         let mut text = String::new();
         for arrival in &look.arrived {
@@ -81,7 +81,7 @@ impl SlackChannels {
         if text.is_empty() {
             return;
         }
-        // An unfinished last line of the file must not be joined with new ones.
+        // If the last line of the file is incomplete, new lines must not be joined to it.
         if !file.is_empty() && !file.ends_with('\n') && self.bringing.is_empty() {
             text.insert(0, '\n');
         }
@@ -91,7 +91,7 @@ impl SlackChannels {
     }
 }
 
-/// A message as a line of the stream.
+/// Formats a message as a line of the stream.
 fn line_of(arrival: &SlackArrival) -> String {
     let SlackArrival { channel, from, text, ts, thread } = arrival;
     let mut chars = 16_000;
@@ -108,8 +108,8 @@ fn line_of(arrival: &SlackArrival) -> String {
     }
 }
 
-/// Receives the results of polls, and appends them to the file, one batch after the other.
-pub(in crate::desk) fn bring(
+/// Receives the results of polls, and appends them to the file, one batch after another.
+pub(in crate::desk) fn append_new_messages(
     mut all: ResMut<SlackChannels>,
     (known, log, clock, under_way): (Res<KnownFiles>, Res<EventLog>, Res<SimClock>, Res<PendingFileOrders>),
     (mut news, mut outcomes): (MessageReader<SlackNews>, MessageReader<FileOutcome>),
@@ -129,7 +129,7 @@ pub(in crate::desk) fn bring(
             Ok(_) => drop(all.bringing.pop_front()),
             Err(failure) => {
                 batch.tries += 1;
-                batch.not_before = clock.tick() + AGAIN_SECS * TICKS_PER_SEC;
+                batch.not_before = clock.tick() + RETRY_SECS * TICKS_PER_SEC;
                 batch.is_sent = false;
                 let what = format!("messages from Slack are waiting, because they cannot be written: {}", failure.what);
                 problems.push(Problem::warning(SLACK_INBOX, what, "free up space; this is retried"));
@@ -157,9 +157,9 @@ pub(in crate::desk) fn bring(
     });
 }
 
-/// Requests the next poll from the gateway as soon as the previous one has been processed, at the interval of the
-/// settings.
-pub(in crate::desk) fn look(
+/// Requests the next poll from the gateway as soon as the previous one has been processed; the gateway keeps the
+/// interval of the settings.
+pub(in crate::desk) fn request_poll(
     (all, access, journal): (Res<SlackChannels>, Res<SlackAccess>, Res<InputJournal>),
     (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),
     mut calls: ResMut<SlackCalls>,
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn every_message_is_brought_once_however_often_it_is_seen() {
+    fn each_message_is_appended_once_however_often_it_is_polled() {
         let mut channels = SlackChannels::default();
         let run: Id = "r-1".into();
         channels.take(&look(&[("1.5", "one"), ("2.5", "two")]), &run, "");
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_begins_a_line_of_its_own_and_no_line_is_too_long_for_a_stream() {
+    fn messages_start_on_a_new_line_and_never_exceed_the_line_limit() {
         let mut channels = SlackChannels::default();
         channels.take(&look(&[("1.5", "one")]), &"r-1".into(), "{\"text\":\"half");
         assert!(channels.bringing[0].text.starts_with('\n'));

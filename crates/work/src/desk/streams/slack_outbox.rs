@@ -1,4 +1,4 @@
-//! Sends messages to Slack, each once: as a line of a file, or through the gateway if the person set up a key. Every
+//! Sends messages to Slack, each once: as a line of a file, or through the gateway if the person set up a key. Each
 //! message that was sent, or may have been, is recorded in the outbox.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,23 +20,23 @@ use crate::tools::{
 };
 use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, PendingFileOrders};
 
-/// What the names of its orders to files begin with.
+/// The prefix of the keys of its file orders.
 const ORDERS: &str = "slack/";
 
-/// Messages on their way. Part of the saved world. Written by this module only.
+/// Outgoing messages. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlackSending {
-    /// Messages that the gateway has, by the order of their call.
+    /// Messages that were passed to the gateway, by the order of their call.
     sending: BTreeMap<OrderKey, Sent>,
     /// Messages with known results that are not in the outbox yet.
     posted: BTreeMap<OrderKey, (Sent, SlackPost)>,
-    /// Whose lines are being written.
+    /// Messages whose outbox lines are being written.
     #[serde(skip)]
     writing: BTreeSet<OrderKey>,
 }
 
-/// A message as it was ordered.
+/// An outgoing message.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Sent {
     agent: Id,
@@ -52,7 +52,8 @@ impl Sent {
         Some(Self { agent: order.agent.clone(), channel, text, thread, cause: order.cause })
     }
 
-    /// Its line in the outbox. It contains nothing that could differ if it is ordered once more.
+    /// Formats the message as a line of the outbox. The line contains nothing that could differ if it is written
+    /// again.
     fn line(&self, key: OrderKey, post: Option<&SlackPost>) -> String {
         let mut line = json!({
             "id": key.to_string(), "channel": truncate(&self.channel, 200), "text": self.text, "from": self.agent,
@@ -79,8 +80,8 @@ impl SlackSending {
     }
 }
 
-/// Receives what is to be sent, and records and reports the results: an operation on files has the name of its call,
-/// and no name is executed twice.
+/// Accepts messages to send, records their results in the outbox, and answers their calls. File orders have the key of
+/// the call, and no key is executed twice.
 pub(in crate::desk) fn advance_posts(
     mut all: ResMut<SlackSending>,
     (orders, access, files_under_way): (Res<PendingToolOrders>, Res<SlackAccess>, Res<PendingFileOrders>),
@@ -88,7 +89,7 @@ pub(in crate::desk) fn advance_posts(
     (mut files, mut answers): (MessageWriter<FileOrder>, MessageWriter<ToolOutcome>),
 ) {
     let all = all.bypass_change_detection();
-    // Their orders are closed later in this tick.
+    // The orders of these calls are closed later in this tick.
     let mut answered: BTreeSet<OrderKey> = BTreeSet::new();
     let mut answer = |key: OrderKey, news: ToolNews| {
         answered.insert(key);
@@ -153,7 +154,7 @@ fn done(text: String) -> ToolNews {
     ToolNews::Done { output: ToolOutput { text, changed, ..ToolOutput::default() } }
 }
 
-/// The message for the agent about a sent message; `written` says whether it is in the outbox.
+/// The result of a sent message for the agent. `written` is whether it was recorded in the outbox.
 fn post_result(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
     match post {
         SlackPost::Sent { ts, .. } => {
@@ -173,37 +174,37 @@ fn post_result(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
     }
 }
 
-/// What this process has begun. Nobody's to save.
+/// The messages that this process has begun to send. Not saved.
 #[derive(Default)]
-pub(in crate::desk) struct Begun {
+pub(in crate::desk) struct StartedSends {
     orders: BTreeSet<OrderKey>,
     has_looked: bool,
 }
 
-/// Passes outgoing messages to the gateway. For those that were in progress when an earlier process ended, it is
-/// unknown whether they were sent, and they are not sent a second time unasked.
+/// Passes outgoing messages to the gateway. If an earlier process ended while it was sending messages, their results
+/// are unknown, and they are not sent again unasked.
 pub(in crate::desk) fn send_out(
     (all, access): (Res<SlackSending>, Res<SlackAccess>),
     (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),
-    (mut calls, mut door): (ResMut<SlackCalls>, ResMut<InputQueue<SlackNews>>),
+    (mut calls, mut queue): (ResMut<SlackCalls>, ResMut<InputQueue<SlackNews>>),
     journal: Res<InputJournal>,
-    mut begun: Local<Begun>,
+    mut started: Local<StartedSends>,
 ) {
     if journal.is_replaying() {
         return;
     }
-    let is_first_look = !std::mem::replace(&mut begun.has_looked, true);
+    let is_first_look = !std::mem::replace(&mut started.has_looked, true);
     if all.sending.is_empty() {
-        begun.orders.clear();
+        started.orders.clear();
         return;
     }
     for (key, sent) in &all.sending {
-        if !begun.orders.insert(*key) {
+        if !started.orders.insert(*key) {
             continue;
         }
         if is_first_look && access.may_have_sent() {
             let what = "the workshop was stopped while the message was being sent".to_owned();
-            door.push(SlackNews::Posted { id: key.id(), post: SlackPost::Unknown { what } });
+            queue.push(SlackNews::Posted { id: key.id(), post: SlackPost::Unknown { what } });
             continue;
         }
         let message =
@@ -211,5 +212,5 @@ pub(in crate::desk) fn send_out(
         let terms = Box::new(SlackTerms::of(&gateway, &settings));
         calls.send(SlackCommand::Send { id: key.id(), message, terms });
     }
-    begun.orders.retain(|key| all.sending.contains_key(key));
+    started.orders.retain(|key| all.sending.contains_key(key));
 }

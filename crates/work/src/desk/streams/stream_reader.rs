@@ -1,8 +1,8 @@
 //! Reads new lines of a stream of messages: a file with one JSON object per line to which others append. Pure.
 //!
-//! Each line counts once: reading continues where it stopped as long as the text before that place is unchanged. If it
-//! changed (the file was truncated, rotated or edited), the file is read from its beginning, and as many lines as were
-//! already read are skipped. An incomplete last line counts once it is complete.
+//! Each line counts once: reading continues where it stopped as long as the text before that position is unchanged. If
+//! it changed because the file was truncated, rotated or edited, the file is read from its beginning, and lines that
+//! were already read are skipped. An incomplete last line counts once it is complete.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,70 +12,70 @@ use serde_json::{Map, Value};
 use crate::base::hash::content_hash;
 use crate::base::text::{one_line, truncate};
 
-/// How many lines are remembered, so that they are not delivered again if a stream starts over.
+/// The number of lines that are remembered, so that they are not delivered again if a stream starts over.
 const REMEMBERED_AT_MOST: usize = 20_000;
-/// A line with more bytes is passed over.
+/// The maximum size of a line in bytes; longer lines are skipped.
 const LINE_BYTES_AT_MOST: usize = 64 * 1024;
-/// Names in a message are no longer, in characters.
+/// The maximum length of names in a message in characters.
 const NAME_CHARS: usize = 200;
-/// What it says is no longer, in characters.
+/// The maximum length of a message text in characters.
 const TEXT_CHARS: usize = 16_000;
 
-/// How far a stream was read. Part of the saved world.
+/// The read position in a stream. Part of the saved world.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct StreamPlace {
-    /// Bytes that were read.
+pub struct StreamPosition {
+    /// The number of bytes that were read.
     bytes: usize,
-    /// Their content, by hash.
+    /// Hash of these bytes.
     hash: u64,
-    /// Lines in them.
+    /// The number of lines in these bytes.
     lines: usize,
-    /// The lines that were taken last, by hash.
+    /// Hashes of the lines that were read last.
     taken: VecDeque<u64>,
-    /// Lines that were delivered before the stream started over and have not occurred again, by hash, with their
-    /// number.
+    /// Lines that were delivered before the stream started over and have not occurred again: hash and number of
+    /// occurrences.
     passed_over: BTreeMap<u64, u32>,
 }
 
-/// A message that came in.
+/// An incoming message.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Arrived {
+pub struct IncomingMessage {
     /// The sender, as given in the message.
     pub from: String,
     /// The recipient, if given: an agent or an inbox.
     pub to: Option<String>,
-    /// What it is about.
+    /// The subject.
     pub subject: String,
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// Where it was said: a channel.
+    /// The channel, if given.
     pub channel: Option<String>,
     /// The time, as given in the message.
     pub time: Option<String>,
 }
 
-/// A line that is new.
+/// A new line of a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewLine {
-    /// Counted from 1.
+    /// The line number, from 1.
     pub number: usize,
-    /// What it brings, or why nothing.
-    pub arrived: Result<Arrived, String>,
-    /// Bytes of the text up to its end.
+    /// The message, or why the line is not one.
+    pub message: Result<IncomingMessage, String>,
+    /// The number of bytes of the text up to the end of the line.
     end: usize,
     hash: u64,
 }
 
-impl StreamPlace {
-    /// Whether this text continues the text that was read.
-    fn goes_on(&self, text: &str) -> bool {
+impl StreamPosition {
+    /// Whether this text begins with the text that was read.
+    fn is_continued_by(&self, text: &str) -> bool {
         text.as_bytes().get(..self.bytes).is_some_and(|read| content_hash(read) == self.hash)
     }
 
-    /// Begins anew where the text does not go on from what was read; whether it did.
+    /// Starts over if this text does not begin with the text that was read. Returns whether it did.
     pub fn follow(&mut self, text: &str) -> bool {
-        if self.bytes == 0 || self.goes_on(text) {
+        if self.bytes == 0 || self.is_continued_by(text) {
             return false;
         }
         for hash in std::mem::take(&mut self.taken) {
@@ -85,20 +85,20 @@ impl StreamPlace {
         true
     }
 
-    /// The next line of a text that is followed; none where nothing more of it is whole. What was taken before is
-    /// passed over.
+    /// The next new line of a text after [`Self::follow`]; `None` if there is no further complete line. Lines that
+    /// were delivered before are skipped.
     pub fn next(&mut self, text: &str) -> Option<NewLine> {
         loop {
             let rest = text.get(self.bytes..).filter(|rest| !rest.is_empty())?;
             let (line, is_ended) = rest.split_once('\n').map_or((rest, false), |(line, _)| (line, true));
             let end = self.bytes + line.len() + usize::from(is_ended);
             let content = line.trim();
-            // Half an object is none: what can be read is whole.
+            // A truncated object cannot be parsed, so a line that can be parsed is complete.
             if !is_ended && read(content).is_err() {
                 return None;
             }
             let hash = content_hash(content.as_bytes());
-            let new = NewLine { number: self.lines + 1, arrived: read(content), end, hash };
+            let new = NewLine { number: self.lines + 1, message: read(content), end, hash };
             let is_old = self.passed_over.get(&hash).is_some_and(|left| *left > 0);
             if !content.is_empty() && !is_old {
                 return Some(new);
@@ -111,7 +111,7 @@ impl StreamPlace {
         }
     }
 
-    /// A line is done with.
+    /// Marks a line as read.
     pub fn take(&mut self, text: &str, line: &NewLine) {
         let ended = text.as_bytes().get(..line.end).unwrap_or_default();
         (self.bytes, self.hash) = (line.end, content_hash(ended));
@@ -122,8 +122,8 @@ impl StreamPlace {
     }
 }
 
-/// What a line says.
-pub fn read(line: &str) -> Result<Arrived, String> {
+/// Parses a line.
+pub fn read(line: &str) -> Result<IncomingMessage, String> {
     if line.len() > LINE_BYTES_AT_MOST {
         return Err(format!("it is longer than {} KiB", LINE_BYTES_AT_MOST / 1024));
     }
@@ -135,7 +135,7 @@ pub fn read(line: &str) -> Result<Arrived, String> {
         return Err("it has neither text nor subject".to_owned());
     }
     let named = |names: &[&str]| first(&keys, names).map(|name| truncate(&one_line(&name), NAME_CHARS));
-    Ok(Arrived {
+    Ok(IncomingMessage {
         from: named(&["from", "user", "sender", "author"]).unwrap_or_else(|| "somebody".to_owned()),
         to: named(&["to", "recipient"]).map(|to| to.trim_start_matches('@').to_owned()),
         subject: truncate(&one_line(&subject), NAME_CHARS),

@@ -1,15 +1,15 @@
-//! Streams: each complete line is delivered once, whatever happens to the file.
+//! Tests of streams: each complete line is delivered once, whatever happens to the file.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Takes everything that is new in a text: what each line says, or that it says nothing.
-fn all(place: &mut StreamPlace, text: &str) -> Vec<(usize, Result<String, ()>)> {
+/// Reads all new lines of a text: line number, and the text of the message if the line is one.
+fn all(place: &mut StreamPosition, text: &str) -> Vec<(usize, Result<String, ()>)> {
     place.follow(text);
     let mut new = Vec::new();
     while let Some(line) = place.next(text) {
-        new.push((line.number, line.arrived.clone().map(|arrived| arrived.text).map_err(drop)));
+        new.push((line.number, line.message.clone().map(|message| message.text).map_err(drop)));
         place.take(text, &line);
     }
     new
@@ -24,8 +24,8 @@ fn said(text: &str) -> Result<String, ()> {
 }
 
 #[test]
-fn what_is_appended_comes_once_and_the_same_words_twice_are_two_messages() {
-    let mut place = StreamPlace::default();
+fn appended_lines_are_delivered_once_and_equal_lines_are_separate_messages() {
+    let mut place = StreamPosition::default();
     let mut text = line("one") + &line("two");
     assert_eq!(all(&mut place, &text), [(1, said("one")), (2, said("two"))]);
     assert_eq!(all(&mut place, &text), []);
@@ -33,13 +33,13 @@ fn what_is_appended_comes_once_and_the_same_words_twice_are_two_messages() {
     text += &line("two");
     assert_eq!(all(&mut place, &text), [(4, said("two"))]);
     let saved = serde_json::to_string(&place).expect("it is plain data");
-    let mut place: StreamPlace = serde_json::from_str(&saved).expect("it should be");
+    let mut place: StreamPosition = serde_json::from_str(&saved).expect("it should be");
     assert_eq!(all(&mut place, &text), []);
 }
 
 #[test]
-fn a_line_that_is_half_written_waits_and_a_whole_one_without_an_end_does_not() {
-    let mut place = StreamPlace::default();
+fn an_incomplete_line_waits_and_a_complete_one_needs_no_newline() {
+    let mut place = StreamPosition::default();
     let whole = "{\"text\":\"tea {now}\"}";
     for cut in 1..whole.len() {
         assert_eq!(all(&mut place, &whole[..cut]), [], "{cut}");
@@ -50,16 +50,16 @@ fn a_line_that_is_half_written_waits_and_a_whole_one_without_an_end_does_not() {
 }
 
 #[test]
-fn a_line_that_cannot_be_used_is_reported_and_the_others_come() {
-    let mut place = StreamPlace::default();
+fn an_invalid_line_is_reported_and_the_others_are_delivered() {
+    let mut place = StreamPosition::default();
     let text = format!("{}oops\n[1]\n{{}}\n{{\"text\":\"{}\"}}\n{}", line("one"), "x".repeat(70_000), line("two"));
     let new = all(&mut place, &text);
     assert_eq!(new, [(1, said("one")), (2, Err(())), (3, Err(())), (4, Err(())), (5, Err(())), (6, said("two"))]);
 }
 
 #[test]
-fn a_stream_that_was_cut_rotated_or_edited_brings_only_what_is_new() {
-    let mut place = StreamPlace::default();
+fn a_truncated_rotated_or_edited_stream_delivers_only_new_lines() {
+    let mut place = StreamPosition::default();
     let text = line("one") + &line("two") + &line("two");
     all(&mut place, &text);
     assert_eq!(all(&mut place, &(line("two") + &line("two"))), [], "the first was taken out");
@@ -69,7 +69,7 @@ fn a_stream_that_was_cut_rotated_or_edited_brings_only_what_is_new() {
 }
 
 #[test]
-fn the_usual_names_are_understood() {
+fn common_key_names_are_recognized() {
     for (line, from, to, subject, text, channel, time) in [
         (
             r#"{"from":"Sarah","text":"hi","channel":"ops","ts":"1.5"}"#,
@@ -92,25 +92,25 @@ fn the_usual_names_are_understood() {
         ),
         (r#"{"subject":"S"}"#, "somebody", None, "S", "", None, None),
     ] {
-        let arrived = read(line).expect("it is a message");
-        let told = (&*arrived.from, arrived.to.as_deref(), &*arrived.subject, &*arrived.text);
+        let message = read(line).expect("it is a message");
+        let told = (&*message.from, message.to.as_deref(), &*message.subject, &*message.text);
         assert_eq!(
-            (told, arrived.channel.as_deref(), arrived.time.as_deref()),
+            (told, message.channel.as_deref(), message.time.as_deref()),
             ((from, to, subject, text), channel, time)
         );
     }
 }
 
 proptest! {
-    /// Appended in any pieces, with reads in between: every line is delivered once, in order.
+    /// However lines are appended and read in between, each is delivered once, in order.
     #[test]
-    fn however_it_is_written_each_line_comes_once(words in prop::collection::vec("[a-c{}\\\\\" ]{0,6}", 0..20), cuts in prop::collection::vec(0_usize..400, 0..20)) {
+    fn each_line_is_delivered_once_however_it_is_appended(words in prop::collection::vec("[a-c{}\\\\\" ]{0,6}", 0..20), cuts in prop::collection::vec(0_usize..400, 0..20)) {
         let lines: Vec<String> = words.iter().map(|word| serde_json::json!({ "text": format!("w{word}") }).to_string()).collect();
         let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).filter(|cut| text.is_char_boundary(*cut)).collect();
         cuts.sort_unstable();
         cuts.push(text.len());
-        let mut place = StreamPlace::default();
+        let mut place = StreamPosition::default();
         let mut came = Vec::new();
         for cut in cuts {
             came.extend(all(&mut place, &text[..cut]).into_iter().map(|(_, said)| said));
@@ -119,10 +119,10 @@ proptest! {
         prop_assert_eq!(came, expected);
     }
 
-    /// Lines of one kind each, in any sequence of files: none is delivered more often than it was ever there.
+    /// In any sequence of file contents, no line is delivered more often than it occurred in one of them.
     #[test]
-    fn whatever_becomes_of_the_file_nothing_comes_twice(files in prop::collection::vec(prop::collection::vec(0_u8..6, 0..8), 1..8)) {
-        let mut place = StreamPlace::default();
+    fn no_line_is_delivered_twice_whatever_happens_to_the_file(files in prop::collection::vec(prop::collection::vec(0_u8..6, 0..8), 1..8)) {
+        let mut place = StreamPosition::default();
         let mut came = [0_usize; 6];
         let mut most = [0_usize; 6];
         for file in &files {

@@ -1,4 +1,4 @@
-//! The rules for commands: lists of hostile and harmless ones, and general invariants.
+//! Tests of the rules for commands: lists of hostile and harmless commands, and general invariants.
 
 use proptest::prelude::*;
 
@@ -59,7 +59,7 @@ fn meant(text: &str) -> String {
 }
 
 #[test]
-fn no_hostile_command_runs_unasked() {
+fn no_hostile_command_runs_without_approval() {
     let hostile = cases(include_str!("hostile.txt"));
     assert!(hostile.len() >= 300, "{}", hostile.len());
     let run: Vec<String> = hostile
@@ -72,7 +72,7 @@ fn no_hostile_command_runs_unasked() {
 }
 
 #[test]
-fn what_a_rule_says_runs() {
+fn harmless_commands_run_by_their_rules() {
     let harmless = cases(include_str!("harmless.txt"));
     assert!(harmless.len() >= 60, "{}", harmless.len());
     let asked: Vec<String> = harmless
@@ -85,7 +85,7 @@ fn what_a_rule_says_runs() {
 }
 
 #[test]
-fn what_is_forbidden_is_forbidden_wherever_it_stands() {
+fn denied_commands_are_denied_anywhere_in_a_command_line() {
     let rules = rules_of("ls: true\nrm -rf: false\ncurl: false\ngit push: false");
     for line in [
         "rm -rf x",
@@ -115,7 +115,7 @@ fn what_is_forbidden_is_forbidden_wherever_it_stands() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_allows_nothing_and_is_told() {
+fn an_unreadable_file_allows_nothing_and_is_reported() {
     for text in ["- ls\n", "ls: [", "ls; rm: true\n", "ls: perhaps\n", "'': true\n", "'*': true\n", "12\n"] {
         let (rules, problems) = CommandRules::parse(text);
         assert!(!problems.is_empty(), "{text:?}");
@@ -131,7 +131,7 @@ fn a_file_that_cannot_be_read_allows_nothing_and_is_told() {
 }
 
 #[test]
-fn the_more_exact_rule_counts() {
+fn the_more_specific_rule_applies() {
     let rules = rules_of("cargo: true\ncargo test: true\ncargo test --all: ask\ngit: ask\ngit log: true");
     let verdict = |line: &str| judge(line, &rules).verdict;
     assert_eq!((verdict("cargo test"), verdict("cargo test --all")), (Verdict::Allow, Verdict::Ask));
@@ -139,7 +139,7 @@ fn the_more_exact_rule_counts() {
 }
 
 #[test]
-fn words_are_those_of_a_shell() {
+fn commands_are_split_into_words_like_in_a_shell() {
     for (line, words) in [
         ("a  b\tc", vec!["a", "b", "c"]),
         ("a 'b c' \"d e\"", vec!["a", "b c", "d e"]),
@@ -159,7 +159,7 @@ fn words_are_those_of_a_shell() {
 proptest! {
     /// However the words of a command are quoted and spaced, the decision is the same.
     #[test]
-    fn quotes_and_blanks_change_nothing(
+    fn quoting_and_spacing_do_not_change_the_verdict(
         words in prop::collection::vec("[a-z;$|&<>(){}*' \"\\\\-]{1,8}", 1..5),
         styles in prop::collection::vec(0..3usize, 5),
     ) {
@@ -179,7 +179,7 @@ proptest! {
 
     /// Nothing that a shell would split is ever allowed, whatever surrounds it.
     #[test]
-    fn what_a_shell_would_read_is_never_allowed(
+    fn commands_that_need_a_shell_are_never_allowed(
         before in "[a-z ]{0,10}", sign in "[;&|<>`$\n(]", after in "[a-z ]{0,10}",
     ) {
         let rules = rules_of("ls: true");

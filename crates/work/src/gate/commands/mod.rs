@@ -1,12 +1,11 @@
-//! Which commands a person has allowed or forbidden: the file `storage/terminal-cmd-allowlist.yaml`, and its rule for a
-//! command. Pure.
+//! The rules for commands in `storage/terminal-cmd-allowlist.yaml`, and their verdict on a command. Pure.
 //!
-//! In reading order: a command split into its words ([`words`]), programs that start others or execute what is written
-//! in their options ([`wrapper_programs`]), the file ([`rules`]), and the verdict ([`judge`]).
+//! In reading order: a command split into words ([`words`]), programs that start others or execute code in their
+//! options ([`wrapper_programs`]), the file ([`rules`]), and the verdict ([`judge`]).
 //!
 //! Rules match words, never text. They only allow a program that is started directly: nothing that needs a shell, no
-//! program by another path, and none that would start a second one. What a rule forbids is forbidden anywhere in a
-//! command.
+//! program by another path, and none that would start a second one. A denied command is denied anywhere in a command
+//! line.
 
 pub mod rules;
 pub mod wrapper_programs;
@@ -23,39 +22,42 @@ use super::verdict::Verdict;
 use crate::base::text_normalization::is_unseen;
 use crate::workspace::{scene_patch, yaml};
 
-/// The file of rules.
+/// The path of the file with the rules.
 pub use crate::workspace::layout::ALLOWLIST_FILE;
 
-/// What the rules say of a command.
+/// The verdict of the rules on a command.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Judged {
-    /// It may run, a person is asked, or it may not.
+pub struct CommandVerdict {
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why, as a clause about the command, without a full stop.
+    /// The reason, as a clause about the command without a full stop.
     pub why: String,
 }
 
-impl Judged {
+impl CommandVerdict {
     fn ask(why: impl Into<String>) -> Self {
         Self { verdict: Verdict::Ask, why: why.into() }
     }
 }
 
-/// What the rules say of a command line.
-pub fn judge(line: &str, rules: &CommandRules) -> Judged {
+/// The verdict of the rules on a command line.
+pub fn judge(line: &str, rules: &CommandRules) -> CommandVerdict {
     let command = Command::parse(line);
     if let Some(rule) = forbidden_by(line, &command, rules, 0) {
-        return Judged { verdict: Verdict::Deny, why: format!("the rule {rule:?} of {ALLOWLIST_FILE} forbids it") };
+        return CommandVerdict {
+            verdict: Verdict::Deny,
+            why: format!("the rule {rule:?} of {ALLOWLIST_FILE} forbids it"),
+        };
     }
     if line.chars().any(|c| c != '\t' && (is_unseen(c) || c.is_control())) {
-        return Judged::ask("it has an invisible character");
+        return CommandVerdict::ask("it has an invisible character");
     }
     let words = match &command {
         Command::Plain(words) => words,
-        Command::NeedsShell(why) => return Judged::ask(format!("it needs a shell: {why}")),
+        Command::NeedsShell(why) => return CommandVerdict::ask(format!("it needs a shell: {why}")),
     };
     let Some(rule) = rules.allowing(words) else {
-        return Judged::ask(match rules.asking(words) {
+        return CommandVerdict::ask(match rules.asking(words) {
             Some(rule) => format!("the rule {rule:?} of {ALLOWLIST_FILE} requires approval"),
             None => format!("no rule of {ALLOWLIST_FILE} allows it"),
         });
@@ -63,14 +65,14 @@ pub fn judge(line: &str, rules: &CommandRules) -> Judged {
     if words.len() > 1 && rules.is_exact(rule, words) {
         return allowed(rule);
     }
-    match wrapper_programs::beyond(words, rule) {
-        Some(why) => Judged::ask(format!("the rule {:?} does not cover it: {why}", words::written(rule))),
+    match wrapper_programs::not_covered(words, rule) {
+        Some(why) => CommandVerdict::ask(format!("the rule {:?} does not cover it: {why}", words::written(rule))),
         None => allowed(rule),
     }
 }
 
-/// A rule that covers this command and those like it, as it is written, where it may be offered to a person. It is a
-/// beginning of the command, never one that needs a shell, starts other programs or runs code that it is given.
+/// A rule that covers this command and similar ones and may be offered to a person. It is a prefix of the command, and
+/// `None` for commands that need a shell, start other programs or run given code.
 pub fn pattern_for(line: &str) -> Option<String> {
     let Command::Plain(words) = Command::parse(line) else { return None };
     let pattern = words::written(wrapper_programs::pattern_of(&words)?);
@@ -79,8 +81,8 @@ pub fn pattern_for(line: &str) -> Option<String> {
     is_covered.then_some(pattern)
 }
 
-/// The file of rules with one more that allows this pattern; everything else in it stays as it is, comments too. The
-/// error says why it cannot be written.
+/// Adds a rule that allows this pattern to the file, and keeps everything else in it, including comments. The error
+/// says why that is impossible.
 pub fn with_rule(text: &str, pattern: &str) -> Result<String, String> {
     let old = yaml::parse(text).map_err(|error| format!("{ALLOWLIST_FILE} is invalid YAML: {}", error.what))?;
     let Value::Object(mut all) = (if old.is_null() { json!({}) } else { old.clone() }) else {
@@ -95,15 +97,15 @@ pub fn with_rule(text: &str, pattern: &str) -> Result<String, String> {
     if is_readable { Ok(written) } else { Err(format!("{ALLOWLIST_FILE} has too many rules")) }
 }
 
-fn allowed(rule: &[String]) -> Judged {
+fn allowed(rule: &[String]) -> CommandVerdict {
     let why = format!("the rule {:?} of {ALLOWLIST_FILE} allows it", words::written(rule));
-    Judged { verdict: Verdict::Allow, why }
+    CommandVerdict { verdict: Verdict::Allow, why }
 }
 
-/// So deep are commands within commands looked for.
+/// The maximum depth of commands within commands that is searched for denied ones.
 const DEPTH_AT_MOST: usize = 4;
 
-/// The rule that forbids a part of a command, wherever it is: between operators, in a substitution, after a program
+/// The rule that denies a part of a command, wherever it occurs: between operators, in a substitution, after a program
 /// that starts others, or in a text that a shell would read.
 fn forbidden_by(line: &str, command: &Command, rules: &CommandRules, depth: usize) -> Option<String> {
     if !rules.forbids_anything() || depth > DEPTH_AT_MOST {
@@ -114,10 +116,10 @@ fn forbidden_by(line: &str, command: &Command, rules: &CommandRules, depth: usiz
         Command::NeedsShell(_) => words::parts(line),
     };
     parts.iter().find_map(|words| {
-        let starts = wrapper_programs::places_of_programs(words);
+        let starts = wrapper_programs::program_positions(words);
         let here = starts.into_iter().find_map(|at| rules.forbidding(&words[at..]));
         here.or_else(|| {
-            // A word with blanks may be a command line of its own.
+            // A word with spaces may be a command line itself.
             let texts =
                 words.iter().filter(|word| word.contains(char::is_whitespace) || word.contains([';', '|', '&']));
             texts.into_iter().find_map(|text| forbidden_by(text, &Command::NeedsShell("a text"), rules, depth + 1))

@@ -14,13 +14,14 @@ use super::ALLOWLIST_FILE;
 use super::words::{Command, written};
 use super::wrapper_programs::name_of;
 use crate::base::Problem;
+use crate::gate::servers::fits_pattern;
 
-/// Rules of one file at most.
+/// The maximum number of rules in the file.
 const RULES_AT_MOST: usize = 2_000;
-/// Words of one rule at most.
+/// The maximum number of words in a rule.
 const WORDS_AT_MOST: usize = 40;
 
-/// What a rule says.
+/// The effect of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum RuleEffect {
     Allow,
@@ -28,7 +29,7 @@ enum RuleEffect {
     Forbid,
 }
 
-/// One rule.
+/// A rule for commands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct CommandRule {
     words: Vec<String>,
@@ -63,7 +64,7 @@ impl CommandRules {
             }
         };
         let mut problems = Vec::new();
-        // The reference has its patterns below a key of their own in some versions.
+        // In some versions of the reference format, the patterns are below a key of their own.
         let nested = map.get("patterns").and_then(Value::as_mapping).cloned();
         for (pattern, says) in nested.unwrap_or(map) {
             let pattern = match &pattern {
@@ -90,7 +91,7 @@ impl CommandRules {
                 (Ok(words), Some(says)) => rules.rules.push(CommandRule { words, says }),
                 (Err(why), says) => {
                     problems.push(problem(format!("the rule {pattern:?} cannot be read: {why}"), "write plain words"));
-                    // A command that was meant to be forbidden is forbidden by its first word.
+                    // If the rule was meant to deny a command, all commands with its first word are denied.
                     if let (Some(RuleEffect::Forbid), Some(first)) = (
                         says,
                         pattern
@@ -112,19 +113,20 @@ impl CommandRules {
         (rules, problems)
     }
 
-    /// Whether anything is forbidden.
+    /// Whether any rule denies a command.
     pub fn forbids_anything(&self) -> bool {
         self.rules.iter().any(|rule| rule.says == RuleEffect::Forbid)
     }
 
-    /// The words of the rule that allows a command, the longest there is; nothing where one asks as exactly.
+    /// The words of the longest rule that allows a command; `None` if a rule of at least the same length requires
+    /// approval.
     pub fn allowing(&self, words: &[String]) -> Option<&[String]> {
         let rule = self.longest(RuleEffect::Allow, words)?;
         let asks = self.longest(RuleEffect::Ask, words).is_some_and(|asking| asking.len() >= rule.len());
         (!asks).then_some(rule)
     }
 
-    /// The rule that asks about a command, as it is written.
+    /// The rule that requires approval for a command, as text.
     pub fn asking(&self, words: &[String]) -> Option<String> {
         self.longest(RuleEffect::Ask, words).map(written)
     }
@@ -134,8 +136,7 @@ impl CommandRules {
         meant.max_by_key(|rule| rule.words.len()).map(|rule| rule.words.as_slice())
     }
 
-    /// The rule that forbids a command that begins with these words, as it is written: by whatever path its program
-    /// goes.
+    /// The rule that denies a command with these words, as text. The path of the program is ignored.
     pub fn forbidding(&self, words: &[String]) -> Option<String> {
         let (program, rest) = words.split_first()?;
         let mut named = vec![name_of(program).to_lowercase()];
@@ -149,13 +150,14 @@ impl CommandRules {
         self.rules.iter().find(forbids).map(|rule| written(&rule.words))
     }
 
-    /// Whether a rule says a command word for word, without a pattern.
+    /// Whether a rule is exactly this command, without a wildcard.
     pub fn is_exact(&self, rule: &[String], words: &[String]) -> bool {
         rule == words && !rule.iter().any(|word| word.contains('*'))
     }
 }
 
-/// `rm -rf` is also `rm -r -f /` and `rm -fr`: every option of the rule counts in any position, letter by letter.
+/// Whether a rule covers a command with its options in any order. For example, `rm -rf` also covers `rm -r -f /` and
+/// `rm -fr`.
 fn covers_in_any_order(rule: &[String], words: &[String]) -> bool {
     let (Some(program), Some(given)) = (rule.first(), words.first()) else { return false };
     if program != given || rule.len() < 2 {
@@ -174,7 +176,7 @@ fn covers_in_any_order(rule: &[String], words: &[String]) -> bool {
     })
 }
 
-/// The words of a pattern, which may contain `*`.
+/// Splits a pattern, which may contain `*`, into words.
 fn pattern_words(pattern: &str) -> Result<Vec<String>, &'static str> {
     const STAR: char = '\u{e000}';
     let without = pattern.replace('*', &STAR.to_string());
@@ -188,19 +190,5 @@ fn pattern_words(pattern: &str) -> Result<Vec<String>, &'static str> {
 
 /// Whether a command begins with the words of a rule.
 fn covers(rule: &[String], words: &[String]) -> bool {
-    rule.len() <= words.len() && rule.iter().zip(words).all(|(pattern, word)| is_like(pattern, word))
-}
-
-/// Whether a word is like a pattern in which `*` stands for any letters.
-fn is_like(pattern: &str, word: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let first = pieces.next().unwrap_or_default();
-    let Some(mut rest) = word.strip_prefix(first) else { return false };
-    let mut pieces: Vec<&str> = pieces.collect();
-    let Some(last) = pieces.pop() else { return rest.is_empty() };
-    for piece in pieces {
-        let Some(at) = rest.find(piece) else { return false };
-        rest = &rest[at + piece.len()..];
-    }
-    rest.ends_with(last)
+    rule.len() <= words.len() && rule.iter().zip(words).all(|(pattern, word)| fits_pattern(pattern, word))
 }

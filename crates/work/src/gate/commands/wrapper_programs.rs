@@ -1,8 +1,8 @@
-//! Programs that start others, or execute what is written in their options: a rule for their first word never covers
-//! that. Pure.
+//! Programs that start other programs or execute code in their options, which a rule for their first word never
+//! covers. Pure.
 
-/// Programs that start whatever they are given: only a rule that says the whole command covers one.
-const STARTERS: &[&str] = &[
+/// Programs that start any program they are given. Only a rule with the whole command covers them.
+const LAUNCHERS: &[&str] = &[
     ".",
     "at",
     "batch",
@@ -97,7 +97,7 @@ const STARTERS: &[&str] = &[
     "wsl",
 ];
 
-/// Programs that run code that they are given: a rule covers them only from the code's file on.
+/// Programs that run code they are given. A rule covers them only if it contains the code's file.
 const INTERPRETERS: &[&str] = &[
     "ash",
     "bash",
@@ -181,7 +181,7 @@ const INTERPRETERS: &[&str] = &[
 ];
 
 /// Programs whose rule must name a subcommand, one word more than the program: `docker ps`, `cargo test`.
-const WITH_COMMANDS: &[&str] = &[
+const WITH_SUBCOMMANDS: &[&str] = &[
     "ansible",
     "ansible-playbook",
     "apt",
@@ -597,7 +597,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The name of a program without its folder and the ending that some systems give it.
+/// The name of a program without its folder and without the extension `.exe`.
 pub fn name_of(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     name.strip_suffix(".exe").unwrap_or(name)
@@ -609,37 +609,37 @@ fn is_one_of(list: &[&str], program: &str) -> bool {
     list.iter().any(|known| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(versionless))
 }
 
-/// The words of a rule that covers commands like this one, where that may be offered to a person: the program, and what
-/// it is to do where it does many things. Nothing for programs that start others or run code that they are given.
+/// The words of a rule for commands like this one that may be offered to a person: the program, and its subcommand if
+/// it has any. `None` for programs that start others or run given code.
 pub fn pattern_of(words: &[String]) -> Option<&[String]> {
     let program = words.first()?;
-    let is_plain = name_of(program) == *program && !is_one_of(STARTERS, program) && !is_one_of(INTERPRETERS, program);
-    let length = if is_one_of(WITH_COMMANDS, program) { 2 } else { 1 };
+    let is_plain = name_of(program) == *program && !is_one_of(LAUNCHERS, program) && !is_one_of(INTERPRETERS, program);
+    let length = if is_one_of(WITH_SUBCOMMANDS, program) { 2 } else { 1 };
     let pattern = words.get(..length).filter(|_| is_plain)?;
     let names_an_act =
         |word: &String| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_.:+".contains(c));
     let is_open = pattern.iter().all(names_an_act) && pattern.iter().skip(1).all(|word| !word.starts_with('-'));
-    (is_open && beyond(words, pattern).is_none()).then_some(pattern)
+    (is_open && not_covered(words, pattern).is_none()).then_some(pattern)
 }
 
-/// Why a rule does not cover all of a command that begins with its words; nothing where it does.
-pub fn beyond(words: &[String], rule: &[String]) -> Option<String> {
+/// The reason why a rule does not cover a command that begins with its words; `None` if it does.
+pub fn not_covered(words: &[String], rule: &[String]) -> Option<String> {
     let program = words.first()?;
     let name = name_of(program);
-    if is_one_of(STARTERS, program) {
+    if is_one_of(LAUNCHERS, program) {
         return Some(format!("{name} starts other programs, so the rule must contain the whole command"));
     }
-    // What a rule leaves open with a star, it does not say.
+    // A word that a rule leaves open with a wildcard does not count as part of the rule.
     let second = words.get(1).filter(|word| rule.get(1) == Some(word) && !word.contains('*'));
     let is_interpreter = is_one_of(INTERPRETERS, program);
     if is_interpreter && second.is_none_or(|file| file.starts_with(['-', '+', '/'])) {
         return Some(format!("{name} runs what it is given, so the rule must name the file that it runs"));
     }
-    if is_one_of(WITH_COMMANDS, program) && second.is_none() {
+    if is_one_of(WITH_SUBCOMMANDS, program) && second.is_none() {
         return Some(format!("{name} does many things, so the rule must say which"));
     }
     if is_interpreter {
-        // Arguments after its file belong to that file.
+        // Arguments after the file belong to that file.
         return None;
     }
     let options = OPTIONS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, options)| options);
@@ -649,7 +649,8 @@ pub fn beyond(words: &[String], rule: &[String]) -> Option<String> {
     odd.map(|word| format!("{name} {word} can do more than {name} alone"))
 }
 
-/// Whether a word is this option: with a value behind it, joined with other short ones, or shortened as GNU takes it.
+/// Whether a word is this option: followed by a value, combined with other short options, or abbreviated as GNU
+/// accepts.
 fn is_option(word: &str, option: &str) -> bool {
     if option.is_empty() || word == option {
         return true;
@@ -668,11 +669,12 @@ fn is_option(word: &str, option: &str) -> bool {
     word.starts_with(option)
 }
 
-/// The indices in a command at which a program name can be: the first word, and after words that start another program.
-pub fn places_of_programs(words: &[String]) -> Vec<usize> {
+/// The indices at which a program name can be in a command: the first word, and words after one that starts other
+/// programs.
+pub fn program_positions(words: &[String]) -> Vec<usize> {
     let begins = words.iter().position(|word| !word.contains('=') || word.starts_with('=')).unwrap_or(0);
     let Some(program) = words.get(begins) else { return Vec::new() };
-    let starts_others = is_one_of(STARTERS, program) || is_one_of(INTERPRETERS, program);
+    let starts_others = is_one_of(LAUNCHERS, program) || is_one_of(INTERPRETERS, program);
     let runs_by_option = words.iter().any(|word| {
         let options = OPTIONS.iter().find(|(known, _)| *known == name_of(program));
         word.starts_with("-exec")
