@@ -24,15 +24,15 @@ use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::store::Store;
 use crate::tools::{KNOWLEDGE, KnowledgeOrder, OrderKey, PendingToolOrders, ToolOrder, ToolOutcome, Work};
 
-/// How long the clock waits for an answer; anything that takes longer is admitted later.
+/// How long the clock waits for an answer. Answers that take longer are applied in a later tick.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Names a question, so that it is asked once.
+/// Identifies a request, so that it is sent once.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum QuestionKey {
+enum RequestKey {
     Part(GatherKey),
     Tool(OrderKey),
-    /// Of a lesson; whether what was decided is to be done.
+    /// A lesson by number; `true` for applying its decisions, `false` for the comparison before them.
     Lesson(u64, bool),
 }
 
@@ -41,55 +41,55 @@ enum QuestionKey {
 #[derive(Resource, Default)]
 pub struct KnowledgeBridge {
     service: Option<KnowledgeService>,
-    /// Requests that were sent and still have a receiver in the world, which takes the answer with its next tick.
-    asked: BTreeSet<QuestionKey>,
-    /// The requests of those that the service has not answered yet.
-    owed: BTreeSet<QuestionKey>,
-    /// Since when the clock waits.
+    /// Requests that were sent and whose answer is still wanted in the world.
+    sent: BTreeSet<RequestKey>,
+    /// The requests in `sent` that the service has not answered yet.
+    unanswered: BTreeSet<RequestKey>,
+    /// When the clock began to wait.
     waits_since: Option<Instant>,
     arrived: Vec<Answer>,
-    /// Files that are to be looked at.
+    /// Owners of files to be read again.
     changed: BTreeSet<Owner>,
-    /// The model that is to say what texts mean, and whether the service knows.
+    /// The embedding model to use; `is_embedder_sent` is whether the service has received the choice.
     embedder: EmbedderChoice,
-    is_embedder_told: bool,
-    /// What models used before another one was chosen.
+    is_embedder_sent: bool,
+    /// Usage of embedding models that were replaced by another one.
     used: Vec<EmbeddingUsed>,
 }
 
 impl KnowledgeBridge {
-    /// A bridge to this service.
+    /// Creates a bridge to this service.
     pub fn new(service: KnowledgeService) -> Self {
         Self { service: Some(service), ..Self::default() }
     }
 
-    /// The way to search what is known from outside the world; none where nobody has it.
+    /// Returns a handle for searching memories from outside the world, if there is a service.
     pub fn search(&self) -> Option<MemorySearch> {
         self.service.as_ref().map(KnowledgeService::search)
     }
 
-    /// Another model is to say what texts mean, where it is another.
+    /// Switches to another embedding model. Does nothing if it is already in use.
     pub(super) fn choose_embedder(&mut self, choice: EmbedderChoice) {
         if self.embedder.wanted() == choice.wanted() {
             return;
         }
         self.used.extend(self.take_used());
-        (self.embedder, self.is_embedder_told) = (choice, false);
+        (self.embedder, self.is_embedder_sent) = (choice, false);
     }
 
-    /// What the model used since this was last asked.
+    /// Returns what the embedding model used since the last call.
     fn take_used(&self) -> Option<EmbeddingUsed> {
         EmbeddingUsed::take(self.embedder.access()?, self.embedder.meter())
     }
 
-    /// Somebody changed a file, or may have.
+    /// Marks a memory file as possibly changed.
     pub(super) fn note_changed(&mut self, owner: Owner) {
         if self.service.is_some() {
             self.changed.insert(owner);
         }
     }
 
-    /// Takes in what the service says, without waiting.
+    /// Receives all available answers without blocking.
     fn receive_all(&mut self) {
         while let Some(answer) = self.service.as_ref().and_then(KnowledgeService::try_next) {
             self.receive(answer);
@@ -98,27 +98,27 @@ impl KnowledgeBridge {
 
     fn receive(&mut self, answer: Answer) {
         let key = match &answer {
-            Answer::Part(key, _) => Some(QuestionKey::Part(key.clone())),
-            Answer::Tool(key, _) => Some(QuestionKey::Tool(*key)),
+            Answer::Part(key, _) => Some(RequestKey::Part(key.clone())),
+            Answer::Tool(key, _) => Some(RequestKey::Tool(*key)),
             Answer::Lesson(LessonAnswered { number, answer }) => {
                 let is_compared = matches!(answer, LessonAnswer::Compared { .. });
-                let of = |is_last| QuestionKey::Lesson(*number, is_last);
-                // One that failed is of whichever step was asked.
-                let is_last = !is_compared && !self.owed.contains(&of(false));
+                let of = |is_last| RequestKey::Lesson(*number, is_last);
+                // A failure belongs to whichever step was sent.
+                let is_last = !is_compared && !self.unanswered.contains(&of(false));
                 Some(of(is_last))
             }
             Answer::Counted(_) | Answer::Embedder(_) => None,
         };
         if let Some(key) = key {
-            self.owed.remove(&key);
+            self.unanswered.remove(&key);
         }
         self.waits_since = None;
         self.arrived.push(answer);
     }
 
-    /// Whether an answer is outstanding for which the clock still waits.
-    fn owes(&mut self) -> bool {
-        if self.owed.is_empty() {
+    /// Whether an answer is outstanding that the clock still waits for.
+    fn is_waiting(&mut self) -> bool {
+        if self.unanswered.is_empty() {
             self.waits_since = None;
             return false;
         }
@@ -126,14 +126,14 @@ impl KnowledgeBridge {
     }
 }
 
-/// Everything that a question is made of.
+/// The world data that requests are built from.
 struct RequestParts<'a> {
     pending: &'a PendingRequests,
     orders: &'a PendingToolOrders,
     lessons: &'a Lessons,
     roster: &'a Roster,
     settings: &'a KnowledgeSettings,
-    /// Characters that what is gathered for a prompt may have.
+    /// The maximum length of recalled memories in a prompt, in characters.
     chars_at_most: usize,
     log: &'a EventLog,
     now: i64,
@@ -141,31 +141,31 @@ struct RequestParts<'a> {
     budget: &'a BudgetSettings,
 }
 
-/// What is to be asked, in order.
-fn questions<'a>(room: &'a RequestParts<'a>) -> impl Iterator<Item = (QuestionKey, ServiceRequest)> + 'a {
+/// Returns all requests that are due, in order.
+fn requests<'a>(room: &'a RequestParts<'a>) -> impl Iterator<Item = (RequestKey, ServiceRequest)> + 'a {
     let parts = room.pending.orders_of(REMEMBERED).filter_map(|order| {
         let agent = room.roster.id(order.agent)?.clone();
         let about = order.query["about"].as_str()?.to_owned();
         let (key, now, settings, chars_at_most) = (order.key, room.now, room.settings.clone(), room.chars_at_most);
         Some((
-            QuestionKey::Part(key.clone()),
+            RequestKey::Part(key.clone()),
             ServiceRequest::Recall { key, agent, about, now, settings, chars_at_most },
         ))
     });
     let calls = room.orders.of(KNOWLEDGE).filter_map(|order| {
-        let question = call(order, room)?;
-        Some((QuestionKey::Tool(order.key), question))
+        let request = tool_request(order, room)?;
+        Some((RequestKey::Tool(order.key), request))
     });
-    parts.chain(calls).chain(room.lessons.first().and_then(of_lesson))
+    parts.chain(calls).chain(room.lessons.first().and_then(lesson_request))
 }
 
-/// What a lesson needs to know, or wants to have done.
-fn of_lesson(lesson: &Lesson) -> Option<(QuestionKey, ServiceRequest)> {
+/// Returns the request for the current stage of a lesson, if it has one.
+fn lesson_request(lesson: &Lesson) -> Option<(RequestKey, ServiceRequest)> {
     match &lesson.stage {
         Stage::Comparing { candidates } => {
             let (agent, candidates) = (lesson.id.clone(), candidates.clone());
-            let question = ServiceRequest::Compare { lesson: lesson.number, agent, candidates };
-            Some((QuestionKey::Lesson(lesson.number, false), question))
+            let request = ServiceRequest::Compare { lesson: lesson.number, agent, candidates };
+            Some((RequestKey::Lesson(lesson.number, false), request))
         }
         Stage::TakingIn { decisions, .. } => {
             let run = lesson.source.run.as_deref().unwrap_or_default();
@@ -175,14 +175,15 @@ fn of_lesson(lesson: &Lesson) -> Option<(QuestionKey, ServiceRequest)> {
                 source: lesson.source.clone(),
                 now: lesson.at_secs,
             };
-            let question = ServiceRequest::TakeIn { lesson: lesson.number, caller, decisions: decisions.clone() };
-            Some((QuestionKey::Lesson(lesson.number, true), question))
+            let request =
+                ServiceRequest::ApplyDecisions { lesson: lesson.number, caller, decisions: decisions.clone() };
+            Some((RequestKey::Lesson(lesson.number, true), request))
         }
         Stage::Extracting | Stage::Weighing { .. } => None,
     }
 }
 
-fn call(order: &ToolOrder, room: &RequestParts<'_>) -> Option<ServiceRequest> {
+fn tool_request(order: &ToolOrder, room: &RequestParts<'_>) -> Option<ServiceRequest> {
     let Work::Order { order: wanted } = &order.plan.work else { return None };
     let wanted: KnowledgeOrder = serde_json::from_value(wanted.clone()).ok()?;
     let source = Source {
@@ -194,67 +195,67 @@ fn call(order: &ToolOrder, room: &RequestParts<'_>) -> Option<ServiceRequest> {
     Some(ServiceRequest::Tool { key: order.key, caller, order: wanted })
 }
 
-/// Sends new requests, as far as there is room, and drops those that nobody waits for any more. Without a service,
-/// everything is answered with that.
+/// Sends new requests while the queue has room, and drops those that are no longer wanted. Without a service, every
+/// request is answered with an error.
 fn send(bridge: &mut KnowledgeBridge, room: &RequestParts<'_>) {
     let Some(service) = bridge.service.as_ref().filter(|service| !service.is_dead()) else {
-        give_up(bridge, room);
+        fail_all(bridge, room);
         return;
     };
     if let Some(access) = bridge.embedder.access() {
         bridge.embedder.meter().refuse(refusal_by_caps(access, room.queue, room.budget));
     }
-    // Before anything is asked that it has a part in.
-    if !bridge.is_embedder_told {
+    // Before any request that uses the model.
+    if !bridge.is_embedder_sent {
         let choice = Box::new(bridge.embedder.clone());
-        bridge.is_embedder_told = service.ask(ServiceRequest::UseEmbedder(choice)).is_ok();
-        if !bridge.is_embedder_told {
+        bridge.is_embedder_sent = service.ask(ServiceRequest::UseEmbedder(choice)).is_ok();
+        if !bridge.is_embedder_sent {
             return;
         }
     }
     let changed = std::mem::take(&mut bridge.changed);
     let mut left = changed.into_iter().map(|owner| (owner.clone(), service.ask(ServiceRequest::Changed(owner))));
-    bridge.changed = left.by_ref().filter_map(|(owner, asked)| asked.is_err().then_some(owner)).collect();
-    let mut still_there = BTreeSet::new();
+    bridge.changed = left.by_ref().filter_map(|(owner, sent)| sent.is_err().then_some(owner)).collect();
+    let mut wanted = BTreeSet::new();
     let mut has_room = true;
-    for (key, question) in questions(room) {
-        if !bridge.asked.contains(&key) {
-            has_room = has_room && service.ask(question).is_ok();
+    for (key, request) in requests(room) {
+        if !bridge.sent.contains(&key) {
+            has_room = has_room && service.ask(request).is_ok();
             if !has_room {
                 continue;
             }
-            bridge.owed.insert(key.clone());
+            bridge.unanswered.insert(key.clone());
         }
-        still_there.insert(key);
+        wanted.insert(key);
     }
-    // Requests that nobody waits for any more are not outstanding either.
-    bridge.owed.retain(|key| still_there.contains(key));
-    bridge.asked = still_there;
+    // Requests that are no longer wanted are not outstanding either.
+    bridge.unanswered.retain(|key| wanted.contains(key));
+    bridge.sent = wanted;
 }
 
-/// Answers what nobody will answer any more, once.
-fn give_up(bridge: &mut KnowledgeBridge, room: &RequestParts<'_>) {
+/// Answers every request with an error, once, because there is no service.
+fn fail_all(bridge: &mut KnowledgeBridge, room: &RequestParts<'_>) {
     let why = || "memories cannot be read in this run; reopen the workspace to see why".to_owned();
     bridge.changed.clear();
-    let mut still_there = BTreeSet::new();
-    for (key, question) in questions(room) {
-        let is_answered = bridge.asked.contains(&key) && !bridge.owed.contains(&key);
+    let mut wanted = BTreeSet::new();
+    for (key, request) in requests(room) {
+        let is_answered = bridge.sent.contains(&key) && !bridge.unanswered.contains(&key);
         if !is_answered {
-            bridge.arrived.extend(question.refused(why()));
+            bridge.arrived.extend(request.refused(why()));
         }
-        still_there.insert(key);
+        wanted.insert(key);
     }
-    bridge.owed.clear();
-    bridge.asked = still_there;
+    bridge.unanswered.clear();
+    bridge.sent = wanted;
 }
 
-/// Whether something has still to be sent, or arrives with the next tick.
-fn has_unasked(bridge: &KnowledgeBridge, room: &RequestParts<'_>) -> bool {
-    questions(room).any(|(key, _)| !bridge.asked.contains(&key))
+/// Whether a request has not been sent yet.
+fn has_unsent(bridge: &KnowledgeBridge, room: &RequestParts<'_>) -> bool {
+    requests(room).any(|(key, _)| !bridge.sent.contains(&key))
 }
 
-/// Whether the next tick must not run yet: what was asked is about to be answered, and comes in with the tick after the
-/// one that asked. Nothing is owed on replay. What is asked is sent once the tick that asked is in the log.
+/// Whether the next tick has to wait: an answer is expected soon and is applied in the tick after its request. Requests
+/// are sent once their tick is in the log. Never true during replay.
 pub fn must_wait(world: &mut World) -> bool {
     if world.resource::<InputJournal>().is_replaying() {
         return false;
@@ -262,15 +263,15 @@ pub fn must_wait(world: &mut World) -> bool {
     let is_recorded = world.get_resource::<Store>().is_none_or(Store::has_written_all);
     world.resource_scope(|world, mut bridge: Mut<KnowledgeBridge>| {
         bridge.receive_all();
-        let room = asking(world);
+        let room = request_parts(world);
         if is_recorded {
             send(&mut bridge, &room);
         }
-        bridge.owes() || (!is_recorded && has_unasked(&bridge, &room))
+        bridge.is_waiting() || (!is_recorded && has_unsent(&bridge, &room))
     })
 }
 
-/// Whether something has come that is not at the door yet.
+/// Whether the bridge has answers or file changes for the next tick.
 pub fn has_news(world: &World) -> bool {
     let has = |bridge: &KnowledgeBridge| {
         !bridge.arrived.is_empty() || !bridge.changed.is_empty() || bridge.embedder.meter().is_due()
@@ -278,11 +279,11 @@ pub fn has_news(world: &World) -> bool {
     world.get_resource::<KnowledgeBridge>().is_some_and(has)
 }
 
-/// Waits until the service says something, at most so long.
+/// Waits until the service answers, at most `timeout`.
 pub fn wait_for_answer(world: &mut World, timeout: Duration) {
     let mut bridge = world.resource_mut::<KnowledgeBridge>();
-    if bridge.owed.is_empty() {
-        // Requests wait for the log, which takes a moment.
+    if bridge.unanswered.is_empty() {
+        // Requests are sent once the log is written, which takes a moment.
         std::thread::sleep(timeout.min(Duration::from_millis(1)));
         return;
     }
@@ -292,7 +293,7 @@ pub fn wait_for_answer(world: &mut World, timeout: Duration) {
     }
 }
 
-fn asking(world: &World) -> RequestParts<'_> {
+fn request_parts(world: &World) -> RequestParts<'_> {
     let clock = world.resource::<SimClock>();
     RequestParts {
         pending: world.resource(),
@@ -308,7 +309,7 @@ fn asking(world: &World) -> RequestParts<'_> {
     }
 }
 
-/// Moves what the service reports into the inbox.
+/// Moves the answers of the service into the input queues.
 pub(super) fn collect(
     mut bridge: ResMut<KnowledgeBridge>,
     journal: Res<InputJournal>,

@@ -11,26 +11,26 @@ use crate::gateway::keys::Environment;
 use crate::gateway::{GatewaySettings, PriceSettings};
 use crate::knowledge::{AnyEmbedder, Db, EmbeddingError, MiniLm, WordLlama};
 
-/// The word for MiniLM in settings: alone, or with its folder behind a colon.
+/// The name of MiniLM in settings: `minilm`, or `minilm:FOLDER`.
 const MINILM: &str = "minilm";
-/// What MiniLM is called where others keep it.
+/// The name of MiniLM in the caches of Hugging Face tools.
 const NAME: &str = "all-MiniLM-L6-v2";
 
 /// The embedding model set in the settings.
 #[derive(Clone, PartialEq, Default)]
 pub enum WantedEmbedder {
-    /// The one that is part of the program.
+    /// The model built into the program.
     #[default]
     BuiltIn,
-    /// MiniLM from this folder; from a cache where none is named.
+    /// MiniLM from this folder, or from a cache if `None`.
     MiniLm(Option<PathBuf>),
-    /// A provider's.
+    /// A model of a provider.
     Provider(Box<EmbeddingAccess>),
-    /// None that there is; why, and what to do.
+    /// An unknown model, with the problem to report.
     Unknown(Problem),
 }
 
-/// The chosen model and what it needs.
+/// The chosen embedding model, with the meter of its usage.
 #[derive(Clone, Default)]
 pub struct EmbedderChoice {
     wanted: WantedEmbedder,
@@ -45,14 +45,14 @@ impl std::fmt::Debug for EmbedderChoice {
 
 /// A loaded model.
 pub(super) struct Opened {
-    /// What says what texts mean.
+    /// The embedding model.
     pub(super) embedder: AnyEmbedder,
-    /// Why it is not the one that the settings name, and what to do.
+    /// Why the built-in model is used instead of the chosen one, and what to do.
     pub(super) instead: Option<String>,
 }
 
 impl EmbedderChoice {
-    /// The one that these settings name. Nothing is looked for on disk, and nobody is asked.
+    /// Reads the choice from these settings, without disk or network access.
     pub fn of(
         settings: &KnowledgeSettings,
         gateway: &GatewaySettings,
@@ -75,12 +75,12 @@ impl EmbedderChoice {
         Self { wanted, ..Self::default() }
     }
 
-    /// The model that is wanted.
+    /// The chosen model.
     pub fn wanted(&self) -> &WantedEmbedder {
         &self.wanted
     }
 
-    /// The model of a provider that is wanted.
+    /// Access to the chosen model, if it is a provider's.
     pub fn access(&self) -> Option<&EmbeddingAccess> {
         match &self.wanted {
             WantedEmbedder::Provider(access) => Some(access),
@@ -88,12 +88,12 @@ impl EmbedderChoice {
         }
     }
 
-    /// What it uses, and whether it may use more.
+    /// The usage of the model and its limits.
     pub fn meter(&self) -> &EmbeddingMeter {
         &self.meter
     }
 
-    /// Prepares its use. A provider's model is first called to learn the dimension of its vectors.
+    /// Loads the model. A provider's model is called once to learn the dimension of its vectors.
     pub(super) fn open(&self, db: &Db) -> Result<Opened, EmbeddingError> {
         let opened = match &self.wanted {
             WantedEmbedder::BuiltIn => return Ok(Opened { embedder: built_in()?, instead: None }),
@@ -119,28 +119,28 @@ fn built_in() -> Result<AnyEmbedder, EmbeddingError> {
     Ok(Box::new(WordLlama::built_in()?))
 }
 
-/// Reads MiniLM from a folder, or from where others keep what they fetched; with where that is.
+/// Opens MiniLM in `named` or in a cache of Hugging Face tools, and returns it with its folder.
 pub fn open_minilm(named: Option<&Path>) -> Result<(MiniLm, PathBuf), Problem> {
     let remedy = format!("set its folder, with config.json, vocab.txt and model.safetensors: {MINILM}:FOLDER");
-    let wrong = |what: String| Problem::error("settings.yaml: knowledge.embedder", what, remedy.clone());
+    let problem = |what: String| Problem::error("settings.yaml: knowledge.embedder", what, remedy.clone());
     let in_cache = || caches().into_iter().find(|folder| folder.join("model.safetensors").is_file());
     let folder = named.map(Path::to_owned).or_else(in_cache);
-    let folder = folder.ok_or_else(|| wrong(format!("{NAME} is not cached on this computer")))?;
-    let model = MiniLm::open(&folder).map_err(|error| wrong(error.to_string()))?;
+    let folder = folder.ok_or_else(|| problem(format!("{NAME} is not cached on this computer")))?;
+    let model = MiniLm::open(&folder).map_err(|error| problem(error.to_string()))?;
     Ok((model, folder))
 }
 
-/// Where the tools of Hugging Face keep it.
+/// Folders in which Hugging Face tools cache MiniLM.
 fn caches() -> Vec<PathBuf> {
     let named = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(".cache")));
     let hub = named("HF_HOME").or_else(|| cache.as_ref().map(|cache| cache.join("huggingface")));
     let of_hub = hub.map(|hub| hub.join(format!("hub/models--sentence-transformers--{NAME}/snapshots")));
     let snapshots = of_hub.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = snapshots.map(|entry| entry.path()).collect();
-    found.sort_unstable();
+    let mut folders: Vec<PathBuf> = snapshots.map(|entry| entry.path()).collect();
+    folders.sort_unstable();
     let of_torch = cache.map(|cache| cache.join(format!("torch/sentence_transformers/sentence-transformers_{NAME}")));
-    found.into_iter().chain(of_torch).collect()
+    folders.into_iter().chain(of_torch).collect()
 }
 
 #[cfg(test)]
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_name_the_built_in_model_one_in_a_folder_or_a_providers() {
+    fn the_setting_names_the_built_in_model_minilm_or_a_provider_model() {
         assert!(wanted("") == WantedEmbedder::BuiltIn && wanted(" built-in ") == WantedEmbedder::BuiltIn);
         assert!(wanted("minilm") == WantedEmbedder::MiniLm(None) && wanted("minilm:") == WantedEmbedder::MiniLm(None));
         assert!(wanted("minilm: /models/x") == WantedEmbedder::MiniLm(Some("/models/x".into())));

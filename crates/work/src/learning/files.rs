@@ -1,5 +1,5 @@
-//! The memories of a workspace: read from its files, indexed, and written, by a command or in an open room. Every
-//! change is based on the text that was read, and repeated if somebody saved the file in the meantime.
+//! The memory files of a workspace: reading, indexing and writing them, for a command or in an open room. Every change
+//! is based on the text that was read, and repeated if the file was saved by somebody else in the meantime.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,11 +15,11 @@ use crate::knowledge::{Db, FileChange, KnowledgeBase, KnowledgeError, KnowledgeF
 use crate::memory::MemoryCounts;
 use crate::workspace::vfs::{DirectFileError, DirectFiles, FileHandle, FileOperation, PathRefusal, WorkspacePath};
 
-/// No file of memories is larger, in bytes.
+/// The maximum size of a memory file, in bytes.
 const BYTES_AT_MOST: u64 = 32 * 1024 * 1024;
-/// How often a file that others keep changing is tried.
-const TRIES: usize = 8;
-/// What is kept beside the files.
+/// How often a change is tried if others keep changing the file.
+const ATTEMPTS: usize = 8;
+/// The name of the database with the index and vectors.
 const DATABASE: &str = "knowledge.db";
 
 /// Why memories cannot be read or written.
@@ -28,58 +28,58 @@ pub enum KnowledgeFilesError {
     /// The folder cannot be opened.
     #[error("{KNOWLEDGE_FOLDER}: {0}")]
     Folder(#[from] std::io::Error),
-    /// A name is not a path of the workspace.
+    /// The path is not valid in a workspace.
     #[error(transparent)]
     Path(#[from] PathRefusal),
-    /// The disk says no.
+    /// Reading or writing failed.
     #[error(transparent)]
     Disk(#[from] DirectFileError),
-    /// The file service says no.
+    /// The file service refused the change.
     #[error("'{place}' was not written: {why}")]
     Refused {
-        /// Which file.
+        /// The path of the file.
         place: String,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
-    /// What is known does not let it happen.
+    /// The knowledge base refused the change.
     #[error(transparent)]
     Knowledge(#[from] KnowledgeError),
-    /// Somebody else writes it all the time.
+    /// Others changed the file during every attempt.
     #[error("'{0}' was changed by others while it was being written; nothing was changed in it, try again")]
     Crossed(String),
 }
 
-/// By whom files are written.
+/// How files are written.
 enum Writer {
-    /// By this process alone, beside a room or without one.
+    /// Directly, by a command.
     Alone {
         /// The folder that commands lock while they write.
         workspace: PathBuf,
     },
-    /// By the file service of a room that is open.
+    /// By the file service of an open room.
     Room(FileHandle),
 }
 
-/// The memories of a workspace.
+/// The memory files of a workspace and their index.
 pub struct KnowledgeFiles {
     files: DirectFiles,
     writer: Writer,
     known: KnowledgeBase,
     texts: BTreeMap<Owner, String>,
-    /// Files that cannot be read: their content is unknown, and they are not written.
+    /// Files that cannot be read. They are not written either.
     unread: Vec<Problem>,
-    /// Why another model says what texts mean than the settings name.
+    /// Why another embedding model is used than the one in the settings.
     instead: Option<String>,
 }
 
 impl KnowledgeFiles {
-    /// Opens a workspace, and reads what is known in it, for a command. What can be made again lies in `state_folder`.
+    /// Opens a workspace for a command and reads its memories. The database is stored in `state_folder`.
     pub fn open(workspace: &Path, state_folder: &Path, embedder: &EmbedderChoice) -> Result<Self, KnowledgeFilesError> {
         Self::open_with(workspace, state_folder, Writer::Alone { workspace: workspace.to_owned() }, embedder)
     }
 
-    /// The same in a room that is open: its file service writes.
+    /// Opens a workspace in an open room, whose file service writes.
     pub fn open_in_room(
         workspace: &Path,
         state_folder: &Path,
@@ -110,12 +110,12 @@ impl KnowledgeFiles {
         Ok(self.known.read(self.texts.clone())?)
     }
 
-    /// What is wrong with the files, their lines and the database.
+    /// Problems with the files, their lines and the database.
     pub fn problems(&self) -> Vec<Problem> {
         self.unread.iter().cloned().chain(self.known.problems()).collect()
     }
 
-    /// Reads a file that may have changed; says whether it had.
+    /// Reads a file that may have changed; returns whether it had.
     pub fn read_again(&mut self, owner: &Owner) -> Result<bool, KnowledgeFilesError> {
         let text = self.files.read(&WorkspacePath::new(&owner.place())?, BYTES_AT_MOST)?;
         if text.as_ref() == self.texts.get(owner) {
@@ -129,12 +129,12 @@ impl KnowledgeFiles {
         Ok(true)
     }
 
-    /// All that is known.
+    /// All memories.
     pub fn known(&self) -> &KnowledgeBase {
         &self.known
     }
 
-    /// Lets another model say what texts mean.
+    /// Switches to another embedding model.
     pub fn use_embedder(&mut self, choice: &EmbedderChoice) -> Result<Read, KnowledgeFilesError> {
         let Opened { embedder, instead } = choice.open(self.known.db()).map_err(KnowledgeError::from)?;
         self.instead = instead;
@@ -144,17 +144,17 @@ impl KnowledgeFiles {
         Ok(self.known.use_embedder(embedder)?)
     }
 
-    /// Why another model says what texts mean than the settings name.
+    /// Why another embedding model is used than the one in the settings, if so.
     pub fn instead(&self) -> Option<&str> {
         self.instead.as_deref()
     }
 
-    /// Makes so many of the vectors that are still to be made; says how many came of it.
+    /// Computes up to `at_most` missing vectors; returns how many were computed.
     pub fn catch_up(&mut self, at_most: usize) -> Result<usize, KnowledgeFilesError> {
         Ok(self.known.catch_up(at_most)?)
     }
 
-    /// How many memories there are, by whose they are.
+    /// The number of memories by owner.
     pub fn counts(&self) -> MemoryCounts {
         let mut counts = MemoryCounts::default();
         for owner in self.texts.keys() {
@@ -163,12 +163,12 @@ impl KnowledgeFiles {
         counts
     }
 
-    /// Makes all vectors anew.
+    /// Computes all vectors again.
     pub fn reindex(&mut self) -> Result<Read, KnowledgeFilesError> {
         Ok(self.known.reindex()?)
     }
 
-    /// Notes that memories were recalled.
+    /// Records that memories were recalled.
     pub fn note_recalled<'a>(
         &mut self,
         ids: impl IntoIterator<Item = &'a str>,
@@ -177,29 +177,29 @@ impl KnowledgeFiles {
         Ok(self.known.note_recalled(ids, now)?)
     }
 
-    /// Takes in a memory.
+    /// Adds a memory.
     pub fn add(&mut self, memory: &Memory, by: &Author) -> Result<(), KnowledgeFilesError> {
         self.change(by, |known| Ok(vec![known.add(memory)?]))
     }
 
-    /// Puts another version of a memory in its place.
+    /// Replaces a memory with a new version.
     pub fn update(&mut self, memory: &Memory, by: &Author) -> Result<(), KnowledgeFilesError> {
         self.change(by, |known| known.update(memory))
     }
 
-    /// Takes the line of a memory out of its file.
+    /// Removes a memory from its file.
     pub fn forget(&mut self, id: &str, by: &Author) -> Result<(), KnowledgeFilesError> {
         self.change(by, |known| Ok(vec![known.forget(id)?]))
     }
 
-    /// Makes a change, and makes it again if somebody saved a file of it meanwhile: their text is read first.
+    /// Applies a change. If somebody saved an affected file meanwhile, reads it and tries again.
     fn change(
         &mut self,
         by: &Author,
         make: impl Fn(&mut KnowledgeBase) -> Result<Vec<FileChange>, KnowledgeError>,
     ) -> Result<(), KnowledgeFilesError> {
         let mut place = KNOWLEDGE_FOLDER.to_owned();
-        for _ in 0..TRIES {
+        for _ in 0..ATTEMPTS {
             let changes = make(&mut self.known)?;
             let written = changes.iter().try_fold(true, |all, change| {
                 place = change.owner.place();
@@ -209,7 +209,7 @@ impl KnowledgeFiles {
                 Ok(true) => return Ok(()),
                 Ok(false) => drop(self.read()?),
                 Err(error) => {
-                    // What is not on disk is not known either.
+                    // Memories that are not on disk must not stay in the index.
                     self.read()?;
                     return Err(error);
                 }
@@ -218,7 +218,7 @@ impl KnowledgeFiles {
         Err(KnowledgeFilesError::Crossed(place))
     }
 
-    /// Writes the new text over the one that was read; returns whether that was still there.
+    /// Writes the new text if the file is still as it was read; returns whether it was.
     fn write(&mut self, change: &FileChange, by: &Author) -> Result<bool, KnowledgeFilesError> {
         let place = change.owner.place();
         let path = WorkspacePath::new(&place)?;
@@ -229,8 +229,8 @@ impl KnowledgeFiles {
         };
         let is_written = match &self.writer {
             Writer::Alone { workspace } => {
-                // Commands take turns.
-                let _turn = File::open(workspace).and_then(|folder| folder.lock().map(|()| folder)).ok();
+                // Commands write one after the other.
+                let _lock = File::open(workspace).and_then(|folder| folder.lock().map(|()| folder)).ok();
                 self.files.write(&path, &after, before.map(String::as_str))?
             }
             Writer::Room(files) => {
@@ -252,7 +252,7 @@ impl KnowledgeFiles {
     /// Writes a file beside the memory files, replacing an existing one, and returns its path.
     pub fn write_beside(&self, name: &str, text: &str) -> Result<String, KnowledgeFilesError> {
         let path = WorkspacePath::new(&format!("{KNOWLEDGE_FOLDER}/{name}"))?;
-        for _ in 0..TRIES {
+        for _ in 0..ATTEMPTS {
             let before = self.files.read(&path, BYTES_AT_MOST)?;
             if before.as_deref() == Some(text) || self.files.write(&path, text, before.as_deref())? {
                 return Ok(path.to_string());
@@ -262,7 +262,7 @@ impl KnowledgeFiles {
     }
 }
 
-/// How many memories a workspace has, without looking at what they mean, and what is wrong with the files.
+/// Counts the memories of a workspace without the index, and returns problems of the files.
 pub fn count_memories(workspace: &Path) -> Result<(MemoryCounts, Vec<Problem>), KnowledgeFilesError> {
     let (mut counts, mut taken) = (MemoryCounts::default(), Default::default());
     let (texts, mut problems) = texts(&DirectFiles::open(workspace)?)?;
@@ -283,14 +283,14 @@ fn count_in(counts: &mut MemoryCounts, owner: &Owner, file: Option<&KnowledgeFil
     }
 }
 
-/// The content of all files that can be read, and why the others cannot.
+/// The content of all readable files, and the problems of the others.
 fn texts(files: &DirectFiles) -> Result<(BTreeMap<Owner, String>, Vec<Problem>), KnowledgeFilesError> {
     let (mut texts, mut unread) = (BTreeMap::new(), Vec::new());
     for path in files.find_in(KNOWLEDGE_FOLDER)? {
         let Some(owner) = Owner::by_place(path.as_str()) else { continue };
         match files.read(&path, BYTES_AT_MOST) {
             Ok(Some(text)) => drop(texts.insert(owner, text)),
-            // One that has gone since is not there.
+            // It was deleted after it was listed.
             Ok(None) => {}
             Err(error) => {
                 let remedy = "its memories are not used until it can be read again";

@@ -15,18 +15,18 @@ use crate::log::events::{Knowledge, RecalledScore, word};
 use crate::memory::{RecalledMemory, Reminder};
 use crate::tools::{KnowledgeOrder, ToolNews, ToolOutput};
 
-/// Characters of a memory in the log.
+/// The maximum length of a memory in the log, in characters.
 pub(super) const LOGGED_CHARS: usize = 300;
-/// Characters of a memory in a prompt and in an answer.
-const TOLD_CHARS: usize = 1_000;
+/// The maximum length of a memory in prompts and answers, in characters.
+const MEMORY_CHARS: usize = 1_000;
 /// How many known memories are compared with a candidate.
-pub(super) const SIMILAR: usize = 5;
-/// What is less alike than this has nothing to do with it.
-const ALIKE_FROM: f32 = 0.4;
-/// Characters of a date without the time.
+pub(super) const SIMILAR_AT_MOST: usize = 5;
+/// Memories with a lower similarity to a candidate are not compared with it.
+const MIN_SIMILARITY: f32 = 0.4;
+/// The length of a date without the time.
 const DAY_CHARS: usize = "2026-11-24".len();
 
-/// What a prompt is to be reminded of, as the text of its part.
+/// Returns the memories for a prompt, as the text of its part.
 pub(super) fn recall(
     files: &mut KnowledgeFiles,
     agent: &Id,
@@ -41,7 +41,7 @@ pub(super) fn recall(
     };
     let recalled: Vec<RecalledMemory> = found.iter().filter(|found| is_near(&found.parts)).map(recalled).collect();
     let mut reminder = Reminder { about: about.to_owned(), memories: recalled };
-    // Cut anywhere else it could not be read.
+    // Removes whole memories, because cut JSON could not be parsed.
     while reminder.to_json().chars().count() > chars_at_most {
         reminder.memories.pop();
     }
@@ -51,7 +51,7 @@ pub(super) fn recall(
     reminder.to_json()
 }
 
-/// Counts that memories were recalled. Where that cannot be kept, as on a full disk, they are recalled all the same.
+/// Counts that memories were recalled. A failure, as on a full disk, is logged and does not prevent the recall.
 fn note_recalled(files: &mut KnowledgeFiles, ids: &[Id], now: i64) {
     if let Err(error) = files.note_recalled(ids.iter().map(|id| &**id), now) {
         tracing::warn!("recall counts could not be saved: {error}");
@@ -62,7 +62,7 @@ fn recalled(found: &Recalled<'_>) -> RecalledMemory {
     let memory = &found.entry.memory;
     RecalledMemory {
         id: memory.id.clone(),
-        content: truncate(&one_line(&memory.content), TOLD_CHARS),
+        content: truncate(&one_line(&memory.content), MEMORY_CHARS),
         kind: memory.kind,
         day: memory.dated().map(day),
         shared_by: memory.shared.then(|| memory.agent.clone()),
@@ -71,7 +71,7 @@ fn recalled(found: &Recalled<'_>) -> RecalledMemory {
     }
 }
 
-/// A memory that was found, with what its score is made of.
+/// A recalled memory with the components of its score.
 pub(super) fn score_of(found: &Recalled<'_>) -> RecalledScore {
     let memory = &found.entry.memory;
     let ScoreParts { similarity, coverage, relevance, recency, importance, .. } = found.parts;
@@ -94,7 +94,7 @@ fn day(secs: i64) -> String {
     stamp(secs).chars().take(DAY_CHARS).collect()
 }
 
-/// A memory as the log has it.
+/// A memory's text as shown in the log.
 pub(super) fn logged(content: &str) -> String {
     truncate(&one_line(content), LOGGED_CHARS)
 }
@@ -106,14 +106,14 @@ pub(super) struct Caller {
     pub(super) agent: Id,
     /// A permanent id of the call: the ids of its results are derived from it.
     pub(super) call: Id,
-    /// Where it comes from.
+    /// Where the memory comes from.
     pub(super) source: Source,
     /// The room's date and time, in seconds since 1970.
     pub(super) now: i64,
 }
 
-/// The result of a tool call.
-pub(super) fn carry_out(files: &mut KnowledgeFiles, caller: &Caller, order: &KnowledgeOrder) -> ToolNews {
+/// Executes a tool call and returns its result.
+pub(super) fn execute(files: &mut KnowledgeFiles, caller: &Caller, order: &KnowledgeOrder) -> ToolNews {
     let done = match order {
         KnowledgeOrder::Query { question, kinds, limit } => Ok(find(files, caller, question, kinds, *limit)),
         KnowledgeOrder::Contribute { content, kind, tags, importance, is_private, relations } => {
@@ -145,22 +145,22 @@ fn find(files: &mut KnowledgeFiles, caller: &Caller, question: &str, kinds: &[Me
     let ids: Vec<Id> = found.iter().map(|memory| memory.id.clone()).collect();
     note_recalled(files, &ids, caller.now);
     let memories: Vec<&RecalledScore> = found.iter().map(|memory| &memory.score).collect();
-    let told = Knowledge::Recalled { about: logged(question), memories: memories.into_iter().cloned().collect() };
-    output(text, &told)
+    let event = Knowledge::Recalled { about: logged(question), memories: memories.into_iter().cloned().collect() };
+    output(text, &event)
 }
 
-/// The result of a call, and its log events.
-fn output(text: String, told: &Knowledge) -> ToolOutput {
-    ToolOutput { text, data: Some(json!({ TOLD: told })), ..ToolOutput::default() }
+/// The result of a call, with its log event.
+fn output(text: String, event: &Knowledge) -> ToolOutput {
+    ToolOutput { text, data: Some(json!({ EVENT: event })), ..ToolOutput::default() }
 }
 
-/// The key in an answer's data for the text to be logged.
-pub(super) const TOLD: &str = "knowledge";
+/// The key of the log event in the data of a result.
+pub(super) const EVENT: &str = "knowledge";
 
-/// The key in an answer's data for memories that contradict each other.
+/// The key of contradictions in the data of a result.
 pub(super) const CONTRADICTIONS: &str = "contradictions";
 
-/// The relations that a call names, as edges; in words why one of them cannot be.
+/// Converts the relations of a call into edges; the error says which one is invalid.
 fn edges(
     files: &KnowledgeFiles,
     caller: &Caller,
@@ -185,7 +185,7 @@ fn edges(
     relations.iter().map(edge).collect()
 }
 
-/// In words, which of these edges of a memory say that it contradicts another.
+/// Describes the edges of a memory that contradict another memory.
 fn contradictions_of(files: &KnowledgeFiles, memory: &Memory) -> Vec<String> {
     let against = memory.edges.iter().filter(|edge| edge.relation == Relation::Contradicts);
     let words = |edge: &Edge| {
@@ -198,11 +198,11 @@ fn contradictions_of(files: &KnowledgeFiles, memory: &Memory) -> Vec<String> {
 fn contribute(
     files: &mut KnowledgeFiles,
     caller: &Caller,
-    (candidate, said): (Candidate, Vec<Edge>),
+    (candidate, stated): (Candidate, Vec<Edge>),
     is_private: bool,
 ) -> Result<ToolOutput, KnowledgeFilesError> {
     let memory = Memory {
-        // The same call makes the same memory, however often it is carried out.
+        // The same call always makes the same memory, however often it is executed.
         id: made_id(&caller.call, &candidate.content, 0),
         shared: !is_private,
         source: caller.source.clone(),
@@ -210,27 +210,27 @@ fn contribute(
     };
     let by = Author::agent(&caller.agent);
     if let Some(there) = files.known().index().get(&Viewer::Agent(caller.agent.clone()), &memory.id) {
-        let told = added(&there.memory);
-        return Ok(output(format!("Saved as {}.", memory.id), &told));
+        let event = added(&there.memory);
+        return Ok(output(format!("Saved as {}.", memory.id), &event));
     }
     let similar = similar_of(files, &Owner::of(&memory), &caller.agent, &candidate);
     let act = decide_offline(&[Case { candidate, similar }]).into_iter().next().map(|decision| decision.act);
     match act.unwrap_or(Act::Skip) {
         Act::Keep { id } => {
             let known = content_of(files, &id);
-            let told = Knowledge::Known { id: id.clone(), text: logged(&memory.content) };
-            Ok(output(format!("This is already known, as {id}: {known}"), &told))
+            let event = Knowledge::Known { id: id.clone(), text: logged(&memory.content) };
+            Ok(output(format!("This is already known, as {id}: {known}"), &event))
         }
         Act::Update { id, candidate } => {
-            let told = rewrite(files, &id, &candidate, caller.now, &by)?;
-            Ok(output(format!("It adds to {id}, which is now: {}", candidate.content), &told))
+            let event = rewrite(files, &id, &candidate, caller.now, &by)?;
+            Ok(output(format!("It adds to {id}, which is now: {}", candidate.content), &event))
         }
-        // An exact match is intended, however short it is.
+        // The agent asked for it, so it is saved however short it is.
         act @ (Act::Add { .. } | Act::Skip | Act::Delete { .. }) => {
             let found = if let Act::Add { edges, .. } = act { edges } else { Vec::new() };
             // The agent's own statement about two memories takes precedence over their similarity.
-            let found = found.into_iter().filter(|edge| said.iter().all(|one| one.target != edge.target));
-            let mut edges: Vec<Edge> = said.iter().cloned().chain(found).collect();
+            let found = found.into_iter().filter(|edge| stated.iter().all(|one| one.target != edge.target));
+            let mut edges: Vec<Edge> = stated.iter().cloned().chain(found).collect();
             edges.sort_by(|one, other| one.target.cmp(&other.target));
             let memory = Memory { edges, ..memory };
             files.add(&memory, &by)?;
@@ -245,7 +245,7 @@ fn contribute(
     }
 }
 
-/// What the log says of a new memory.
+/// The log event of a new memory.
 pub(super) fn added(memory: &Memory) -> Knowledge {
     Knowledge::Added {
         id: memory.id.clone(),
@@ -255,23 +255,23 @@ pub(super) fn added(memory: &Memory) -> Knowledge {
     }
 }
 
-/// The text of a memory.
+/// The text of a memory; empty if there is none with this id.
 fn content_of(files: &KnowledgeFiles, id: &str) -> String {
     let entry = files.known().index().get(&Viewer::Person, id);
     entry.map(|entry| entry.memory.content.clone()).unwrap_or_default()
 }
 
-/// Known memories of one file that are most like something new: nobody else's are looked at.
+/// The memories in the owner's file that are most similar to a candidate.
 pub(super) fn similar_of(files: &KnowledgeFiles, owner: &Owner, agent: &Id, candidate: &Candidate) -> Vec<Similar> {
     let Some(meaning) = files.known().embed(&candidate.content) else { return Vec::new() };
-    let near = files.known().index().similar(&Viewer::Agent(agent.clone()), &meaning, SIMILAR * 2);
+    let near = files.known().index().similar(&Viewer::Agent(agent.clone()), &meaning, SIMILAR_AT_MOST * 2);
     let of_owner = near.into_iter().filter(|(entry, _)| Owner::of(&entry.memory) == *owner);
     let similar = of_owner.map(|(entry, similarity)| Similar { memory: entry.memory.clone(), similarity });
-    similar.take(SIMILAR).collect()
+    similar.take(SIMILAR_AT_MOST).collect()
 }
 
-/// What is known that is like each of several that may be worth remembering. What everybody knows is among it, so that
-/// it is not remembered again, and may not be changed: it is not this agent's.
+/// Finds the memories similar to each candidate. Shared memories are included so that they are not added again, but as
+/// pinned, because this agent may not change them.
 pub(super) fn compare(files: &KnowledgeFiles, agent: &Id, candidates: &[Candidate]) -> Vec<Case> {
     let case = |candidate: &Candidate| {
         let own = similar_of(files, &Owner::Agent(agent.clone()), agent, candidate);
@@ -282,21 +282,21 @@ pub(super) fn compare(files: &KnowledgeFiles, agent: &Id, candidates: &[Candidat
         });
         let mut similar: Vec<Similar> = own.into_iter().chain(shared).collect();
         similar.sort_by(|one, other| other.similarity.total_cmp(&one.similarity));
-        similar.retain(|similar| similar.similarity >= ALIKE_FROM);
-        similar.truncate(SIMILAR);
+        similar.retain(|similar| similar.similarity >= MIN_SIMILARITY);
+        similar.truncate(SIMILAR_AT_MOST);
         Case { candidate: candidate.clone(), similar }
     };
     candidates.iter().map(case).collect()
 }
 
-/// Does what was decided about what an agent looked back at, as its own act; what the log says of it, and which
-/// memories cannot both be true. What was done before is not done again.
+/// Applies the decisions about a lesson as the agent. Returns the log events and the contradictions found. Repeating it
+/// has no effect.
 pub(super) fn apply_decisions(
     files: &mut KnowledgeFiles,
     caller: &Caller,
     decisions: &[Decision],
 ) -> Result<(Vec<Knowledge>, Vec<String>), KnowledgeFilesError> {
-    let (mut told, mut contradictions) = (Vec::new(), Vec::new());
+    let (mut events, mut contradictions) = (Vec::new(), Vec::new());
     let by = Author::agent(&caller.agent);
     let viewer = Viewer::Agent(caller.agent.clone());
     let may_change = |files: &KnowledgeFiles, id: &str| {
@@ -316,24 +316,24 @@ pub(super) fn apply_decisions(
                     files.add(&memory, &by)?;
                 }
                 contradictions.extend(contradictions_of(files, &memory));
-                told.push(added(&memory));
+                events.push(added(&memory));
             }
             Act::Update { id, candidate } if may_change(files, id) => {
-                told.push(rewrite(files, id, candidate, caller.now, &by)?);
+                events.push(rewrite(files, id, candidate, caller.now, &by)?);
             }
             Act::Delete { id } if may_change(files, id) => {
                 let text = logged(&content_of(files, id));
                 files.forget(id, &by)?;
-                told.push(Knowledge::Forgotten { id: id.clone(), text });
+                events.push(Knowledge::Forgotten { id: id.clone(), text });
             }
-            // What a person pinned meanwhile, or took away, stays so.
+            // Memories that a person pinned or removed meanwhile stay as they are.
             Act::Update { .. } | Act::Delete { .. } | Act::Keep { .. } | Act::Skip => {}
         }
     }
-    Ok((told, contradictions))
+    Ok((events, contradictions))
 }
 
-/// Lets a memory say something else; what the log says of it.
+/// Changes the text of a memory and returns the log event.
 pub(super) fn rewrite(
     files: &mut KnowledgeFiles,
     id: &Id,
@@ -342,8 +342,8 @@ pub(super) fn rewrite(
     by: &Author,
 ) -> Result<Knowledge, KnowledgeFilesError> {
     let before = content_of(files, id);
-    let told = Knowledge::Updated { id: id.clone(), text: logged(&candidate.content), before: logged(&before) };
-    let Some(entry) = files.known().index().get(&Viewer::Person, id) else { return Ok(told) };
+    let event = Knowledge::Updated { id: id.clone(), text: logged(&candidate.content), before: logged(&before) };
+    let Some(entry) = files.known().index().get(&Viewer::Person, id) else { return Ok(event) };
     let known = entry.memory.clone();
     let new_tags = candidate.tags.iter().filter(|tag| !known.tags.contains(tag)).cloned();
     let tags = known.tags.iter().cloned().chain(new_tags).collect();
@@ -355,5 +355,5 @@ pub(super) fn rewrite(
         ..known
     };
     files.update(&memory, by)?;
-    Ok(told)
+    Ok(event)
 }

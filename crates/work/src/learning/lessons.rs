@@ -1,8 +1,8 @@
-//! The learning steps of agents, one after the other: what was said and done, what may be worth remembering, what of
-//! that is new, and what was added. Each step waits for an answer from outside under its own name, so that a room
-//! stopped between two steps continues where it was and nothing is learned twice.
+//! The lessons of agents, processed one after the other: extract candidates from what was said and done, compare them
+//! with known memories, decide what is new, and apply it. Each step waits for an external answer under its own key, so
+//! a room stopped between two steps continues where it was and nothing is learned twice.
 //!
-//! If the first question fails, nothing is learned; if the second fails, all candidates are added. Both are reported.
+//! If the extraction fails, nothing is learned; if weighing fails, all candidates are added. Both are reported.
 
 use std::collections::VecDeque;
 
@@ -17,27 +17,27 @@ use crate::mind::context::{CurrentRequest, Line};
 use crate::mind::{FailureKind, ModelFailure};
 use crate::schedule::{Input, Section};
 
-/// Lessons that wait; of more the oldest is given up.
+/// The maximum number of waiting lessons; beyond it, the oldest is dropped.
 pub(super) const WAITING_AT_MOST: usize = 32;
 
-/// Something from which an agent learns.
+/// Work or a conversation that an agent learns from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Lesson {
-    /// Names it within the room, for ever.
+    /// A number that is unique in the room.
     pub number: u64,
-    /// Who learns.
+    /// The agent that learns.
     pub agent: AgentKey,
-    /// The same by id.
+    /// The agent's id.
     pub id: Id,
     /// What was said and done.
     pub lines: Vec<Line>,
-    /// Where that was.
+    /// Where it happened.
     pub source: Source,
-    /// When it was over, in seconds since 1970 of the room's date.
+    /// When it ended, in seconds since 1970 of the room's date.
     pub at_secs: i64,
-    /// The record of its end.
+    /// The log record of its end.
     pub cause: Seq,
-    /// How far it is.
+    /// The current stage.
     pub stage: Stage,
 }
 
@@ -47,27 +47,27 @@ pub struct Lesson {
 pub enum Stage {
     /// The model is asked what is worth remembering.
     Extracting,
-    /// What is like that is looked up.
+    /// Similar memories are looked up.
     Comparing {
         /// What may be worth remembering.
         candidates: Vec<Candidate>,
     },
-    /// The model is asked what to do with each.
+    /// The model is asked what to do with each candidate.
     Weighing {
-        /// With what is known that is like it.
+        /// The candidates with similar memories.
         cases: Vec<Case>,
     },
-    /// What is to be done is done.
+    /// The decisions are applied.
     TakingIn {
-        /// What, for each.
+        /// One decision for each candidate.
         decisions: Vec<Decision>,
-        /// What was not as it should be.
+        /// A problem to report with the result.
         but: Option<String>,
     },
 }
 
 impl Stage {
-    /// The word of the question that a model is asked in it, if one is.
+    /// The name of the model request in this stage, if it has one.
     fn question(&self) -> Option<&'static str> {
         match self {
             Self::Extracting => Some("extract"),
@@ -77,25 +77,25 @@ impl Stage {
     }
 }
 
-/// A question to a model for a lesson.
+/// A model request for a lesson.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LessonQuestion {
-    /// Names the question.
+    /// The key of the request.
     pub key: Id,
-    /// About whom.
+    /// The agent that learns.
     pub agent: AgentKey,
-    /// What.
-    pub moment: CurrentRequest,
-    /// The record that it comes from.
+    /// The content of the request.
+    pub request: CurrentRequest,
+    /// The log record that caused it.
     pub cause: Seq,
 }
 
-/// The result of an order of a lesson. An input: memories are outside the world.
+/// The result of a memory operation for a lesson. An input, because memories are outside the world.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LessonAnswered {
-    /// Of which lesson.
+    /// The number of the lesson.
     pub number: u64,
-    /// What.
+    /// The result.
     pub answer: LessonAnswer,
 }
 
@@ -103,37 +103,37 @@ impl Input for LessonAnswered {
     const KIND: &'static str = "lesson_answered";
 }
 
-/// The result of such an order.
+/// The result of a memory operation.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum LessonAnswer {
-    /// What may be worth remembering, with what is known that is like it.
+    /// The candidates with similar memories.
     Compared {
         /// In the order of the candidates.
         cases: Vec<Case>,
     },
-    /// What was to be done is done.
+    /// The decisions were applied.
     TakenIn {
-        /// Its events for the log.
+        /// The events for the log.
         told: Vec<Knowledge>,
-        /// What a person is to look at: memories that cannot both be true.
+        /// Memories that contradict each other, for a person to check.
         contradictions: Vec<String>,
     },
-    /// It could not be done.
+    /// The operation failed.
     Failed {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// How a lesson ended.
+/// A finished lesson.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LessonOver {
-    /// Which.
+    /// The lesson.
     pub lesson: Lesson,
-    /// What the log says of it, in order.
+    /// Its log events, in order.
     pub told: Vec<Knowledge>,
-    /// What a person is to look at.
+    /// Contradictions for a person to check.
     pub contradictions: Vec<String>,
 }
 
@@ -144,7 +144,7 @@ pub struct Lessons {
     last_number: u64,
     /// The first one is being processed.
     queue: VecDeque<Lesson>,
-    /// Whether the model was asked about the first.
+    /// Whether the model request of the first one was made.
     is_asked: bool,
 }
 
@@ -161,30 +161,30 @@ impl Section for Lessons {
 }
 
 impl Lessons {
-    /// Whether there is nothing to learn from.
+    /// Whether no lesson is waiting or in progress.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// Those that wait or are under way, oldest first.
+    /// All lessons, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Lesson> {
         self.queue.iter()
     }
 
-    /// The one that is being processed.
+    /// The lesson in progress.
     pub(super) fn first(&self) -> Option<&Lesson> {
         self.queue.front()
     }
 
-    /// Adds something to learn from; returns what is dropped for it.
+    /// Adds a lesson; returns the one that is dropped for it, if any.
     pub(super) fn add(&mut self, lesson: Lesson) -> Option<Lesson> {
         self.last_number += 1;
         self.queue.push_back(Lesson { number: self.last_number, ..lesson });
-        // The first one is being processed.
+        // The first one is in progress and is not dropped.
         if self.queue.len() > WAITING_AT_MOST { self.queue.remove(1) } else { None }
     }
 
-    /// Drops what those who are gone were to learn from.
+    /// Drops the lessons of agents that are gone.
     pub(super) fn drop_of(&mut self, is_gone: impl Fn(AgentKey) -> bool) {
         if self.queue.front().is_some_and(|lesson| is_gone(lesson.agent)) {
             self.is_asked = false;
@@ -192,23 +192,23 @@ impl Lessons {
         self.queue.retain(|lesson| !is_gone(lesson.agent));
     }
 
-    /// What the model is to be asked now, once.
+    /// Returns the model request that is due, once.
     pub(super) fn question(&mut self, today: &str) -> Option<LessonQuestion> {
         if self.is_asked {
             return None;
         }
         let lesson = self.queue.front()?;
         let step = lesson.stage.question()?;
-        let moment = match &lesson.stage {
+        let request = match &lesson.stage {
             Stage::Weighing { cases } => CurrentRequest::Weigh { cases: cases.clone() },
             _ => CurrentRequest::Learn { today: today.to_owned(), lines: lesson.lines.clone() },
         };
         self.is_asked = true;
         let key = format!("lesson-{}-{step}", lesson.number).into();
-        Some(LessonQuestion { key, agent: lesson.agent, moment, cause: lesson.cause })
+        Some(LessonQuestion { key, agent: lesson.agent, request, cause: lesson.cause })
     }
 
-    /// What a model answered. How the lesson ended, if it did.
+    /// Applies a model reply. Returns the finished lesson, if it ended.
     pub(super) fn replied(&mut self, key: &str, outcome: &Result<String, ModelFailure>) -> Option<LessonOver> {
         let lesson = self.queue.front_mut()?;
         let step = lesson.stage.question()?;
@@ -217,7 +217,7 @@ impl Lessons {
         }
         self.is_asked = false;
         if outcome.as_ref().is_err_and(|failure| failure.kind == FailureKind::PutOff) {
-            // It gave way to something more urgent, and is asked again.
+            // It was postponed in favour of more urgent requests, and is made again.
             return None;
         }
         match std::mem::replace(&mut lesson.stage, Stage::Extracting) {
@@ -225,12 +225,12 @@ impl Lessons {
                 let answer = outcome.as_ref().map_err(ModelFailure::sentence);
                 let candidates = answer.and_then(|text| parse_candidates(text).map_err(|error| error.to_string()));
                 match candidates {
-                    Ok(candidates) if candidates.is_empty() => self.over(Vec::new(), Vec::new()),
+                    Ok(candidates) if candidates.is_empty() => self.finish(Vec::new(), Vec::new()),
                     Ok(candidates) => {
                         lesson.stage = Stage::Comparing { candidates };
                         None
                     }
-                    Err(why) => self.over(vec![Knowledge::Failed { why }], Vec::new()),
+                    Err(why) => self.finish(vec![Knowledge::Failed { why }], Vec::new()),
                 }
             }
             Stage::Weighing { cases } => {
@@ -238,7 +238,7 @@ impl Lessons {
                     Ok(text) => (decide(&cases, text), None),
                     Err(failure) => (decide(&cases, ""), Some(failure.sentence())),
                 };
-                // Each says for itself what was not as it should be.
+                // Decisions report their own irregularities.
                 let odd = decisions.iter().find_map(|decision| decision.told.clone());
                 lesson.stage = Stage::TakingIn { decisions, but: but.or(odd) };
                 None
@@ -250,13 +250,13 @@ impl Lessons {
         }
     }
 
-    /// Applies the result of an operation on memories. Returns how the lesson ended, if it did.
+    /// Applies the result of a memory operation. Returns the finished lesson, if it ended.
     pub(super) fn answered(&mut self, answered: &LessonAnswered) -> Option<LessonOver> {
         let lesson = self.queue.front_mut().filter(|lesson| lesson.number == answered.number)?;
         match (&lesson.stage, &answered.answer) {
             (Stage::Comparing { .. }, LessonAnswer::Compared { cases }) => {
                 if cases.iter().all(|case| case.similar.is_empty()) {
-                    // There is nothing to weigh: all of it is new.
+                    // No memory is similar: all candidates are new.
                     let add = |(case, of): (usize, &Case)| {
                         let act = Act::Add { candidate: of.candidate.clone(), edges: Vec::new() };
                         Decision { case, act, told: None }
@@ -270,26 +270,26 @@ impl Lessons {
             }
             (Stage::TakingIn { decisions, but }, LessonAnswer::TakenIn { told, contradictions }) => {
                 let mut told = told.clone();
-                let learned = summed(&told, decisions.len(), but.clone());
+                let learned = summary(&told, decisions.len(), but.clone());
                 told.extend(learned);
-                self.over(told, contradictions.clone())
+                self.finish(told, contradictions.clone())
             }
             (Stage::Comparing { .. } | Stage::TakingIn { .. }, LessonAnswer::Failed { why }) => {
-                self.over(vec![Knowledge::Failed { why: why.clone() }], Vec::new())
+                self.finish(vec![Knowledge::Failed { why: why.clone() }], Vec::new())
             }
             _ => None,
         }
     }
 
-    fn over(&mut self, told: Vec<Knowledge>, contradictions: Vec<String>) -> Option<LessonOver> {
+    fn finish(&mut self, told: Vec<Knowledge>, contradictions: Vec<String>) -> Option<LessonOver> {
         self.is_asked = false;
         let lesson = self.queue.pop_front()?;
         Some(LessonOver { lesson, told, contradictions })
     }
 }
 
-/// The overall result of a lesson.
-fn summed(told: &[Knowledge], decisions: usize, but: Option<String>) -> Option<Knowledge> {
+/// Summarizes the result of a lesson.
+fn summary(told: &[Knowledge], decisions: usize, but: Option<String>) -> Option<Knowledge> {
     let count = |is_it: fn(&Knowledge) -> bool| told.iter().filter(|one| is_it(one)).count() as u64;
     let added = count(|one| matches!(one, Knowledge::Added { .. }));
     let updated = count(|one| matches!(one, Knowledge::Updated { .. }));

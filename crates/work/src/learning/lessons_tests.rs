@@ -50,7 +50,7 @@ fn extracted() -> Lessons {
 }
 
 #[test]
-fn what_is_worth_remembering_is_compared_weighed_and_taken_in() {
+fn candidates_are_compared_weighed_and_applied() {
     let mut lessons = extracted();
     compared(&mut lessons, known());
     assert_eq!(&*lessons.question("today").expect("it is weighed").key, "lesson-1-weigh");
@@ -70,7 +70,7 @@ fn what_is_worth_remembering_is_compared_weighed_and_taken_in() {
 }
 
 #[test]
-fn where_nothing_like_it_is_known_the_model_is_not_asked_again() {
+fn without_similar_memories_the_model_is_not_asked_again() {
     let mut lessons = extracted();
     compared(&mut lessons, Vec::new());
     assert!(lessons.question("today").is_none());
@@ -78,7 +78,7 @@ fn where_nothing_like_it_is_known_the_model_is_not_asked_again() {
 }
 
 #[test]
-fn where_the_first_question_fails_nothing_is_learned_and_that_is_reported() {
+fn if_extraction_fails_nothing_is_learned_and_it_is_reported() {
     for outcome in [failure(FailureKind::TimedOut), Ok("I remember nothing".to_owned())] {
         let over = begun().replied("lesson-1-extract", &outcome).expect("it is over");
         assert!(matches!(over.told.as_slice(), [Knowledge::Failed { .. }]), "{over:?}");
@@ -88,7 +88,7 @@ fn where_the_first_question_fails_nothing_is_learned_and_that_is_reported() {
 }
 
 #[test]
-fn where_the_second_question_fails_what_may_be_worth_it_is_remembered_and_that_is_reported() {
+fn if_weighing_fails_all_candidates_are_added_and_it_is_reported() {
     let mut lessons = extracted();
     compared(&mut lessons, known());
     lessons.question("today");
@@ -100,7 +100,7 @@ fn where_the_second_question_fails_what_may_be_worth_it_is_remembered_and_that_i
 }
 
 #[test]
-fn what_gives_way_is_asked_again_and_late_answers_change_nothing() {
+fn postponed_requests_are_made_again_and_late_answers_are_ignored() {
     let mut lessons = begun();
     assert!(lessons.replied("lesson-1-extract", &failure(FailureKind::PutOff)).is_none());
     assert!(lessons.question("today").is_some());
@@ -112,7 +112,7 @@ fn what_gives_way_is_asked_again_and_late_answers_change_nothing() {
 }
 
 #[test]
-fn of_too_many_the_oldest_that_waits_is_given_up_and_who_left_learns_nothing() {
+fn beyond_the_limit_the_oldest_waiting_lesson_is_dropped_and_removed_agents_learn_nothing() {
     let mut lessons = begun();
     for agent in 2..=WAITING_AT_MOST as u32 {
         assert!(lessons.add(lesson(agent)).is_none());

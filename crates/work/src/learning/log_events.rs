@@ -1,10 +1,10 @@
-//! Logs what is recalled and added, and processes changes that others make to the files.
+//! Logs recalled and added memories, and processes external changes of the files.
 
 use bevy::ecs::prelude::*;
 
 use super::bridge::KnowledgeBridge;
 use super::embedder::EmbedderChoice;
-use super::knowledge_calls::{CONTRADICTIONS, LOGGED_CHARS, TOLD};
+use super::knowledge_calls::{CONTRADICTIONS, EVENT, LOGGED_CHARS};
 use super::service::EmbedderInUse;
 use super::settings::KnowledgeSettings;
 use crate::agent::Roster;
@@ -21,7 +21,7 @@ use crate::tools::{KNOWLEDGE, PendingToolOrders, ToolNews, ToolOutcome};
 use crate::workspace::ProblemReport;
 use crate::workspace::vfs::OutsideChange;
 
-/// Tells of what was put into prompts: which memories, and why those.
+/// Logs which memories were put into prompts, with their scores.
 pub(super) fn log_recalled(
     mut gathered: MessageReader<PartGathered>,
     (pending, roster): (Res<PendingRequests>, Res<Roster>),
@@ -43,7 +43,7 @@ pub(super) fn log_recalled(
     }
 }
 
-/// Tells of what calls of tools found, added and changed.
+/// Logs what tool calls found, added and changed.
 pub(super) fn log_calls(
     mut outcomes: MessageReader<ToolOutcome>,
     orders: Res<PendingToolOrders>,
@@ -52,7 +52,7 @@ pub(super) fn log_calls(
     for outcome in outcomes.read() {
         let ToolNews::Done { output } = &outcome.news else { continue };
         let Some(order) = orders.get(outcome.key).filter(|order| *order.plan.executor == *KNOWLEDGE) else { continue };
-        let told = output.data.as_ref().and_then(|data| data.get(TOLD)).cloned();
+        let told = output.data.as_ref().and_then(|data| data.get(EVENT)).cloned();
         let Some(Ok(told)) = told.map(serde_json::from_value::<Knowledge>) else { continue };
         let of_call =
             |draft: EventDraft| draft.agent(&order.agent).activation(&order.key.activation.id()).cause(order.cause);
@@ -64,23 +64,23 @@ pub(super) fn log_calls(
     }
 }
 
-/// The message to a person about two memories that contradict each other.
+/// The warning about two memories that contradict each other.
 pub(super) fn contradiction(what: &str) -> EventDraft {
     let remedy = "fix or forget one of them: `workshop knowledge show` says where they are";
     EventDraft::of(&Warning::new(what.to_owned()).remedy(remedy))
 }
 
-/// Hears what others did to the files of what is known, which are read again then.
+/// Has memory files read again that were changed externally.
 pub(super) fn follow_files(mut changes: MessageReader<OutsideChange>, mut bridge: ResMut<KnowledgeBridge>) {
     for owner in changes.read().filter_map(|change| Owner::by_place(&change.path)) {
         bridge.note_changed(owner);
     }
 }
 
-/// Where problems with the model come from.
+/// The source of problem reports about the embedding model.
 const EMBEDDER: &str = "knowledge.embedder";
 
-/// Records which model makes the embeddings, and reports if it is not the one in the settings.
+/// Records which embedding model is in use, and reports if it is not the one in the settings.
 pub(super) fn follow_embedder(
     mut told: MessageReader<EmbedderInUse>,
     mut in_use: ResMut<EmbedderInUse>,
@@ -98,7 +98,7 @@ pub(super) fn follow_embedder(
     }
 }
 
-/// Lets the model of the settings say what texts mean.
+/// Switches the embedding model when settings change.
 pub(super) fn choose_embedder(
     knowledge: Res<KnowledgeSettings>,
     (gateway, prices, surroundings): (Res<GatewaySettings>, Res<PriceSettings>, Res<GatewayEnvironment>),

@@ -2,9 +2,10 @@
 //!
 //! Memories are stored in files (`memory/knowledge/`), outside the world. In reading order: the embedding model
 //! ([`embedder`]), the files with their index ([`files`]), answering requests (`knowledge_calls`), the thread that does
-//! it ([`service`]), and the bridge to the world ([`bridge`]). When work or a conversation is over, its agents review
-//! it, and one of them a whole workflow (`reflection`), step by step ([`lessons`]). Answers are inputs, so a run is
-//! replayed without files and without an embedding model. What is recalled and learned is logged (`log_events`).
+//! so ([`service`]), and the bridge to the world ([`bridge`]). After a piece of work or a conversation its agents
+//! review it, and after a workflow one of them does (`reflection`), step by step ([`lessons`]). Answers are inputs, so
+//! a run is replayed without files and without an embedding model. What is recalled and learned is logged
+//! (`log_events`).
 
 pub mod bridge;
 pub mod embedder;
@@ -37,14 +38,14 @@ use crate::tools::{AnswerOrders, CloseOrders, ExternalResultsReceived, KNOWLEDGE
 use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{ProblemReport, SettingsExt};
 
-/// Adds this floor to the room.
+/// Registers the systems, resources and messages of learning.
 pub fn plugin(app: &mut App) {
     app.add_settings::<KnowledgeSettings>();
     app.init_resource::<KnowledgeBridge>().init_resource::<Lessons>().add_input::<LessonAnswered>();
     app.init_resource::<EmbedderInUse>().add_input::<EmbedderInUse>();
     app.add_tick_message::<WorkOver>().add_tick_message::<ConversationEnded>();
     app.add_tick_message::<SideRequestDue>().add_tick_message::<SideRequestReplied>();
-    // Owned by floors below, which register them too.
+    // Owned by lower floors, which also register them.
     app.add_tick_message::<PartGathered>().add_tick_message::<ToolOutcome>().add_tick_message::<OutsideChange>();
     app.add_tick_message::<ProblemReport>().add_tick_message::<RunReview>();
     app.world_mut().get_resource_or_init::<Tools>().add_executor(KNOWLEDGE);
@@ -57,7 +58,7 @@ pub fn plugin(app: &mut App) {
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools))
                 .after(AnswerOrders)
                 .before(CloseOrders),
-            // Requests that are made here are received in the same tick: nothing is lost if the room is saved after it.
+            // Requests made here are received in the same tick, so none is lost if the room is saved after it.
             (
                 log_events::log_recalled,
                 log_events::follow_files,

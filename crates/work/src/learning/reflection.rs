@@ -1,5 +1,5 @@
-//! When work, a workflow or a conversation is over, its agents review it: the lessons are queued and processed step by step in the
-//! background.
+//! Reviews: after a piece of work, a workflow or a conversation, lessons are queued for its agents and processed step
+//! by step in the background.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -20,10 +20,10 @@ use crate::orchestration::workflow::RunReview;
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Conversation, ConversationEnded, session_of};
 
-/// Reflections wait while models are called for work, but not longer than this, in seconds of the room.
+/// How long lessons wait while models are called for work, in seconds of room time.
 const WAITS_AT_MOST_SECS: i64 = 120;
 
-/// The system parameters of reviewing.
+/// The system parameters of reviews.
 #[derive(SystemParam)]
 pub(super) struct ReviewParams<'w, 's> {
     roster: Res<'w, Roster>,
@@ -41,7 +41,8 @@ impl ReviewParams<'_, '_> {
         self.agents.get(self.roster.entity(key)?).ok()
     }
 
-    /// Whether a coding agent answers for it, which would start to work on such a request: it adds memories by itself.
+    /// Whether a coding agent answers for it. Such an agent would start working on the request, and adds memories
+    /// itself.
     fn is_coding_agent(&self, agent: &Agent) -> bool {
         let profile = self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile));
         let wanted = profile.and_then(|profile| profile.model.as_deref());
@@ -54,7 +55,7 @@ impl ReviewParams<'_, '_> {
     }
 }
 
-/// Queues what agents are to learn from.
+/// Queues lessons for agents whose work, workflow or conversation ended.
 pub(super) fn queue_lessons(
     (mut work, mut workflows, mut talks): (
         MessageReader<WorkOver>,
@@ -66,7 +67,7 @@ pub(super) fn queue_lessons(
     mut log: ResMut<EventLog>,
 ) {
     let learns_from_work = room.settings.learns_from_work;
-    for over in work.read().filter(|over| learns_from_work && is_worth_a_look(over)) {
+    for over in work.read().filter(|over| learns_from_work && is_reviewable(over)) {
         let session = over.activation.id();
         queue(&mut lessons, &mut log, &room, (over.agent, over.said.clone()), (session, over.cause));
     }
@@ -92,8 +93,8 @@ pub(super) fn queue_lessons(
     }
 }
 
-/// Whether something was done that one may learn from, and no person or limit broke it off.
-fn is_worth_a_look(over: &WorkOver) -> bool {
+/// Whether the work has content to learn from and was not aborted by a person or a limit.
+fn is_reviewable(over: &WorkOver) -> bool {
     !matches!(over.ending, Ending::Aborted { .. }) && !over.said.is_empty()
 }
 
@@ -116,13 +117,13 @@ fn queue(
     let at_secs = room.date.secs(&room.clock).unwrap_or(0);
     let (id, stage) = (of.id.clone(), Stage::Extracting);
     let lesson = Lesson { number: 0, agent, id, lines, source, at_secs, cause, stage };
-    if let Some(given_up) = lessons.add(lesson) {
+    if let Some(dropped) = lessons.add(lesson) {
         let what = "learning was skipped: too much is already waiting";
-        log.write(EventDraft::of(&Warning::new(what)).agent(&given_up.id).cause(given_up.cause));
+        log.write(EventDraft::of(&Warning::new(what)).agent(&dropped.id).cause(dropped.cause));
     }
 }
 
-/// Continues the current lesson, and makes its requests.
+/// Advances the current lesson and makes its requests.
 pub(super) fn advance_lessons(
     (mut replies, mut answers): (MessageReader<SideRequestReplied>, MessageReader<LessonAnswered>),
     room: ReviewParams,
@@ -155,12 +156,12 @@ pub(super) fn advance_lessons(
     if let Some(question) = lessons.question(&today) {
         let kind = CallKind::Learning;
         let (key, agent, cause) = (question.key, question.agent, question.cause);
-        let question = SideQuestion::OfAgent(Box::new(question.moment));
+        let question = SideQuestion::OfAgent(Box::new(question.request));
         due.write(SideRequestDue { key, agent, kind, question, work: None, cause });
     }
 }
 
-/// Logs what was learned, and tells a person about contradictions.
+/// Logs the result of a lesson, and warns a person about contradictions.
 fn log_lesson(log: &mut EventLog, over: &LessonOver) {
     let LessonOver { lesson, told, contradictions } = over;
     let draft = |knowledge: &Knowledge| EventDraft::of(knowledge).agent(&lesson.id).cause(lesson.cause);

@@ -1,5 +1,5 @@
-//! Searches memories from outside the world, as a person does in the window: with the same index and model as the
-//! agents' recall. It changes nothing and does not affect recall counts.
+//! Searches memories from outside the world, for a person in the window, with the same index and model as the agents'
+//! recall. A search changes nothing and does not affect recall counts.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use super::knowledge_calls::score_of;
 use crate::knowledge::{Filter, Viewer};
 use crate::log::events::RecalledScore;
 
-/// Searches that wait; more wait where they are asked.
+/// The maximum number of queued searches; further callers block.
 const SEARCHES_WAITING: usize = 8;
-/// How long a search waits for its turn, and for its answer.
+/// How long a search waits to be queued, and then for its answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A search query.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MemoryQuery {
-    /// Who looks: only what it may know is found.
+    /// The person or agent that searches; only memories visible to it are found.
     pub viewer: Viewer,
-    /// In words.
+    /// The search text.
     pub text: String,
-    /// Which memories at all.
+    /// A filter on the memories.
     pub filter: Filter,
-    /// What time it is, in seconds since 1970.
+    /// The current time, in seconds since 1970.
     pub now: i64,
-    /// How many at most.
+    /// The maximum number of results.
     pub limit: usize,
 }
 
@@ -37,17 +37,17 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Answers the request. The requester may be gone.
+    /// Executes the search and sends its result. The requester may be gone.
     pub(super) fn answer(self, opened: Result<&KnowledgeFiles, KnowledgeFilesError>) {
         let found = opened.map(|files| {
             let MemoryQuery { viewer, text, filter, now, limit } = &self.query;
             files.known().recall(viewer, text, *now, *limit, filter.clone()).iter().map(score_of).collect()
         });
-        let _is_heard = self.answer.send(found.map_err(|error| error.to_string()));
+        let _is_received = self.answer.send(found.map_err(|error| error.to_string()));
     }
 }
 
-/// Access to the search. Cheap to clone; searching blocks, so use it on a separate thread.
+/// A handle for searching. Cheap to clone; searching blocks, so use it on a separate thread.
 #[derive(Clone)]
 pub struct MemorySearch(Sender<Search>);
 
@@ -57,14 +57,14 @@ impl std::fmt::Debug for MemorySearch {
     }
 }
 
-/// A way to search, and where searches come out.
+/// Creates a search handle and the receiver of its searches.
 pub(super) fn searches() -> (MemorySearch, Receiver<Search>) {
     let (search, searches) = bounded(SEARCHES_WAITING);
     (MemorySearch(search), searches)
 }
 
 impl MemorySearch {
-    /// What is known about something, the best first. Waits for the answer.
+    /// Returns the memories that match best, best first. Waits for the answer.
     pub fn find(&self, query: MemoryQuery) -> Result<Vec<RecalledScore>, String> {
         let (answer, answers) = bounded(1);
         self.0.send_timeout(Search { query, answer }, PATIENCE).map_err(|error| match error {

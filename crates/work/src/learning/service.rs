@@ -1,4 +1,4 @@
-//! The knowledge thread: it searches, adds and writes, so that nothing in a tick waits for a disk or for an embedding.
+//! The knowledge thread: it searches, adds and writes memories, so that no tick waits for a disk or an embedding.
 
 use std::path::PathBuf;
 use std::thread::JoinHandle;
@@ -24,48 +24,48 @@ use crate::schedule::Input;
 use crate::tools::{KnowledgeOrder, OrderKey, ToolNews};
 use crate::workspace::vfs::FileHandle;
 
-/// Questions that wait in the service; more wait in the world.
-const QUESTIONS_WAITING: usize = 256;
-/// How many vectors are made in one go while there are no requests.
-const CAUGHT_UP_AT_ONCE: usize = 16;
-/// When embedding is retried after it failed for all texts.
-const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
-/// When the model of the settings is tried again after it could not be reached.
-const WANTED_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// The maximum number of requests queued in the service; further ones wait in the world.
+const REQUESTS_AT_MOST: usize = 256;
+/// How many missing vectors are computed at a time while there are no requests.
+const VECTORS_PER_BATCH: usize = 16;
+/// The delay before embedding is retried after it failed for all texts.
+const EMBEDDING_RETRY_DELAY: Duration = Duration::from_secs(5);
+/// The delay before the model in the settings is tried again after it could not be reached.
+const MODEL_RETRY_DELAY: Duration = Duration::from_secs(60);
 
 /// A request to the service.
 #[derive(Clone, Debug)]
 pub(super) enum ServiceRequest {
-    /// What an agent is to be reminded of.
+    /// Recalls memories for a prompt.
     Recall { key: GatherKey, agent: Id, about: String, now: i64, settings: KnowledgeSettings, chars_at_most: usize },
-    /// A call of a tool.
+    /// Executes a tool call.
     Tool { key: OrderKey, caller: Caller, order: KnowledgeOrder },
-    /// What is known that is like what may be worth remembering.
+    /// Finds memories similar to the candidates of a lesson.
     Compare { lesson: u64, agent: Id, candidates: Vec<Candidate> },
-    /// What was decided about it is to be done.
-    TakeIn { lesson: u64, caller: Caller, decisions: Vec<Decision> },
+    /// Applies the decisions of a lesson.
+    ApplyDecisions { lesson: u64, caller: Caller, decisions: Vec<Decision> },
     /// A file may have changed.
     Changed(Owner),
-    /// Another model is to say what texts mean.
+    /// Switches to another embedding model.
     UseEmbedder(Box<EmbedderChoice>),
 }
 
 impl ServiceRequest {
-    /// The answer where nobody can be asked.
+    /// The answer that fails with this reason; `None` for requests without an answer.
     pub(super) fn refused(self, why: String) -> Option<Answer> {
         match self {
             Self::Recall { key, .. } => Some(Answer::Part(key, Err(why))),
             Self::Tool { key, .. } => Some(Answer::Tool(key, ToolNews::Failed { why })),
-            Self::Compare { lesson: number, .. } | Self::TakeIn { lesson: number, .. } => {
+            Self::Compare { lesson: number, .. } | Self::ApplyDecisions { lesson: number, .. } => {
                 Some(Answer::Lesson(LessonAnswered { number, answer: LessonAnswer::Failed { why } }))
             }
             Self::Changed(_) | Self::UseEmbedder(_) => None,
         }
     }
 
-    /// Whether there may be more memories, or fewer, once it is answered.
+    /// Whether the request may change the number of memories.
     fn may_change(&self) -> bool {
-        matches!(self, Self::Tool { .. } | Self::TakeIn { .. } | Self::Changed(_))
+        matches!(self, Self::Tool { .. } | Self::ApplyDecisions { .. } | Self::Changed(_))
     }
 }
 
@@ -76,34 +76,34 @@ impl Input for EmbedderInUse {
 /// An answer of the service.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// To a prompt: the text of its part, or why there is none.
+    /// To a prompt: the text of its part, or the reason why there is none.
     Part(GatherKey, Result<String, String>),
-    /// To a call.
+    /// To a tool call.
     Tool(OrderKey, ToolNews),
     /// To a lesson.
     Lesson(LessonAnswered),
-    /// The present number of memories.
+    /// The new number of memories.
     Counted(MemoryCounts),
-    /// This model says what texts mean.
+    /// The embedding model in use.
     Embedder(EmbedderInUse),
 }
 
 /// The embedding model in use, as reported to the room: an input, and a resource with the latest one.
 #[derive(Message, Resource, Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct EmbedderInUse {
-    /// Its name.
+    /// The name of the model.
     pub model: String,
-    /// Why it is not the one that the settings name, or why that cannot be asked now; and what to do.
+    /// Why the model in the settings is not used or cannot be reached, and what to do.
     pub trouble: Option<String>,
 }
 
 /// The options of the service.
 pub struct KnowledgeServiceOptions {
-    /// The workspace.
+    /// The workspace folder.
     pub workspace: PathBuf,
-    /// Where what can be made again is kept.
+    /// The folder for the database, which can be rebuilt.
     pub state_folder: PathBuf,
-    /// Who writes files.
+    /// The file service that writes files.
     pub files: FileHandle,
     /// The number of memories last reported to the room.
     pub counted: MemoryCounts,
@@ -112,57 +112,58 @@ pub struct KnowledgeServiceOptions {
 /// The knowledge thread and its channels. Dropping it lets running requests finish.
 pub struct KnowledgeService {
     /// `None` only while dropping.
-    questions: Option<Sender<ServiceRequest>>,
+    requests: Option<Sender<ServiceRequest>>,
     answers: Receiver<Answer>,
     search: MemorySearch,
     thread: Option<JoinHandle<()>>,
 }
 
 impl KnowledgeService {
-    /// Starts the thread. What is known is read once something is asked, so that a room in which nobody remembers
-    /// anything does without.
+    /// Starts the thread. Files are read with the first request, so a room that never uses memories does not read them.
     pub fn start(options: KnowledgeServiceOptions) -> std::io::Result<Self> {
-        let (questions, asked) = bounded(QUESTIONS_WAITING);
-        // The caller takes the answers before it makes further requests.
-        let (answer, answers) = bounded(2 * QUESTIONS_WAITING);
-        let (search, searched) = searches();
+        let (requests, received) = bounded(REQUESTS_AT_MOST);
+        // The caller receives all answers before it makes further requests.
+        let (answer, answers) = bounded(2 * REQUESTS_AT_MOST);
+        let (search, searches_received) = searches();
         let work = ServiceState {
             counted: options.counted.clone(),
             options,
             opened: None,
             answer,
             wanted: EmbedderChoice::default(),
-            wanted_again: None,
+            retry_at: None,
             in_use: None,
         };
-        let thread = std::thread::Builder::new().name("knowledge".into()).spawn(move || work.run(&asked, searched))?;
-        Ok(Self { questions: Some(questions), answers, search, thread: Some(thread) })
+        let thread = std::thread::Builder::new()
+            .name("knowledge".into())
+            .spawn(move || work.run(&received, searches_received))?;
+        Ok(Self { requests: Some(requests), answers, search, thread: Some(thread) })
     }
 
-    /// The way to search what is known from outside the world.
+    /// Returns a handle for searching memories from outside the world.
     pub fn search(&self) -> MemorySearch {
         self.search.clone()
     }
 
-    /// Sends a request; returns it if there is no room for it now.
-    pub(super) fn ask(&self, question: ServiceRequest) -> Result<(), Box<ServiceRequest>> {
-        let Some(questions) = &self.questions else { return Err(Box::new(question)) };
-        questions.try_send(question).map_err(|refused| match refused {
-            TrySendError::Full(question) | TrySendError::Disconnected(question) => Box::new(question),
+    /// Sends a request; returns it if the queue is full.
+    pub(super) fn ask(&self, request: ServiceRequest) -> Result<(), Box<ServiceRequest>> {
+        let Some(requests) = &self.requests else { return Err(Box::new(request)) };
+        requests.try_send(request).map_err(|refused| match refused {
+            TrySendError::Full(request) | TrySendError::Disconnected(request) => Box::new(request),
         })
     }
 
-    /// The next answer, if there is one.
+    /// Returns the next answer, if there is one.
     pub(super) fn try_next(&self) -> Option<Answer> {
         self.answers.try_recv().ok()
     }
 
-    /// The next answer, waiting for it up to this long.
+    /// Waits for the next answer, at most `timeout`.
     pub(super) fn next(&self, timeout: Duration) -> Option<Answer> {
         self.answers.recv_timeout(timeout).ok()
     }
 
-    /// Whether the thread is gone: nothing is answered any more.
+    /// Whether the thread has ended, so that nothing is answered any more.
     pub(super) fn is_dead(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -170,8 +171,8 @@ impl KnowledgeService {
 
 impl Drop for KnowledgeService {
     fn drop(&mut self) {
-        self.questions = None;
-        // Nobody takes answers any more: the thread must not wait for that.
+        self.requests = None;
+        // Nobody receives answers any more: the thread must not block on sending one.
         self.answers = crossbeam_channel::never();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
@@ -184,36 +185,36 @@ impl Drop for KnowledgeService {
 struct ServiceState {
     options: KnowledgeServiceOptions,
     opened: Option<KnowledgeFiles>,
-    /// The last number that was reported to the room.
+    /// The number of memories last reported to the room.
     counted: MemoryCounts,
     answer: Sender<Answer>,
-    /// The model that is wanted.
+    /// The chosen embedding model.
     wanted: EmbedderChoice,
-    /// When it is tried again, if it could not be used.
-    wanted_again: Option<Instant>,
-    /// The last model that was reported to the room.
+    /// When the chosen model is tried again, if it could not be used.
+    retry_at: Option<Instant>,
+    /// The embedding model last reported to the room.
     in_use: Option<EmbedderInUse>,
 }
 
-/// What comes next.
+/// The next thing for the thread to do.
 enum Next {
-    Question(ServiceRequest),
+    Request(ServiceRequest),
     Search(Search),
-    /// Nobody asks anything.
+    /// There is no request: compute missing vectors.
     Idle,
-    /// Nobody will ask anything any more.
-    Over,
+    /// All senders are gone.
+    Closed,
 }
 
 impl ServiceState {
-    fn run(mut self, asked: &Receiver<ServiceRequest>, mut searched: Receiver<Search>) {
-        let mut rests = false;
+    fn run(mut self, received: &Receiver<ServiceRequest>, mut searches_received: Receiver<Search>) {
+        let mut is_idle = false;
         loop {
-            let is_heard = match self.next(asked, &mut searched, rests) {
-                Next::Over => return,
+            let is_sent = match self.next(received, &mut searches_received, is_idle) {
+                Next::Closed => return,
                 Next::Idle => {
-                    let made = self.opened.as_mut().map_or(Ok(0), |opened| opened.catch_up(CAUGHT_UP_AT_ONCE));
-                    rests = made.as_ref().is_ok_and(|made| *made == 0) || made.is_err();
+                    let made = self.opened.as_mut().map_or(Ok(0), |opened| opened.catch_up(VECTORS_PER_BATCH));
+                    is_idle = made.as_ref().is_ok_and(|made| *made == 0) || made.is_err();
                     true
                 }
                 Next::Search(search) => {
@@ -221,35 +222,40 @@ impl ServiceState {
                     search.answer(opened.map(|opened| &*opened));
                     true
                 }
-                Next::Question(question) => {
-                    rests = false;
-                    self.try_wanted_again();
-                    self.answer(question)
+                Next::Request(request) => {
+                    is_idle = false;
+                    self.retry_chosen_model();
+                    self.answer(request)
                 }
             };
-            if !(is_heard && self.report_embedder()) {
+            if !(is_sent && self.report_embedder()) {
                 return;
             }
         }
     }
 
-    /// The next thing to do; making vectors if there are no requests.
-    fn next(&self, asked: &Receiver<ServiceRequest>, searched: &mut Receiver<Search>, rests: bool) -> Next {
+    /// Waits for the next request or search, or for the time to compute missing vectors.
+    fn next(
+        &self,
+        received: &Receiver<ServiceRequest>,
+        searches_received: &mut Receiver<Search>,
+        is_idle: bool,
+    ) -> Next {
         let is_due = self.opened.as_ref().is_some_and(|opened| opened.known().due() > 0);
-        let idle = match (is_due, rests) {
+        let idle = match (is_due, is_idle) {
             (false, _) => never(),
-            (true, true) => crossbeam_channel::after(TRIED_AGAIN_AFTER),
+            (true, true) => crossbeam_channel::after(EMBEDDING_RETRY_DELAY),
             (true, false) => crossbeam_channel::after(Duration::ZERO),
         };
-        if let Ok(question) = asked.try_recv() {
-            return Next::Question(question);
+        if let Ok(request) = received.try_recv() {
+            return Next::Request(request);
         }
         select! {
-            recv(asked) -> question => question.map_or(Next::Over, Next::Question),
-            recv(*searched) -> search => match search {
+            recv(received) -> request => request.map_or(Next::Closed, Next::Request),
+            recv(*searches_received) -> search => match search {
                 Ok(search) => Next::Search(search),
                 Err(_) => {
-                    *searched = never();
+                    *searches_received = never();
                     Next::Idle
                 }
             },
@@ -257,28 +263,28 @@ impl ServiceState {
         }
     }
 
-    /// Answers a question; whether somebody still listens.
-    fn answer(&mut self, question: ServiceRequest) -> bool {
-        let may_change = question.may_change();
-        let is_heard = match question {
+    /// Answers a request; returns whether the answer could be sent.
+    fn answer(&mut self, request: ServiceRequest) -> bool {
+        let may_change = request.may_change();
+        let is_sent = match request {
             ServiceRequest::Recall { key, agent, about, now, settings, chars_at_most } => {
                 let recalled = self
                     .with(|files| Ok(knowledge_calls::recall(files, &agent, &about, (now, &settings, chars_at_most))));
                 self.send(Answer::Part(key, recalled.map_err(|error| error.to_string())))
             }
             ServiceRequest::Tool { key, caller, order } => {
-                let news = self.with(|files| Ok(knowledge_calls::carry_out(files, &caller, &order)));
+                let news = self.with(|files| Ok(knowledge_calls::execute(files, &caller, &order)));
                 let news = news.unwrap_or_else(|error| ToolNews::Failed { why: error.to_string() });
                 self.send(Answer::Tool(key, news))
             }
             ServiceRequest::Compare { lesson, agent, candidates } => {
                 let cases = self.with(|files| Ok(knowledge_calls::compare(files, &agent, &candidates)));
-                self.say_of_lesson(lesson, cases.map(|cases| LessonAnswer::Compared { cases }))
+                self.send_lesson_answer(lesson, cases.map(|cases| LessonAnswer::Compared { cases }))
             }
-            ServiceRequest::TakeIn { lesson, caller, decisions } => {
+            ServiceRequest::ApplyDecisions { lesson, caller, decisions } => {
                 let taken = self.with(|files| knowledge_calls::apply_decisions(files, &caller, &decisions));
                 let answer = taken.map(|(told, contradictions)| LessonAnswer::TakenIn { told, contradictions });
-                self.say_of_lesson(lesson, answer)
+                self.send_lesson_answer(lesson, answer)
             }
             ServiceRequest::Changed(owner) => {
                 // Files that cannot be read are reported when they are needed.
@@ -290,33 +296,33 @@ impl ServiceState {
                 true
             }
         };
-        is_heard && (!may_change || self.count())
+        is_sent && (!may_change || self.count())
     }
 
-    /// Uses another model, now where something was read already, else when it is.
+    /// Switches the model, or remembers the choice until the files are opened.
     fn use_embedder(&mut self, choice: EmbedderChoice) {
         self.wanted = choice;
         let Some(opened) = &mut self.opened else { return };
         if let Err(error) = opened.use_embedder(&self.wanted) {
             tracing::warn!("the other embedding model cannot be used: {error}");
         }
-        self.note_whether_wanted();
+        self.schedule_retry();
     }
 
-    fn note_whether_wanted(&mut self) {
+    fn schedule_retry(&mut self) {
         let is_other = self.opened.as_ref().is_some_and(|opened| opened.instead().is_some());
-        // What the settings name wrongly stays wrong until they are changed.
+        // A wrong setting stays wrong until it is changed.
         let may_come = is_other && !matches!(self.wanted.wanted(), WantedEmbedder::Unknown(_));
-        self.wanted_again = may_come.then(|| Instant::now() + WANTED_AGAIN_AFTER);
+        self.retry_at = may_come.then(|| Instant::now() + MODEL_RETRY_DELAY);
     }
 
-    fn try_wanted_again(&mut self) {
-        if self.wanted_again.is_some_and(|due| Instant::now() >= due) {
+    fn retry_chosen_model(&mut self) {
+        if self.retry_at.is_some_and(|due| Instant::now() >= due) {
             self.use_embedder(self.wanted.clone());
         }
     }
 
-    /// Says which model is in use, where that is news.
+    /// Reports the model in use if it changed.
     fn report_embedder(&mut self) -> bool {
         let Some(opened) = &self.opened else { return true };
         let embedder = opened.known().embedder();
@@ -329,18 +335,18 @@ impl ServiceState {
         self.send(Answer::Embedder(in_use))
     }
 
-    /// What is known, which is read where it is not yet.
+    /// Returns the memory files, opening them first if needed.
     fn open(&mut self) -> Result<&mut KnowledgeFiles, KnowledgeFilesError> {
         if self.opened.is_none() {
             let KnowledgeServiceOptions { workspace, state_folder, files, .. } = &self.options;
             let opened = KnowledgeFiles::open_in_room(workspace, state_folder, files.clone(), &self.wanted)?;
             self.opened = Some(opened);
-            self.note_whether_wanted();
+            self.schedule_retry();
         }
         Ok(self.opened.as_mut().expect("it was opened above, or before"))
     }
 
-    /// Does something with what is known, which is read first.
+    /// Calls `act` with the memory files, opening them first if needed.
     fn with<T>(
         &mut self,
         act: impl FnOnce(&mut KnowledgeFiles) -> Result<T, KnowledgeFilesError>,
@@ -348,7 +354,7 @@ impl ServiceState {
         act(self.open()?)
     }
 
-    /// Says how many memories there are, where that is news.
+    /// Reports the number of memories if it changed.
     fn count(&mut self) -> bool {
         let Some(opened) = &self.opened else { return true };
         let counts = opened.counts();
@@ -359,12 +365,12 @@ impl ServiceState {
         self.send(Answer::Counted(counts))
     }
 
-    fn say_of_lesson(&self, number: u64, answer: Result<LessonAnswer, KnowledgeFilesError>) -> bool {
+    fn send_lesson_answer(&self, number: u64, answer: Result<LessonAnswer, KnowledgeFilesError>) -> bool {
         let answer = answer.unwrap_or_else(|error| LessonAnswer::Failed { why: error.to_string() });
         self.send(Answer::Lesson(LessonAnswered { number, answer }))
     }
 
-    /// Whether somebody still listens.
+    /// Sends an answer; returns whether the receiver still exists.
     fn send(&self, answer: Answer) -> bool {
         self.answer.send(answer).is_ok()
     }

@@ -33,8 +33,8 @@ pub struct KnowledgeSettings {
 
 impl Default for KnowledgeSettings {
     fn default() -> Self {
-        // Of the labelled questions that the docs speak of, 29 of 30 right answers are above these, and what is found
-        // for questions about something else is below.
+        // With these limits, 29 of the 30 labelled questions in the docs find the right memory, and questions about
+        // something else find none.
         Self {
             embedder: BUILT_IN.to_owned(),
             recalled_at_most: 6,

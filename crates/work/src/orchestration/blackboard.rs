@@ -1,4 +1,4 @@
-//! Blackboards: values that everybody in a run sees, each with its author, time and earlier values. Pure.
+//! Blackboards: values shared by everybody in a run, each with its author, time and earlier values. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,37 +11,37 @@ use super::settings::BlackboardSettings;
 use crate::base::{ActivationKey, Id};
 use crate::tools::Condition;
 
-/// How many characters of a value an error shows.
+/// The maximum length of a value in an error, in characters.
 const SHOWN_CHARS: usize = 400;
 
-/// A value of an entry at one time.
+/// One version of an entry's value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Written {
-    /// What; null where it was taken away.
+    /// The value; null if the entry was removed.
     pub value: Value,
-    /// Who wrote it, by id.
+    /// The id of its author.
     pub by: Id,
-    /// The tick in which that was.
+    /// The tick in which it was written.
     pub tick: u64,
-    /// Which version of the entry it is, from 1.
+    /// The version number of the entry, from 1.
     pub version: u64,
 }
 
 /// An entry of a blackboard.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Entry {
-    /// What it says now; null where it was taken away.
+    /// The current version; its value is null if the entry was removed.
     pub now: Written,
-    /// What it said before, the newest last.
+    /// Earlier versions, the newest last.
     #[serde(default)]
     pub before: VecDeque<Written>,
-    /// Whether it is kept when the run ends.
+    /// Whether it is archived when the run ends.
     #[serde(default)]
     pub shared: bool,
 }
 
 impl Entry {
-    /// What it says, unless it was taken away.
+    /// The current value, unless the entry was removed.
     pub fn value(&self) -> Option<&Value> {
         Some(&self.now.value).filter(|value| !value.is_null())
     }
@@ -57,12 +57,12 @@ pub struct RunBoard {
 }
 
 impl RunBoard {
-    /// Its entries by name, those that were taken away included.
+    /// All entries by name, including removed ones.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, &Entry)> {
         self.entries.iter().map(|(key, entry)| (key.as_str(), entry))
     }
 
-    /// The entry of this name, unless it was taken away.
+    /// The entry with this name, unless it was removed.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.get(key).filter(|entry| entry.value().is_some())
     }
@@ -72,7 +72,7 @@ impl RunBoard {
         self.ended
     }
 
-    /// What is kept of it when its run ends.
+    /// The entries to archive when the run ends.
     pub fn shared(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.entries().filter(|(_, entry)| entry.shared && entry.value().is_some())
     }
@@ -81,48 +81,48 @@ impl RunBoard {
 /// A change of an entry.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Change {
-    /// Which entry.
+    /// The name of the entry.
     pub key: String,
-    /// What it is to say; null takes it away.
+    /// The new value; null removes the entry.
     pub value: Value,
-    /// On which condition.
+    /// The condition for the change.
     pub only_if: Condition,
-    /// Whether it is kept when the run ends; as before where absent.
+    /// Whether it is archived when the run ends; `None` leaves this as it is.
     pub shared: Option<bool>,
-    /// Who writes it, by id.
+    /// The id of the author.
     pub by: Id,
-    /// The tick.
+    /// The current tick.
     pub tick: u64,
 }
 
 /// Why an entry was not changed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum NotWritten {
+pub enum WriteRefusal {
     /// Its value is not the one that the writer expected.
     #[error("the entry {key:?} is now {value} (version {version}, written by {by}), not what you expected; reconsider")]
     Other {
-        /// Which.
+        /// The name of the entry.
         key: String,
-        /// What it says, cut to a length.
+        /// The current value, truncated.
         value: String,
-        /// Its version.
+        /// The current version.
         version: u64,
-        /// Who wrote it.
+        /// The author of the current version.
         by: Id,
     },
     /// There is no such entry.
     #[error("there is no entry {key:?}, which is not what you expected; reconsider")]
     Nothing {
-        /// Which.
+        /// The name of the entry.
         key: String,
     },
-    /// There are too many.
+    /// The blackboard is full.
     #[error("there are already {most} entries on the blackboard; remove one first by writing null")]
     TooMany {
         /// The limit.
         most: usize,
     },
-    /// The run is over, or there is none.
+    /// The run has ended, or there is none.
     #[error("the run is over, and so is its blackboard")]
     Over,
 }
@@ -133,27 +133,27 @@ pub enum NotWritten {
 pub struct Blackboards(BTreeMap<ActivationKey, RunBoard>);
 
 impl Blackboards {
-    /// All of them, by the piece of work that began the run.
+    /// All blackboards, by the activation that began the run.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ActivationKey, &RunBoard)> {
         self.0.iter().map(|(run, board)| (*run, board))
     }
 
-    /// That of a run.
+    /// The blackboard of a run.
     pub fn get(&self, run: ActivationKey) -> Option<&RunBoard> {
         self.0.get(&run)
     }
 
-    /// Changes an entry; what it says now.
+    /// Changes an entry and returns it.
     pub fn write(
         &mut self,
         run: ActivationKey,
         change: Change,
         settings: &BlackboardSettings,
-    ) -> Result<&Entry, NotWritten> {
+    ) -> Result<&Entry, WriteRefusal> {
         let Change { key, value, only_if, shared, by, tick } = change;
         let board = self.0.entry(run).or_default();
         if board.ended.is_some() {
-            return Err(NotWritten::Over);
+            return Err(WriteRefusal::Over);
         }
         let there = board.entries.get(&key).filter(|entry| entry.value().is_some());
         let is_expected = match (&only_if, there.and_then(Entry::value)) {
@@ -164,25 +164,25 @@ impl Blackboards {
         };
         if !is_expected {
             return Err(match there {
-                Some(entry) => NotWritten::Other {
+                Some(entry) => WriteRefusal::Other {
                     key,
                     value: crate::base::text::truncate(&entry.now.value.to_string(), SHOWN_CHARS),
                     version: entry.now.version,
                     by: entry.now.by.clone(),
                 },
-                None => NotWritten::Nothing { key },
+                None => WriteRefusal::Nothing { key },
             });
         }
         if value.is_null() && there.is_none() {
-            return Err(NotWritten::Nothing { key });
+            return Err(WriteRefusal::Nothing { key });
         }
         if !board.entries.contains_key(&key) && board.entries.len() >= settings.entries_at_most {
-            // One that was taken away gives way.
+            // The oldest removed entry makes room.
             let gone = board.entries.iter().filter(|(_, entry)| entry.value().is_none());
             let oldest = gone.min_by_key(|(_, entry)| entry.now.tick).map(|(key, _)| key.clone());
             match oldest {
                 Some(gone) => board.entries.remove(&gone),
-                None => return Err(NotWritten::TooMany { most: settings.entries_at_most }),
+                None => return Err(WriteRefusal::TooMany { most: settings.entries_at_most }),
             };
         }
         let written = |version| Written { value, by, tick, version };
@@ -203,7 +203,8 @@ impl Blackboards {
         Ok(entry)
     }
 
-    /// Ends the blackboards of runs that are over, and forgets the oldest of those that ended before. Which ended now.
+    /// Ends the blackboards of runs that are over, and drops the oldest that ended before. Returns the runs that ended
+    /// now.
     pub fn end_runs(
         &mut self,
         goes_on: impl Fn(ActivationKey) -> bool,
@@ -218,7 +219,7 @@ impl Blackboards {
         let mut over: Vec<(u64, ActivationKey)> =
             self.0.iter().filter_map(|(run, board)| Some((board.ended?, *run))).collect();
         over.sort_unstable();
-        // Those that ended now are still to be kept.
+        // Those that ended now have still to be archived.
         let surplus = over.len().saturating_sub(settings.ended_at_most.max(ended.len()));
         for (_, run) in over.into_iter().take(surplus) {
             self.0.remove(&run);
@@ -227,7 +228,7 @@ impl Blackboards {
     }
 }
 
-/// Whether two values are the same; numbers that are equal are, however they are written.
+/// Whether two JSON values are equal; numbers are compared by value, not by notation.
 pub(super) fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),

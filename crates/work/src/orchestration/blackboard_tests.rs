@@ -1,4 +1,4 @@
-//! Blackboards: two agents that write the same entry never lose each other's text, and nothing grows beyond its bounds.
+//! Blackboards: concurrent writes to the same entry are detected, and nothing exceeds its limits.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ fn change(key: &str, value: Value, only_if: Condition) -> Change {
     Change { key: key.to_owned(), value, only_if, shared: None, by: "ada".into(), tick: 1 }
 }
 
-fn write(boards: &mut Blackboards, key: &str, value: Value, only_if: Condition) -> Result<u64, NotWritten> {
+fn write(boards: &mut Blackboards, key: &str, value: Value, only_if: Condition) -> Result<u64, WriteRefusal> {
     boards.write(RUN, change(key, value, only_if), &settings()).map(|entry| entry.now.version)
 }
 
@@ -26,22 +26,22 @@ fn expects(value: Value) -> Condition {
 }
 
 #[test]
-fn of_two_who_change_the_same_value_one_is_told_that_it_is_another_by_now() {
+fn of_two_writers_that_expect_the_same_value_the_second_is_refused() {
     let mut boards = Blackboards::default();
     assert_eq!(write(&mut boards, "plan", json!({ "a": 1 }), Condition::Absent), Ok(1));
     assert_eq!(write(&mut boards, "plan", json!(2), expects(json!({ "a": 1.0 }))), Ok(2), "a number is a number");
     let late = write(&mut boards, "plan", json!(3), expects(json!({ "a": 1 }))).expect_err("it is another");
-    assert_eq!(late, NotWritten::Other { key: "plan".into(), value: "2".into(), version: 2, by: "ada".into() });
+    assert_eq!(late, WriteRefusal::Other { key: "plan".into(), value: "2".into(), version: 2, by: "ada".into() });
     assert!(write(&mut boards, "plan", json!(3), Condition::Absent).is_err());
     assert_eq!(
         write(&mut boards, "other", json!(3), expects(json!(1))),
-        Err(NotWritten::Nothing { key: "other".into() })
+        Err(WriteRefusal::Nothing { key: "other".into() })
     );
     assert_eq!(boards.get(RUN).and_then(|board| board.entry("plan")?.value()), Some(&json!(2)));
 }
 
 #[test]
-fn an_entry_that_was_taken_away_is_gone_and_its_history_says_so() {
+fn a_removed_entry_has_no_value_but_keeps_its_history() {
     let mut boards = Blackboards::default();
     write(&mut boards, "plan", json!(1), Condition::Anything).expect("there is room");
     assert_eq!(write(&mut boards, "plan", Value::Null, expects(json!(1))), Ok(2));
@@ -54,7 +54,7 @@ fn an_entry_that_was_taken_away_is_gone_and_its_history_says_so() {
 }
 
 #[test]
-fn what_is_shared_is_known_when_the_run_ends_and_nothing_is_written_after_that() {
+fn shared_entries_are_available_when_the_run_ends_and_nothing_can_be_written_afterwards() {
     let mut boards = Blackboards::default();
     let shared = Change { shared: Some(true), ..change("found", json!("12 chairs"), Condition::Anything) };
     boards.write(RUN, shared, &settings()).expect("there is room");
@@ -64,7 +64,7 @@ fn what_is_shared_is_known_when_the_run_ends_and_nothing_is_written_after_that()
     assert!(boards.end_runs(|_| false, 6, &settings()).is_empty(), "once");
     let kept: Vec<&str> = boards.get(RUN).expect("it can be looked at").shared().map(|(key, _)| key).collect();
     assert_eq!(kept, ["found"]);
-    assert_eq!(write(&mut boards, "late", json!(1), Condition::Anything), Err(NotWritten::Over));
+    assert_eq!(write(&mut boards, "late", json!(1), Condition::Anything), Err(WriteRefusal::Over));
 }
 
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ type Model = BTreeMap<u64, BTreeMap<String, u8>>;
 
 proptest! {
     #[test]
-    fn a_blackboard_says_what_was_written_last_on_a_condition_that_held(acts in acts()) {
+    fn a_blackboard_contains_the_last_write_whose_condition_held(acts in acts()) {
         let settings = settings();
         let (mut boards, mut model) = (Blackboards::default(), Model::new());
         let mut disk = (boards.clone(), model.clone());
@@ -116,7 +116,7 @@ proptest! {
                             prop_assert!(holds);
                             model.entry(run).or_default().insert(key, *value);
                         }
-                        Err(NotWritten::TooMany { .. }) => {
+                        Err(WriteRefusal::TooMany { .. }) => {
                             prop_assert_eq!(model.get(&run).map_or(0, BTreeMap::len), settings.entries_at_most);
                         }
                         Err(_) => prop_assert!(!holds),

@@ -1,5 +1,5 @@
-//! Saves the shared entries of finished runs' blackboards in a file of the workspace, and follows external changes of
-//! that file.
+//! Archives the shared entries of finished runs' blackboards in a workspace file, and follows external changes of that
+//! file.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -17,22 +17,21 @@ use crate::workspace::files::FileContent;
 use crate::workspace::layout::KEPT_BLACKBOARD;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
 
-/// The entries kept from finished runs, as in the file. Written by this module only. Part of the saved world, because a
-/// room may be killed before the file was written.
+/// The archived entries of finished runs, as in the file. Written by this module only. Part of the saved world, because
+/// the process may be killed before the file was written.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BoardArchive {
-    /// What there is.
     entries: ArchivedEntries,
     #[serde(skip)]
     is_read: bool,
-    /// Whether the file cannot be read as it is now.
+    /// Whether the file currently cannot be parsed.
     #[serde(skip)]
     is_broken: bool,
 }
 
 impl BoardArchive {
-    /// What there is.
+    /// The archived entries.
     pub fn entries(&self) -> &ArchivedEntries {
         &self.entries
     }
@@ -41,12 +40,12 @@ impl BoardArchive {
 /// Entries of finished runs that are not in the file yet, because it cannot be read. Part of the saved world.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Unkept(Vec<ArchivedEntry>);
+pub(super) struct UnarchivedEntries(Vec<ArchivedEntry>);
 
-/// Follows the file.
+/// Applies external changes of the file.
 pub(super) fn follow_file(
     mut kept: ResMut<BoardArchive>,
-    mut unkept: ResMut<Unkept>,
+    mut unkept: ResMut<UnarchivedEntries>,
     known: Res<KnownFiles>,
     settings: Res<BlackboardSettings>,
     mut changes: MessageReader<FileChanged>,
@@ -69,7 +68,7 @@ pub(super) fn follow_file(
         problems: read.as_ref().err().cloned().into_iter().collect(),
     });
     kept.is_broken = read.is_err();
-    // What was not on disk yet when somebody else wrote: both count.
+    // If somebody else wrote the file before our changes were on disk, both changes count.
     let base = last.and_then(|change| change.base.as_deref()).and_then(|base| ArchivedEntries::parse(base).ok());
     let Ok(theirs) = read else {
         let is_new = |entry: &&ArchivedEntry| base.as_ref().is_some_and(|base| base.get(&entry.key) != Some(*entry));
@@ -89,10 +88,10 @@ pub(super) fn follow_file(
     kept.entries = merged;
 }
 
-/// Ends the blackboards of ended runs, and stores what they shared. After the kernel forgot them.
+/// Ends the blackboards of finished runs and archives their shared entries. After the kernel dropped the runs.
 pub(super) fn keep(
     mut boards: ResMut<Blackboards>,
-    (mut kept, mut unkept): (ResMut<BoardArchive>, ResMut<Unkept>),
+    (mut kept, mut unkept): (ResMut<BoardArchive>, ResMut<UnarchivedEntries>),
     kernel: Res<Kernel>,
     (clock, settings): (Res<SimClock>, Res<BlackboardSettings>),
     mut log: ResMut<EventLog>,
@@ -102,26 +101,26 @@ pub(super) fn keep(
     if boards.iter().all(|(run, board)| board.ended().is_some() || goes_on(run)) {
         return;
     }
-    let mut gone = Vec::new();
-    let mut is_other = false;
+    let mut dropped = Vec::new();
+    let mut is_changed = false;
     for run in boards.end_runs(goes_on, clock.tick(), &settings) {
         for entry in boards.get(run).into_iter().flat_map(|board| shared_entries(run, board)) {
             if kept.is_broken {
                 unkept.0.push(entry);
                 let surplus = unkept.0.len().saturating_sub(settings.kept_at_most);
-                gone.extend(unkept.0.drain(..surplus).map(|entry| entry.key));
+                dropped.extend(unkept.0.drain(..surplus).map(|entry| entry.key));
             } else {
-                gone.extend(kept.entries.put(entry, settings.kept_at_most));
-                is_other = true;
+                dropped.extend(kept.entries.put(entry, settings.kept_at_most));
+                is_changed = true;
             }
         }
     }
-    if is_other {
+    if is_changed {
         writes.write(write_of(&kept.entries));
     }
-    if !gone.is_empty() {
+    if !dropped.is_empty() {
         let what =
-            format!("at most {} blackboard entries are kept; removed: {}", settings.kept_at_most, gone.join(", "));
+            format!("at most {} blackboard entries are kept; removed: {}", settings.kept_at_most, dropped.join(", "));
         let remedy = "raise blackboard.kept_at_most in the settings, or remove unneeded entries; removed ones are in \
             the versions of the file";
         let warning = Warning { place: Some(KEPT_BLACKBOARD.to_owned()), ..Warning::new(what).remedy(remedy) };
@@ -129,7 +128,7 @@ pub(super) fn keep(
     }
 }
 
-/// What is kept of a run.
+/// The entries of a run to archive.
 fn shared_entries(run: ActivationKey, board: &RunBoard) -> Vec<ArchivedEntry> {
     let kept = board.shared().map(|(key, entry)| ArchivedEntry {
         key: key.to_owned(),
@@ -141,7 +140,7 @@ fn shared_entries(run: ActivationKey, board: &RunBoard) -> Vec<ArchivedEntry> {
     kept.collect()
 }
 
-/// Does what a person wants with what is kept.
+/// Applies a person's changes of archived entries.
 pub(super) fn apply_commands(
     mut kept: ResMut<BoardArchive>,
     settings: Res<BlackboardSettings>,
@@ -157,7 +156,7 @@ pub(super) fn apply_commands(
                 writes.write(write_of(&kept.entries));
             }
             Err(why) => {
-                // Without an agent, so that the person is told.
+                // Without an agent, so that the person is notified.
                 log.write(EventDraft::of(&Warning::new(why)));
             }
         }
@@ -201,7 +200,7 @@ mod tests {
     use crate::tools::Condition;
 
     #[test]
-    fn what_was_shared_is_kept_with_who_wrote_it_and_when() {
+    fn shared_entries_are_archived_with_author_and_time() {
         let (run, settings) = (ActivationKey::numbered(7), BlackboardSettings::default());
         let mut boards = Blackboards::default();
         let mut write = |key: &str, value: Value, shared| {
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_changes_only_what_still_says_what_was_seen() {
+    fn a_persons_change_is_refused_if_the_entry_changed_meanwhile() {
         let entry = |value: &str| ArchivedEntry {
             key: "plan".into(),
             value: json!(value),

@@ -8,29 +8,29 @@ use crate::base::{Id, Problem};
 use crate::tools::collaboration::name;
 use crate::workspace::layout::KEPT_BLACKBOARD;
 
-/// The text above the entries in the file.
+/// The comment at the top of the file.
 const HEAD: &str =
     "# Entries that agents shared on the blackboards of earlier runs. Later runs read them; you can edit them.\n";
 
-/// An entry that a run shared and that is kept.
+/// An archived entry.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ArchivedEntry {
-    /// Its name.
+    /// The name.
     pub key: String,
-    /// What it says.
+    /// The value.
     pub value: Value,
-    /// Who wrote it, by id.
-    #[serde(default = "nobody", skip_serializing_if = "is_empty")]
+    /// The id of the author.
+    #[serde(default = "empty_id", skip_serializing_if = "is_empty")]
     pub by: Id,
-    /// The piece of work that began the run; empty where a person wrote it into the file.
-    #[serde(default = "nobody", skip_serializing_if = "is_empty")]
+    /// The activation that began the run; empty if a person added the entry to the file.
+    #[serde(default = "empty_id", skip_serializing_if = "is_empty")]
     pub run: Id,
-    /// When it was written, in seconds of that room's time.
+    /// When it was written, in seconds of the room's time.
     #[serde(default)]
     pub secs: u64,
 }
 
-fn nobody() -> Id {
+fn empty_id() -> Id {
     "".into()
 }
 
@@ -38,7 +38,7 @@ fn is_empty(id: &Id) -> bool {
     id.is_empty()
 }
 
-/// All kept entries, the oldest first, each name once.
+/// All archived entries, the oldest first, each name once.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchivedEntries {
@@ -46,20 +46,20 @@ pub struct ArchivedEntries {
 }
 
 impl ArchivedEntries {
-    /// What the file says. The problem says why it cannot be used.
+    /// Parses the file. The error says why it cannot be used.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         if text.lines().all(|line| line.trim().is_empty() || line.starts_with('#')) {
             return Ok(Self::default());
         }
         let remedy = "fix the file, or remove it; until then nothing new is saved in it";
-        let wrong = |what: String, line| Problem::error(KEPT_BLACKBOARD, what, remedy).at_line(line);
+        let problem = |what: String, line| Problem::error(KEPT_BLACKBOARD, what, remedy).at_line(line);
         let read: Self = serde_yaml::from_str(text).map_err(|error| {
             let line = error.location().map(|place| place.line());
-            wrong(format!("cannot be read: {error}"), line)
+            problem(format!("cannot be read: {error}"), line)
         })?;
         let mut all = Self::default();
         for mut entry in read.entries {
-            entry.key = name(&entry.key).map_err(|why| wrong(why, None))?;
+            entry.key = name(&entry.key).map_err(|why| problem(why, None))?;
             if !entry.value.is_null() {
                 all.put(entry, usize::MAX);
             }
@@ -67,7 +67,7 @@ impl ArchivedEntries {
         Ok(all)
     }
 
-    /// The text of the file.
+    /// Renders the file.
     pub fn to_yaml(&self) -> String {
         let entries = if self.entries.is_empty() {
             "entries: []\n".to_owned()
@@ -77,17 +77,17 @@ impl ArchivedEntries {
         format!("{HEAD}{entries}")
     }
 
-    /// All of them, the oldest first.
+    /// All entries, the oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &ArchivedEntry> + ExactSizeIterator {
         self.entries.iter()
     }
 
-    /// The entry of this name.
+    /// The entry with this name.
     pub fn get(&self, key: &str) -> Option<&ArchivedEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// Puts an entry in the place of the one with its name. The names of the oldest that give way, beyond so many.
+    /// Adds or replaces an entry; returns the names of the oldest entries that were dropped beyond the limit `most`.
     pub fn put(&mut self, entry: ArchivedEntry, most: usize) -> Vec<String> {
         self.entries.retain(|there| there.key != entry.key);
         self.entries.push(entry);
@@ -95,7 +95,7 @@ impl ArchivedEntries {
         self.entries.drain(..surplus).map(|gone| gone.key).collect()
     }
 
-    /// Takes an entry away. Whether there was one.
+    /// Removes an entry; returns whether there was one.
     pub fn remove(&mut self, key: &str) -> bool {
         let before = self.entries.len();
         self.entries.retain(|entry| entry.key != key);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_can_be_read_by_a_person_and_reads_back_the_same() {
+    fn the_file_is_readable_yaml_and_round_trips() {
         let mut kept = all(&[("plan", 1)]);
         kept.put(entry("found", json!({ "chairs": 12 })), 99);
         let text = kept.to_yaml();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_writes_is_taken_as_it_is_meant() {
+    fn entries_written_by_a_person_are_parsed_leniently() {
         let text =
             "entries:\n- { key: '#Plan', value: count }\n- { key: gone, value: null }\n- { key: plan, value: two }\n";
         let kept = ArchivedEntries::parse(text).expect("it can be read");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_of_a_name_stays_and_the_oldest_give_way() {
+    fn the_newest_entry_of_a_name_stays_and_the_oldest_are_dropped() {
         let mut kept = all(&[("a", 1), ("b", 2)]);
         assert_eq!(kept.put(entry("a", json!(3)), 2), Vec::<String>::new());
         assert_eq!(kept.put(entry("c", json!(4)), 2), ["b"]);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_changed_is_joined_entry_by_entry() {
+    fn concurrent_changes_are_merged_by_entry() {
         let base = all(&[("a", 1), ("b", 2), ("c", 3)]);
         let ours = all(&[("a", 1), ("b", 20), ("d", 4)]);
         let theirs = all(&[("a", 10), ("b", 21), ("c", 3), ("e", 5)]);

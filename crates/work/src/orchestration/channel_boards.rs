@@ -1,4 +1,4 @@
-//! Message boards that show a channel: its messages are their text. A scene sets the channel with `channel: NAME`.
+//! Message boards that show the messages of a channel. A scene sets the channel with `channel: NAME`.
 
 use std::collections::BTreeMap;
 
@@ -18,33 +18,33 @@ use crate::workspace::{SceneEdit, SceneWrite};
 
 /// The kind of element that shows channels.
 const BOARD: &str = "messageboard";
-/// The key of a scene's entry that names the channel.
+/// The scene key that names the channel.
 const CHANNEL: &str = "channel";
-/// How many characters of a message a board shows.
+/// The maximum length of a message on a board, in characters.
 const SHOWN_CHARS: usize = 160;
 
-/// Which board shows which channel, by the board's id. Written by this module only.
+/// The channel of each message board, by the board's id. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Shown(BTreeMap<Id, ShownChannel>);
 
-/// A channel that a board shows.
+/// The channel shown on one board.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct ShownChannel {
     channel: String,
-    /// The number of the last message on it.
+    /// The number of the last message shown.
     last: u64,
-    /// It does not change before this tick.
+    /// The board is not changed before this tick.
     not_before: u64,
 }
 
 impl Shown {
-    /// Each board with the channel that it shows.
+    /// Each board with the name of its channel.
     pub fn iter(&self) -> impl Iterator<Item = (&Id, &str)> {
         self.0.iter().map(|(board, one)| (board, one.channel.as_str()))
     }
 
-    /// Takes from the keys of a message board which channel it shows.
+    /// Reads the channel of a board from its scene keys.
     fn set(&mut self, board: &Id, keys: &Map<String, Value>) {
         match keys.get(CHANNEL).and_then(Value::as_str).and_then(|channel| name(channel).ok()) {
             Some(channel) if self.0.get(board).is_none_or(|there| there.channel != channel) => {
@@ -56,7 +56,7 @@ impl Shown {
     }
 }
 
-/// Learns from the scene which boards show what: as persons write it, and as the room does.
+/// Follows which boards show which channel, from edits of the scene by people and by the room.
 pub(super) fn apply_scene_edits(
     mut shown: ResMut<Shown>,
     mut edits: MessageReader<SceneEdit>,
@@ -87,7 +87,7 @@ pub(super) fn apply_scene_edits(
     }
 }
 
-/// Puts what was said onto the boards that show it, not too often.
+/// Shows new messages on the boards, limited in frequency.
 pub(super) fn show(
     mut shown: ResMut<Shown>,
     (channels, settings, clock): (Res<Channels>, Res<ChannelSettings>, Res<SimClock>),
@@ -102,27 +102,27 @@ pub(super) fn show(
     if !shown.0.values().any(is_due) {
         return;
     }
-    let called = |id: &Id| {
+    let name_of = |id: &Id| {
         let agent = roster.key(id).and_then(|key| roster.entity(key)).and_then(|entity| agents.get(entity).ok());
         agent.map_or_else(|| id.clone(), |agent| agent.name.clone())
     };
     for (element, one) in shown.0.iter_mut().filter(|(_, one)| is_due(one)) {
         let Some(channel) = channels.get(&one.channel) else { continue };
-        // What is never known again counts as shown.
+        // Messages that have been dropped count as shown.
         (one.last, one.not_before) = (channel.message_count(), now + ticks(settings.board_secs));
         let Some(last) = channel.messages().next_back().filter(|_| elements.key(element).is_some()) else { continue };
-        let text = text_of(&one.channel, channel, settings.shown_on_board, called);
+        let text = text_of(&one.channel, channel, settings.shown_on_board, name_of);
         let (act, by, cause) = (TextAct::SetText { text }.into(), Author(last.by.clone()), Some(last.cause));
         edits.write(ElementEdit { element: element.clone(), act, by, cause });
     }
 }
 
-/// The text of a board that shows a channel.
-fn text_of(name: &str, channel: &Channel, most: usize, called: impl Fn(&Id) -> Id) -> String {
+/// The text of a board.
+fn text_of(name: &str, channel: &Channel, most: usize, name_of: impl Fn(&Id) -> Id) -> String {
     let from = channel.messages().len().saturating_sub(most);
     let lines = channel
         .messages()
         .skip(from)
-        .map(|message| format!("{}: {}", called(&message.by), truncate(&one_line(&message.text), SHOWN_CHARS)));
+        .map(|message| format!("{}: {}", name_of(&message.by), truncate(&one_line(&message.text), SHOWN_CHARS)));
     format!("#{name}\n\n{}", lines.collect::<Vec<_>>().join("\n"))
 }

@@ -1,7 +1,7 @@
 //! Channels: their messages, subscribers, and what each has received. Pure.
 //!
 //! The messages of a channel are numbered without gaps. Each subscriber has the number of the message that it receives
-//! next; what it receives, and what waits for it, only depends on that number and never on the time. So nothing is lost
+//! next; what it receives, and what waits for it, depends only on that number and never on the time. So nothing is lost
 //! or delivered twice, even if the process stops.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -17,32 +17,32 @@ use crate::base::{ActivationKey, Id, Seq};
 /// A message in a channel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ChannelMessage {
-    /// Its number, from 1.
+    /// The number, from 1.
     pub number: u64,
-    /// Who said it, by id.
+    /// The id of the sender.
     pub by: Id,
-    /// The work in which it was said; none where a person said it.
+    /// The activation that sent it; `None` for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<ActivationKey>,
-    /// What.
+    /// The text.
     pub text: Arc<str>,
-    /// How many messages led to it, one waking the agent that said the next.
+    /// The length of the chain of messages that led to it, each waking the sender of the next.
     #[serde(default)]
     pub hops: u32,
-    /// The tick in which it was said.
+    /// The tick in which it was sent.
     pub tick: u64,
-    /// The record of it.
+    /// Its log record.
     pub cause: Seq,
 }
 
 /// An agent's subscription to a channel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Subscription {
-    /// The number of the message that it hears next.
+    /// The number of the next message to deliver.
     pub next: u64,
-    /// The number of the message that it is woken for next, at the earliest.
+    /// The number of the first message for which the agent may still be woken.
     pub woken_for: u64,
-    /// The session in which it began to listen.
+    /// The session that subscribed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<ActivationKey>,
 }
@@ -51,63 +51,63 @@ pub struct Subscription {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Channel {
-    /// What is known of what was said, the oldest first.
+    /// The messages that are kept, the oldest first.
     messages: VecDeque<ChannelMessage>,
     /// The total number of messages.
     said: u64,
-    /// The number of characters of the known messages.
+    /// The number of characters of the kept messages.
     chars: usize,
     subscribers: BTreeMap<Id, Subscription>,
     /// The number of deliveries.
     heard: u64,
     /// The number of refused messages.
     bounced: u64,
-    /// Whether its messages were going in circles at the last one.
+    /// Whether the last message was refused as part of a loop.
     goes_in_circles: bool,
 }
 
 /// A message to be published.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewMessage {
-    /// Who says it, by id.
+    /// The id of the sender.
     pub by: Id,
-    /// The work in which it is said.
+    /// The activation that sends it.
     pub work: Option<ActivationKey>,
-    /// What.
+    /// The text.
     pub text: String,
-    /// How many messages led to it.
+    /// The length of the chain of messages that led to it.
     pub hops: u32,
-    /// The tick.
+    /// The current tick.
     pub tick: u64,
-    /// The record that it comes from.
+    /// The log record that caused it.
     pub cause: Seq,
 }
 
 /// Why a message was not published, or a subscription was refused.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ChannelRefusal {
-    /// Too much waits for those who listen.
+    /// Too many messages are waiting for subscribers.
     #[error(
         "channel '{channel}' is full: {waiting} messages are waiting, longest for {slowest}; try again when they have \
          been received, or use another way"
     )]
     Full {
-        /// Which.
+        /// The channel.
         channel: String,
         /// The number of waiting messages.
         waiting: u64,
         /// The subscriber that has received the least.
         slowest: Id,
     },
-    /// Messages led to each other too often.
+    /// The chain of messages that led to this one is too long.
     #[error(
         "channel '{channel}' goes in circles: {hops} messages led to this one, each waking the agent that sent the \
          next; it was not sent. Finish your part, or tell the agent that started you"
     )]
     Circle {
-        /// Which.
+        /// The channel.
         channel: String,
-        /// The number of messages that led to it.
+        /// The length of the chain.
         hops: u32,
     },
     /// There are too many channels.
@@ -115,15 +115,15 @@ pub enum ChannelRefusal {
     TooManyChannels {
         /// The limit.
         most: usize,
-        /// Some of them.
+        /// The names of some of them.
         there: String,
     },
-    /// Too many listen.
+    /// The channel has too many subscribers.
     #[error("channel '{channel}' already has {most} subscribers")]
     TooManySubscribers {
         /// The limit.
         most: usize,
-        /// To which.
+        /// The channel.
         channel: String,
     },
 }
@@ -131,11 +131,11 @@ pub enum ChannelRefusal {
 /// The messages of a channel that an agent receives.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delivered {
-    /// Which.
+    /// The channel.
     pub channel: String,
-    /// What was said, the oldest first; never what the agent said itself.
+    /// The messages, the oldest first, without the agent's own.
     pub messages: Vec<ChannelMessage>,
-    /// So many more wait for its next turn, those that it said itself included.
+    /// The number of messages that wait for its next turn, including its own.
     pub left: u64,
 }
 
@@ -144,17 +144,17 @@ pub struct Delivered {
 #[serde(default)]
 pub struct Channels {
     channels: BTreeMap<String, Channel>,
-    /// How many messages led to the work of a session, where one woke it.
+    /// The length of the message chain that led to the work of a session, if a message woke it.
     hops: BTreeMap<ActivationKey, u32>,
 }
 
 impl Channel {
-    /// What is known of what was said, the oldest first.
+    /// The kept messages, the oldest first.
     pub fn messages(&self) -> impl DoubleEndedIterator<Item = &ChannelMessage> + ExactSizeIterator {
         self.messages.iter()
     }
 
-    /// So many messages were said in all.
+    /// The total number of messages sent.
     pub fn message_count(&self) -> u64 {
         self.said
     }
@@ -164,28 +164,28 @@ impl Channel {
         (self.heard, self.bounced)
     }
 
-    /// Who listens, and what each hears next.
+    /// All subscribers with their subscriptions.
     pub fn subscribers(&self) -> impl ExactSizeIterator<Item = (&Id, &Subscription)> {
         self.subscribers.iter()
     }
 
-    /// Whether its messages went in circles when one was to be said last.
+    /// Whether the last message was refused as part of a loop.
     pub fn goes_in_circles(&self) -> bool {
         self.goes_in_circles
     }
 
-    /// So many messages wait for this subscriber, those among them that it said itself included.
+    /// The number of messages that wait for this subscriber, including its own.
     pub fn waits(&self, subscription: &Subscription) -> u64 {
         (self.said + 1).saturating_sub(subscription.next)
     }
 
-    /// The number of the oldest message that some subscriber has not received.
+    /// The number of the oldest message that some subscriber has not received, with that subscriber.
     fn oldest_waiting(&self) -> Option<(u64, &Id)> {
         self.subscribers.iter().map(|(agent, one)| (one.next, agent)).min().filter(|(next, _)| *next <= self.said)
     }
 
-    /// Forgets messages that everybody has received, beyond those that are kept for viewing; and more, if that makes
-    /// room for a message of this many characters.
+    /// Drops messages that everybody has received, beyond the history limit; and more if needed to make room for a
+    /// message of `chars` characters.
     fn make_room(&mut self, chars: usize, settings: &ChannelSettings) {
         let first_waiting = self.oldest_waiting().map_or(self.said + 1, |(next, _)| next);
         while let Some(oldest) = self.messages.front().filter(|oldest| oldest.number < first_waiting) {
@@ -203,7 +203,7 @@ impl Channel {
         self.messages.len() < settings.messages_at_most && self.chars.saturating_add(chars) <= settings.chars_at_most
     }
 
-    /// What is said from this number on.
+    /// The messages from this number on.
     fn since(&self, number: u64) -> impl Iterator<Item = &ChannelMessage> {
         let first = self.messages.front().map_or(0, |oldest| oldest.number);
         let at = usize::try_from(number.saturating_sub(first)).unwrap_or(usize::MAX).min(self.messages.len());
@@ -212,19 +212,19 @@ impl Channel {
 }
 
 impl Channels {
-    /// All of them, by name.
+    /// All channels, by name.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Channel)> {
         self.channels.iter().map(|(name, channel)| (name.as_str(), channel))
     }
 
-    /// The channel of this name.
+    /// The channel with this name.
     pub fn get(&self, name: &str) -> Option<&Channel> {
         self.channels.get(name)
     }
 
     fn make(&mut self, name: &str, settings: &ChannelSettings) -> Result<&mut Channel, ChannelRefusal> {
         if !self.channels.contains_key(name) && self.channels.len() >= settings.channels_at_most {
-            // A channel without subscribers is removed: its messages were for nobody.
+            // The channel without subscribers that has been idle longest is removed.
             let idle = self.channels.iter().filter(|(_, channel)| channel.subscribers.is_empty());
             let oldest = idle.min_by_key(|(_, channel)| channel.messages.back().map_or(0, |last| last.tick));
             match oldest.map(|(name, _)| name.clone()) {
@@ -238,7 +238,7 @@ impl Channels {
         Ok(self.channels.entry(name.to_owned()).or_default())
     }
 
-    /// Says something in a channel, which is made by that; returns its number.
+    /// Publishes a message, creating the channel if needed; returns the number of the message.
     pub fn publish(&mut self, name: &str, new: NewMessage, settings: &ChannelSettings) -> Result<u64, ChannelRefusal> {
         let channel = self.make(name, settings)?;
         if new.hops > settings.hops_at_most {
@@ -268,7 +268,7 @@ impl Channels {
         Ok(number)
     }
 
-    /// Notes the record of a message.
+    /// Stores the log record of a message.
     pub fn note_record(&mut self, name: &str, number: u64, record: Seq) {
         let channel = self.channels.get_mut(name);
         if let Some(message) = channel.and_then(|channel| channel.messages.iter_mut().rfind(|one| one.number == number))
@@ -277,8 +277,8 @@ impl Channels {
         }
     }
 
-    /// Lets an agent listen to a channel, from now on and to so many of the messages that are there. How many of those
-    /// there were; none where it listens already.
+    /// Subscribes an agent, starting with up to `earlier` existing messages. Returns how many of them there were;
+    /// `None` if it was already subscribed.
     pub fn subscribe(
         &mut self,
         name: &str,
@@ -303,7 +303,7 @@ impl Channels {
         Ok(Some(before))
     }
 
-    /// Lets an agent listen no more. Whether it did.
+    /// Unsubscribes an agent; returns whether it was subscribed.
     pub fn unsubscribe(&mut self, name: &str, agent: &str, settings: &ChannelSettings) -> bool {
         let Some(channel) = self.channels.get_mut(name) else { return false };
         let did = channel.subscribers.remove(agent).is_some();
@@ -311,22 +311,22 @@ impl Channels {
         did
     }
 
-    /// An agent left the room: it listens to nothing. To what it did.
+    /// Unsubscribes an agent that left the room from all channels; returns their names.
     pub fn leave(&mut self, agent: &str, settings: &ChannelSettings) -> Vec<String> {
-        let its = self.channels.iter().filter(|(_, channel)| channel.subscribers.contains_key(agent));
-        let its: Vec<String> = its.map(|(name, _)| name.clone()).collect();
-        for name in &its {
+        let names = self.channels.iter().filter(|(_, channel)| channel.subscribers.contains_key(agent));
+        let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();
+        for name in &names {
             self.unsubscribe(name, agent, settings);
         }
-        its
+        names
     }
 
-    /// Whether anything waits for anybody.
+    /// Whether no messages are waiting.
     pub fn is_quiet(&self) -> bool {
         self.channels.values().all(|channel| channel.oldest_waiting().is_none())
     }
 
-    /// The agents for whom something waits that others said, in order.
+    /// The agents for whom messages by others are waiting, sorted.
     pub fn waiting(&self) -> Vec<Id> {
         let mut agents: Vec<&Id> = Vec::new();
         for channel in self.channels.values().filter(|channel| channel.oldest_waiting().is_some()) {
@@ -340,9 +340,9 @@ impl Channels {
         agents.into_iter().cloned().collect()
     }
 
-    /// The messages that an agent gets now: as many as one turn allows, oldest first. Marks them as heard.
+    /// Delivers the messages that an agent receives in this turn, oldest first, up to the limit per turn.
     pub fn deliver(&mut self, agent: &str, settings: &ChannelSettings) -> Vec<Delivered> {
-        let mut room = settings.told_per_turn;
+        let mut remaining = settings.told_per_turn;
         let mut all = Vec::new();
         for (name, channel) in &mut self.channels {
             let Some(next) = channel.subscribers.get(agent).map(|one| one.next).filter(|next| *next <= channel.said)
@@ -353,14 +353,14 @@ impl Channels {
             let mut after = next;
             for message in channel.since(next) {
                 if *message.by != *agent {
-                    if messages.len() == room {
+                    if messages.len() == remaining {
                         break;
                     }
                     messages.push(message.clone());
                 }
                 after = message.number + 1;
             }
-            room -= messages.len();
+            remaining -= messages.len();
             let left = channel.said + 1 - after;
             if let Some(one) = channel.subscribers.get_mut(agent) {
                 one.next = after;
@@ -375,7 +375,7 @@ impl Channels {
         all
     }
 
-    /// What wakes an agent that has nothing to do: what others said since it was last woken, channel by channel.
+    /// The messages by others that may wake an idle agent: those since it was last woken, by channel.
     pub fn calls(&self, agent: &str) -> Vec<(&str, &ChannelMessage)> {
         let mut calls = Vec::new();
         for (name, channel) in &self.channels {
@@ -387,12 +387,12 @@ impl Channels {
         calls
     }
 
-    /// The session in which an agent began to listen to what calls it.
+    /// The session in which an agent subscribed to a channel.
     pub fn session_of(&self, name: &str, agent: &str) -> Option<ActivationKey> {
         self.channels.get(name)?.subscribers.get(agent)?.thread
     }
 
-    /// Notes that an agent was woken for every message up to now.
+    /// Records that an agent was woken for all messages up to now.
     pub fn note_woken(&mut self, agent: &str) {
         for channel in self.channels.values_mut() {
             let next = channel.said + 1;
@@ -402,13 +402,13 @@ impl Channels {
         }
     }
 
-    /// How many messages led to what is said in a session.
+    /// The length of the message chain that led to the work of a session.
     pub fn hops_of(&self, thread: ActivationKey) -> u32 {
         self.hops.get(&thread).copied().unwrap_or_default()
     }
 
-    /// Notes how many messages led to what a session does from now on: those that woke it, and those before them. What
-    /// a person says begins anew.
+    /// Sets the length of the message chain that led to the work of a session from now on. A person's message starts a
+    /// new chain.
     pub fn note_hops(&mut self, thread: ActivationKey, hops: u32) {
         self.hops.insert(thread, hops);
     }

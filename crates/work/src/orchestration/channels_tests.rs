@@ -1,5 +1,5 @@
-//! Whatever is said, read and forgotten in whatever order, with crashes in between: every message is delivered to
-//! everybody who was subscribed when it was sent, once and in order, and no channel exceeds its limits.
+//! Under any order of operations, with crashes in between, every message is delivered once and in order to everybody
+//! who was subscribed when it was sent, and no channel exceeds its limits.
 
 use std::collections::BTreeMap;
 
@@ -25,12 +25,12 @@ fn listens(channels: &mut Channels, name: &str, agent: &str) {
     channels.subscribe(name, &agent.into(), (None, 0), &settings()).expect("there is room");
 }
 
-fn texts(heard: &[Delivered]) -> Vec<&str> {
-    heard.iter().flat_map(|heard| &heard.messages).map(|message| &*message.text).collect()
+fn texts(delivered: &[Delivered]) -> Vec<&str> {
+    delivered.iter().flat_map(|delivered| &delivered.messages).map(|message| &*message.text).collect()
 }
 
 #[test]
-fn what_is_said_is_heard_once_by_everybody_who_listens_but_whoever_said_it() {
+fn a_message_is_delivered_once_to_every_subscriber_but_its_sender() {
     let mut channels = Channels::default();
     for agent in ["ada", "bea"] {
         listens(&mut channels, "findings", agent);
@@ -44,7 +44,7 @@ fn what_is_said_is_heard_once_by_everybody_who_listens_but_whoever_said_it() {
 }
 
 #[test]
-fn whoever_comes_later_hears_of_what_was_said_before_what_it_asks_for() {
+fn a_later_subscriber_gets_as_many_earlier_messages_as_it_asks_for() {
     let mut channels = Channels::default();
     for number in 1..=5 {
         channels.publish("news", message("ada", &number.to_string()), &settings()).expect("there is room");
@@ -56,7 +56,7 @@ fn whoever_comes_later_hears_of_what_was_said_before_what_it_asks_for() {
 }
 
 #[test]
-fn a_full_channel_refuses_and_says_for_whom_it_waits_until_that_one_has_heard() {
+fn a_full_channel_refuses_messages_and_names_the_slowest_subscriber() {
     let mut channels = Channels::default();
     listens(&mut channels, "news", "slow");
     for number in 0..8 {
@@ -72,7 +72,7 @@ fn a_full_channel_refuses_and_says_for_whom_it_waits_until_that_one_has_heard() 
 }
 
 #[test]
-fn a_channel_in_which_nobody_listens_gives_way_and_one_with_listeners_does_not() {
+fn a_channel_without_subscribers_makes_room_and_one_with_subscribers_does_not() {
     let mut channels = Channels::default();
     for name in ["a", "b", "c"] {
         channels.publish(name, message("ada", "x"), &settings()).expect("there is room");
@@ -86,7 +86,7 @@ fn a_channel_in_which_nobody_listens_gives_way_and_one_with_listeners_does_not()
 }
 
 #[test]
-fn what_goes_in_circles_is_refused_until_something_else_is_said() {
+fn message_loops_are_refused_until_another_message_is_sent() {
     let mut channels = Channels::default();
     listens(&mut channels, "news", "bea");
     let most = settings().hops_at_most;
@@ -108,33 +108,33 @@ fn what_goes_in_circles_is_refused_until_something_else_is_said() {
 }
 
 #[derive(Clone, Debug)]
-enum Act {
+enum Operation {
     Publish(u8, u8),
     Subscribe(u8, u8, u8),
     Unsubscribe(u8, u8),
     Leave(u8),
-    Hear(u8),
+    Deliver(u8),
     Save,
     Crash,
 }
 
-fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let act = prop_oneof![
-        8 => any::<(u8, u8)>().prop_map(|(channel, by)| Act::Publish(channel, by)),
-        3 => any::<(u8, u8, u8)>().prop_map(|(channel, by, earlier)| Act::Subscribe(channel, by, earlier)),
-        1 => any::<(u8, u8)>().prop_map(|(channel, by)| Act::Unsubscribe(channel, by)),
-        1 => any::<u8>().prop_map(Act::Leave),
-        6 => any::<u8>().prop_map(Act::Hear),
-        2 => Just(Act::Save),
-        1 => Just(Act::Crash),
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let operation = prop_oneof![
+        8 => any::<(u8, u8)>().prop_map(|(channel, by)| Operation::Publish(channel, by)),
+        3 => any::<(u8, u8, u8)>().prop_map(|(channel, by, earlier)| Operation::Subscribe(channel, by, earlier)),
+        1 => any::<(u8, u8)>().prop_map(|(channel, by)| Operation::Unsubscribe(channel, by)),
+        1 => any::<u8>().prop_map(Operation::Leave),
+        6 => any::<u8>().prop_map(Operation::Deliver),
+        2 => Just(Operation::Save),
+        1 => Just(Operation::Crash),
     ];
-    prop::collection::vec(act, 1..150)
+    prop::collection::vec(operation, 1..150)
 }
 
 /// The expected state: what each subscriber of a channel has not read yet.
 #[derive(Clone, Default)]
 struct Model {
-    owed: BTreeMap<(String, String), Vec<String>>,
+    expected: BTreeMap<(String, String), Vec<String>>,
     /// What the history of each channel may still contain, newest last.
     said: BTreeMap<String, Vec<(String, String)>>,
 }
@@ -147,27 +147,28 @@ struct World {
 }
 
 impl World {
-    fn happen(&mut self, act: &Act) {
+    fn apply(&mut self, operation: &Operation) {
         let settings = settings();
         let (channel, agent) = (|at: &u8| format!("c{}", at % 4), |at: &u8| format!("agent-{}", at % 5));
         let (channels, model) = &mut self.is;
-        match act {
-            Act::Publish(at, by) => {
+        match operation {
+            Operation::Publish(at, by) => {
                 let (name, by) = (channel(at), agent(by));
                 self.said += 1;
                 let text = format!("m{}", self.said);
                 let before: Vec<String> = channels.iter().map(|(name, _)| name.to_owned()).collect();
                 match channels.publish(&name, message(&by, &text), &settings) {
                     Err(ChannelRefusal::Full { .. }) => {
-                        let waits = model.owed.iter().any(|((of, _), owed)| *of == name && !owed.is_empty());
+                        let waits =
+                            model.expected.iter().any(|((of, _), expected)| *of == name && !expected.is_empty());
                         let own = channels.get(&name).is_some_and(|channel| channel.oldest_waiting().is_some());
                         assert!(waits || own, "it is full of what somebody has still to hear");
                     }
                     Err(_) => assert_eq!(before.len(), settings.channels_at_most),
                     Ok(_) => {
-                        for ((of, to), owed) in &mut model.owed {
+                        for ((of, to), expected) in &mut model.expected {
                             if *of == name && *to != by {
-                                owed.push(text.clone());
+                                expected.push(text.clone());
                             }
                         }
                         model.said.entry(name).or_default().push((by, text));
@@ -175,44 +176,44 @@ impl World {
                 }
                 model.said.retain(|name, _| channels.get(name).is_some());
             }
-            Act::Subscribe(at, who, earlier) => {
+            Operation::Subscribe(at, who, earlier) => {
                 let (name, who) = (channel(at), agent(who));
                 let earlier = usize::from(earlier % 4);
                 if let Ok(Some(before)) = channels.subscribe(&name, &who.as_str().into(), (None, earlier), &settings) {
                     let said = model.said.entry(name.clone()).or_default();
                     let first = said.len() - usize::try_from(before).expect("it is small");
-                    let owed = said[first..].iter().filter(|(by, _)| *by != who).map(|(_, text)| text.clone());
-                    let owed: Vec<String> = owed.collect();
-                    model.owed.insert((name, who), owed);
+                    let expected = said[first..].iter().filter(|(by, _)| *by != who).map(|(_, text)| text.clone());
+                    let expected: Vec<String> = expected.collect();
+                    model.expected.insert((name, who), expected);
                 }
                 model.said.retain(|name, _| channels.get(name).is_some());
             }
-            Act::Unsubscribe(at, who) => {
+            Operation::Unsubscribe(at, who) => {
                 let (name, who) = (channel(at), agent(who));
                 let did = channels.unsubscribe(&name, &who, &settings);
-                assert_eq!(did, model.owed.remove(&(name, who)).is_some());
+                assert_eq!(did, model.expected.remove(&(name, who)).is_some());
             }
-            Act::Leave(who) => {
+            Operation::Leave(who) => {
                 let who = agent(who);
                 channels.leave(&who, &settings);
-                model.owed.retain(|(_, to), _| *to != who);
+                model.expected.retain(|(_, to), _| *to != who);
             }
-            Act::Hear(who) => {
+            Operation::Deliver(who) => {
                 let who = agent(who);
-                let heard = channels.deliver(&who, &settings);
-                let count: usize = heard.iter().map(|heard| heard.messages.len()).sum();
+                let delivered = channels.deliver(&who, &settings);
+                let count: usize = delivered.iter().map(|delivered| delivered.messages.len()).sum();
                 assert!(count <= settings.told_per_turn);
-                for Delivered { channel, messages, left } in heard {
-                    let owed = model.owed.get_mut(&(channel, who.clone())).expect("it listens");
+                for Delivered { channel, messages, left } in delivered {
+                    let expected = model.expected.get_mut(&(channel, who.clone())).expect("it listens");
                     let told: Vec<String> = messages.iter().map(|message| message.text.to_string()).collect();
-                    let rest = owed.split_off(told.len().min(owed.len()));
-                    assert_eq!(*owed, told, "in order, nothing left out, nothing twice");
-                    *owed = rest;
-                    assert!(owed.len() as u64 <= left);
+                    let rest = expected.split_off(told.len().min(expected.len()));
+                    assert_eq!(*expected, told, "in order, nothing left out, nothing twice");
+                    *expected = rest;
+                    assert!(expected.len() as u64 <= left);
                 }
             }
-            Act::Save => self.disk = self.is.clone(),
-            Act::Crash => {
+            Operation::Save => self.disk = self.is.clone(),
+            Operation::Crash => {
                 let text = serde_json::to_string(&self.disk.0).expect("channels can be saved");
                 let channels: Channels = serde_json::from_str(&text).expect("it should be readable again");
                 assert_eq!(channels, self.disk.0);
@@ -234,27 +235,27 @@ impl World {
             assert_eq!(numbers.last().copied().unwrap_or(channel.said), channel.said);
         }
         let waiting: Vec<Id> = channels.waiting();
-        for ((name, agent), owed) in &model.owed {
+        for ((name, agent), expected) in &model.expected {
             let channel = channels.get(name).expect("who listens keeps it");
             assert!(channel.subscribers().any(|(who, _)| **who == **agent));
-            assert!(owed.is_empty() || waiting.iter().any(|who| **who == **agent), "{agent} waits");
+            assert!(expected.is_empty() || waiting.iter().any(|who| **who == **agent), "{agent} waits");
         }
     }
 }
 
 proptest! {
     #[test]
-    fn nothing_is_lost_nothing_comes_twice_and_no_bound_is_exceeded(acts in acts()) {
+    fn no_message_is_lost_or_repeated_and_no_limit_is_exceeded(operations in operations()) {
         let mut world = World::default();
-        for act in &acts {
-            world.happen(act);
+        for operation in &operations {
+            world.apply(operation);
             world.check();
         }
         for agent in 0..5 {
             for _ in 0..20 {
-                world.happen(&Act::Hear(agent));
+                world.apply(&Operation::Deliver(agent));
             }
         }
-        prop_assert!(world.is.1.owed.values().all(Vec::is_empty), "everybody hears everything in the end");
+        prop_assert!(world.is.1.expected.values().all(Vec::is_empty), "everybody hears everything in the end");
     }
 }

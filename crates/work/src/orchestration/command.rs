@@ -11,42 +11,42 @@ use crate::schedule::Input;
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum CollaborationCommand {
-    /// Says something in a channel.
+    /// Publishes a message in a channel.
     Publish {
-        /// In which.
+        /// The name of the channel.
         channel: String,
-        /// What.
+        /// The text.
         message: String,
     },
-    /// Lets an agent listen to a channel, or no more.
+    /// Subscribes or unsubscribes an agent.
     Listen {
-        /// To which.
+        /// The name of the channel.
         channel: String,
-        /// Whom, by id.
+        /// The id of the agent.
         agent: Id,
-        /// Whether it listens from now on.
+        /// Whether to subscribe it.
         listens: bool,
     },
     /// Changes an entry of a run's blackboard.
     Write {
-        /// The piece of work that began the run.
+        /// The activation that began the run.
         run: ActivationKey,
-        /// Which entry.
+        /// The name of the entry.
         key: String,
-        /// What it is to say, as JSON or plain words; absent where it is taken away.
+        /// The new value, as JSON or plain text; `None` removes the entry.
         value: Option<String>,
-        /// Whether it is kept when the run ends; as before where absent.
+        /// Whether it is archived when the run ends; `None` leaves this as it is.
         shared: Option<bool>,
-        /// Its value when the person looked, in the same form; `None` if there was no such entry.
+        /// The value that the person saw, in the same form; `None` if there was no such entry.
         was: Option<String>,
     },
-    /// Changes what is kept of runs that are over.
+    /// Changes an archived entry.
     WriteKept {
-        /// Which entry.
+        /// The name of the entry.
         key: String,
-        /// What it is to be; none takes it away.
+        /// The new entry; `None` removes it.
         now: Option<Box<ArchivedEntry>>,
-        /// What it was when the person looked; none where there was no such entry.
+        /// The entry that the person saw; `None` if there was no such entry.
         was: Option<Box<ArchivedEntry>>,
     },
 }

@@ -14,9 +14,9 @@ use crate::kernel::{Kernel, KernelSettings, WorkNotice};
 use crate::log::{EventDraft, EventLog, events};
 use crate::simulation::{Interest, WakeAgent};
 
-/// The word under which a channel wakes somebody, in the log.
+/// The reason in the log for waking an agent for a channel.
 const REASON: &str = "channel";
-/// The task of an agent without work that gets messages of a channel.
+/// The instruction for an agent without work that gets messages of a channel.
 const ASK: &str = "You are subscribed to this channel. Read the new messages, and do what they ask of you in this \
     room, if anything; you will get them again when you work.";
 
@@ -41,16 +41,16 @@ pub(super) fn deliver(
             continue;
         }
         if kernel.has_work(&agent) {
-            // An agent receives no more on its next turn than one turn delivers.
+            // Its limit for the next turn has already been delivered.
             continue;
         }
         let calls = channels.calls(&agent);
         let Some((channel, last)) = calls.last() else { continue };
         let hops = calls.iter().map(|(_, message)| message.hops).max().unwrap_or_default();
         let session = channels.session_of(channel, &agent);
-        // One of those whose work begins now may have taken the last place.
-        let is_room = kernel.activations().count() + woken.len() < work_settings.activations_at_most as usize;
-        let thread = kernel.may_be_woken(&agent, session, &work_settings).filter(|_| is_room);
+        // Work that begins in this tick may have taken the last place.
+        let has_room = kernel.activations().count() + woken.len() < work_settings.activations_at_most as usize;
+        let thread = kernel.may_be_woken(&agent, session, &work_settings).filter(|_| has_room);
         if let Some(thread) = thread {
             channels.note_hops(thread, hops + 1);
             deliver_to(&mut channels, &settings, (&mut log, &mut news), (&agent, thread), true);
@@ -63,7 +63,7 @@ pub(super) fn deliver(
     }
 }
 
-/// Tells an agent in one of its sessions, and says so in the log.
+/// Delivers messages to an agent in one of its sessions, and logs it.
 fn deliver_to(
     channels: &mut Channels,
     settings: &ChannelSettings,
@@ -76,14 +76,14 @@ fn deliver_to(
     let mut from: Option<ChannelMessage> = None;
     for Delivered { channel, messages, .. } in &delivered {
         let (Some(first), Some(last)) = (messages.first(), messages.last()) else { continue };
-        let told = events::Deliver {
+        let event = events::Deliver {
             channel: channel.as_str().into(),
             first: first.number,
             last: last.number,
             messages: messages.len() as u64,
             woke,
         };
-        cause = log.write(EventDraft::of(&told).agent(agent).cause(last.cause));
+        cause = log.write(EventDraft::of(&event).agent(agent).cause(last.cause));
         from = Some(last.clone());
     }
     let Some(last) = from else { return };
@@ -91,7 +91,7 @@ fn deliver_to(
     news.write(WorkNotice { thread, text, from: last.by, from_work: last.work, cause });
 }
 
-/// What an agent without work is to turn to.
+/// The interest that wakes an agent without work.
 fn interest(channel: &str, calls: &[(&str, &ChannelMessage)]) -> Interest {
     let sentence = match calls.len() {
         1 => format!("there is a new message in channel {channel}"),

@@ -1,9 +1,9 @@
 //! Agents that work together: the channels in which they talk, and the blackboard of a run.
 //!
-//! In reading order: the rules ([`channels`], [`blackboard`]), a person's commands ([`command`]), carrying them out
-//! (`operations`), delivery (`delivery`), entries kept after a run ([`board_archive_file`], `board_archive`), boards
-//! that show a channel (`channel_boards`), and the texts for models ([`result_text`]). Tasks that agents hand over to
-//! each other are work, and belong to the kernel. Files that chain agents are [`workflow`]s.
+//! In reading order: the rules ([`channels`], [`blackboard`]), a person's commands ([`command`]), applying them
+//! (`operations`), delivery (`delivery`), entries archived after a run ([`board_archive_file`], `board_archive`),
+//! boards that show a channel (`channel_boards`), and the texts for models ([`result_text`]). Tasks that agents hand
+//! over to each other are work, and belong to the kernel. Files that chain agents are [`workflow`]s.
 
 pub mod blackboard;
 mod board_archive;
@@ -41,13 +41,13 @@ use crate::simulation::WakeAgent;
 use crate::tools::{AnswerOrders, TOGETHER, ToolOutcome, Tools};
 use crate::workspace::{FileChanged, ProblemReport, SceneEdit, SceneWrite, SettingsExt};
 
-/// Adds this floor to the room.
+/// Registers the systems, resources and messages of channels, blackboards and workflows.
 pub fn plugin(app: &mut App) {
     app.add_settings::<ChannelSettings>().add_settings::<BlackboardSettings>();
     app.init_resource::<Channels>().init_resource::<Blackboards>().init_resource::<channel_boards::Shown>();
-    app.init_resource::<BoardArchive>().init_resource::<board_archive::Unkept>();
+    app.init_resource::<BoardArchive>().init_resource::<board_archive::UnarchivedEntries>();
     app.add_input::<CollaborationCommand>();
-    // Owned by floors below, which register them too.
+    // Owned by lower floors, which also register them.
     app.add_tick_message::<AgentRemoved>()
         .add_tick_message::<ToolOutcome>()
         .add_tick_message::<WorkNotice>()
@@ -74,7 +74,7 @@ pub fn plugin(app: &mut App) {
                 .chain()
                 .in_set(during(WorkshopSystems::Ingest))
                 .in_set(BeforeWorkflows::Ingest),
-            // The kernel has forgotten ended runs by now; new texts are received in the last phase.
+            // The kernel has dropped ended runs by now; element edits are received in the last phase.
             (board_archive::keep, channel_boards::show)
                 .chain()
                 .in_set(during(WorkshopSystems::Decide))

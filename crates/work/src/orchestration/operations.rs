@@ -1,10 +1,10 @@
-//! Carries out and logs what agents and people do with channels and blackboards.
+//! Executes and logs what agents and people do with channels and blackboards.
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde_json::Value;
 
-use super::blackboard::{Blackboards, Change, Entry, NotWritten, same};
+use super::blackboard::{Blackboards, Change, Entry, WriteRefusal, same};
 use super::board_archive::BoardArchive;
 use super::channels::{Channel, ChannelRefusal, Channels, NewMessage};
 use super::command::CollaborationCommand;
@@ -25,7 +25,7 @@ use crate::tools::{
 };
 
 /// How many receivers of a message the log names.
-const HEARERS_NAMED: usize = 8;
+const RECEIVERS_NAMED: usize = 8;
 
 /// The system parameters of these operations.
 #[derive(SystemParam)]
@@ -42,7 +42,7 @@ pub(super) struct CollaborationContext<'w> {
     exchanged: MessageWriter<'w, Exchanged>,
 }
 
-/// Who does something: an agent at work, or a person.
+/// The initiator of an operation: a working agent, or a person.
 #[derive(Clone, Copy)]
 struct Initiator<'a> {
     agent: &'a Id,
@@ -56,14 +56,14 @@ impl Initiator<'_> {
     }
 }
 
-/// Answers the orders of agents: each once, in the tick in which it is seen.
+/// Answers the tool orders of agents, each once, in the tick in which it arrives.
 pub(super) fn answer(
     mut room: CollaborationContext,
     orders: Res<PendingToolOrders>,
     mut answers: MessageWriter<ToolOutcome>,
 ) {
     for order in orders.of(TOGETHER) {
-        let news = match room.carry_out(order) {
+        let news = match room.execute(order) {
             Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
             Err(why) => ToolNews::Failed { why },
         };
@@ -71,7 +71,7 @@ pub(super) fn answer(
     }
 }
 
-/// Does what a person wants, and lets those who left listen no more.
+/// Applies a person's commands, and unsubscribes agents that left.
 pub(super) fn apply_commands(
     mut room: CollaborationContext,
     mut commands: MessageReader<CollaborationCommand>,
@@ -85,54 +85,56 @@ pub(super) fn apply_commands(
     }
     for command in commands.read() {
         if let Err(why) = room.apply_command(command) {
-            // Without an agent, so that the person is told.
+            // Without an agent, so that the person is notified.
             room.log.write(EventDraft::of(&Warning::new(why)));
         }
     }
 }
 
 impl CollaborationContext<'_> {
-    fn record(&mut self, doer: Initiator, event: &impl EventData) -> Seq {
+    fn record(&mut self, initiator: Initiator, event: &impl EventData) -> Seq {
         let draft = EventDraft::of(event);
-        self.write_record(doer, if doer.is_person() { draft } else { draft.agent(doer.agent) })
+        self.write_record(initiator, if initiator.is_person() { draft } else { draft.agent(initiator.agent) })
     }
 
-    fn write_record(&mut self, doer: Initiator, draft: EventDraft) -> Seq {
-        let draft = draft.cause(doer.cause);
-        self.log.write(match doer.work {
+    fn write_record(&mut self, initiator: Initiator, draft: EventDraft) -> Seq {
+        let draft = draft.cause(initiator.cause);
+        self.log.write(match initiator.work {
             Some(work) => draft.activation(&work.id()),
             None => draft,
         })
     }
 
-    fn carry_out(&mut self, order: &ToolOrder) -> Result<String, String> {
-        let Work::Order { order: wanted } = &order.plan.work else { return Err("this is not for channels".to_owned()) };
-        let wanted: CollaborationOrder =
-            serde_json::from_value(wanted.clone()).map_err(|error| format!("it cannot be read: {error}"))?;
-        let doer = Initiator { agent: &order.agent, work: Some(order.key.activation), cause: Some(order.cause) };
+    fn execute(&mut self, order: &ToolOrder) -> Result<String, String> {
+        let Work::Order { order: order_data } = &order.plan.work else {
+            return Err("this is not for channels".to_owned());
+        };
+        let order_data: CollaborationOrder =
+            serde_json::from_value(order_data.clone()).map_err(|error| format!("it cannot be read: {error}"))?;
+        let initiator = Initiator { agent: &order.agent, work: Some(order.key.activation), cause: Some(order.cause) };
         let thread = self.kernel.activation(order.key.activation).map(|one| one.thread);
         let run = thread.and_then(|thread| self.kernel.run_of(thread));
-        match wanted {
+        match order_data {
             CollaborationOrder::Publish { channel, message } => {
                 let hops = thread.map_or(0, |thread| self.channels.hops_of(thread));
-                let number = self.publish(doer, &channel, message, hops)?;
+                let number = self.publish(initiator, &channel, message, hops)?;
                 let there = self.channels.get(&channel).ok_or("the channel no longer exists")?;
-                Ok(result_text::published(&channel, number, there, doer.agent))
+                Ok(result_text::published(&channel, number, there, initiator.agent))
             }
             CollaborationOrder::Subscribe { channel, earlier } => {
-                let earlier = self.subscribe(doer, (doer.agent, &channel), (thread, earlier))?;
+                let earlier = self.subscribe(initiator, (initiator.agent, &channel), (thread, earlier))?;
                 let there = self.channels.get(&channel).ok_or("the channel no longer exists")?;
                 Ok(result_text::subscribed(&channel, earlier, there))
             }
             CollaborationOrder::Unsubscribe { channel } => {
-                let did = self.unsubscribe(doer, (doer.agent, &channel));
+                let did = self.unsubscribe(initiator, (initiator.agent, &channel));
                 Ok(result_text::unsubscribed(&channel, did))
             }
             CollaborationOrder::BlackboardWrite { key, value, only_if, shared } => {
-                let run = run.ok_or_else(|| NotWritten::Over.to_string())?;
+                let run = run.ok_or_else(|| WriteRefusal::Over.to_string())?;
                 // Shared entries stay shared until somebody changes that in the pane.
                 let shared = shared.then_some(true);
-                self.write(doer, run, (&key, value, only_if, shared))?;
+                self.write(initiator, run, (&key, value, only_if, shared))?;
                 let entry = self.boards.get(run).and_then(|board| board.entries().find(|(name, _)| *name == key));
                 Ok(entry.map_or_else(String::new, |(_, entry)| result_text::wrote(&key, entry)))
             }
@@ -153,40 +155,40 @@ impl CollaborationContext<'_> {
 
     fn apply_command(&mut self, command: &CollaborationCommand) -> Result<(), String> {
         let user: Id = USER.into();
-        let doer = Initiator { agent: &user, work: None, cause: None };
+        let initiator = Initiator { agent: &user, work: None, cause: None };
         match command {
             CollaborationCommand::Publish { channel, message } => {
                 let message = truncate(message.trim(), MESSAGE_CHARS_AT_MOST);
                 if message.is_empty() {
                     return Err("the message is empty".to_owned());
                 }
-                self.publish(doer, &name(channel)?, message, 0).map(drop)
+                self.publish(initiator, &name(channel)?, message, 0).map(drop)
             }
             CollaborationCommand::Listen { channel, agent, listens: true } => {
                 if self.roster.key(agent).is_none() {
                     return Err(format!("there is no agent {agent} in the room"));
                 }
-                self.subscribe(doer, (agent, &name(channel)?), (None, 0)).map(drop)
+                self.subscribe(initiator, (agent, &name(channel)?), (None, 0)).map(drop)
             }
             CollaborationCommand::Listen { channel, agent, listens: false } => {
-                let did = self.unsubscribe(doer, (agent, &name(channel)?));
+                let did = self.unsubscribe(initiator, (agent, &name(channel)?));
                 if did { Ok(()) } else { Err(format!("{agent} does not listen to channel {channel}")) }
             }
-            // That is left to the code that stores it.
+            // Handled in `board_archive`.
             CollaborationCommand::WriteKept { .. } => Ok(()),
             CollaborationCommand::Write { run, key, value, shared, was } => {
                 let key = name(key)?;
                 let now = self.boards.get(*run).and_then(|board| board.entry(&key)).and_then(Entry::value);
-                let is_as_seen = match (now, was) {
+                let is_unchanged = match (now, was) {
                     (None, None) => true,
                     (Some(now), Some(was)) => same(now, &value_of(was)),
                     _ => false,
                 };
-                if !is_as_seen {
+                if !is_unchanged {
                     return Err(format!("the entry {key:?} has changed in the meantime; check it again"));
                 }
                 if self.kernel.run_of(*run) != Some(*run) {
-                    return Err(NotWritten::Over.to_string());
+                    return Err(WriteRefusal::Over.to_string());
                 }
                 let value = match value {
                     None => Value::Null,
@@ -195,99 +197,100 @@ impl CollaborationContext<'_> {
                     }
                     Some(text) => value_of(text),
                 };
-                self.write(doer, *run, (&key, value, Condition::Anything, *shared))
+                self.write(initiator, *run, (&key, value, Condition::Anything, *shared))
             }
         }
     }
 
-    fn publish(&mut self, doer: Initiator, channel: &str, text: String, hops: u32) -> Result<u64, String> {
+    fn publish(&mut self, initiator: Initiator, channel: &str, text: String, hops: u32) -> Result<u64, String> {
         let new = NewMessage {
-            by: doer.agent.clone(),
-            work: doer.work,
+            by: initiator.agent.clone(),
+            work: initiator.work,
             text: text.clone(),
             hops,
             tick: self.clock.tick(),
-            cause: doer.cause.unwrap_or(Seq(0)),
+            cause: initiator.cause.unwrap_or(Seq(0)),
         };
         let was_circling = self.channels.get(channel).is_some_and(Channel::goes_in_circles);
         let settings = &*self.channel_settings;
-        let number = self.channels.publish(channel, new, settings).map_err(|bounce| {
-            if matches!(bounce, ChannelRefusal::Circle { .. }) && !was_circling {
-                self.warn_of_circle(doer, channel, hops);
+        let number = self.channels.publish(channel, new, settings).map_err(|refusal| {
+            if matches!(refusal, ChannelRefusal::Circle { .. }) && !was_circling {
+                self.warn_of_circle(initiator, channel, hops);
             }
-            bounce.to_string()
+            refusal.to_string()
         })?;
-        let hearers: Vec<Id> = self.channels.get(channel).map_or_else(Vec::new, |there| {
-            there.subscribers().map(|(agent, _)| agent.clone()).filter(|agent| agent != doer.agent).collect()
+        let receivers: Vec<Id> = self.channels.get(channel).map_or_else(Vec::new, |there| {
+            there.subscribers().map(|(agent, _)| agent.clone()).filter(|agent| agent != initiator.agent).collect()
         });
         let said = events::Publish {
             channel: channel.into(),
             number,
             text: truncate(&text, LOGGED_CHARS),
-            by: doer.is_person().then(|| doer.agent.clone()),
-            subscribers: hearers.len() as u64,
-            to: hearers.into_iter().take(HEARERS_NAMED).collect(),
+            by: initiator.is_person().then(|| initiator.agent.clone()),
+            subscribers: receivers.len() as u64,
+            to: receivers.into_iter().take(RECEIVERS_NAMED).collect(),
         };
-        let record = self.record(doer, &said);
+        let record = self.record(initiator, &said);
         self.channels.note_record(channel, number, record);
-        let thread = doer.work.and_then(|work| self.kernel.activation(work)).map(|one| one.thread);
+        let thread = initiator.work.and_then(|work| self.kernel.activation(work)).map(|one| one.thread);
         let run = thread.and_then(|thread| self.kernel.run_of(thread)).map(ActivationKey::id);
         self.exchanged.write(Exchanged { run, kind: ExchangeKind::Message });
         Ok(number)
     }
 
-    /// Tells the person, once, that messages of a channel led to each other too often.
-    fn warn_of_circle(&mut self, doer: Initiator, channel: &str, hops: u32) {
+    /// Warns the person, once, about a message loop in a channel.
+    fn warn_of_circle(&mut self, initiator: Initiator, channel: &str, hops: u32) {
         let what = format!(
             "agents answered each other in channel {channel} {hops} times in a row; the next message is rejected"
         );
         let remedy = "write in the channel to let them continue, or raise channels.hops_at_most in the settings";
-        // Without an agent, so that the person is told.
-        self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)).cause(doer.cause));
+        // Without an agent, so that the person is notified.
+        self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)).cause(initiator.cause));
     }
 
     fn subscribe(
         &mut self,
-        doer: Initiator,
+        initiator: Initiator,
         (agent, channel): (&Id, &str),
         since: (Option<ActivationKey>, usize),
     ) -> Result<Option<u64>, String> {
         let settings = &*self.channel_settings;
-        let earlier = self.channels.subscribe(channel, agent, since, settings).map_err(|bounce| bounce.to_string())?;
+        let earlier =
+            self.channels.subscribe(channel, agent, since, settings).map_err(|refusal| refusal.to_string())?;
         if earlier.is_some() {
-            self.note_listening(doer, agent, channel, false);
+            self.log_subscription(initiator, agent, channel, false);
         }
         Ok(earlier)
     }
 
-    fn unsubscribe(&mut self, doer: Initiator, (agent, channel): (&Id, &str)) -> bool {
+    fn unsubscribe(&mut self, initiator: Initiator, (agent, channel): (&Id, &str)) -> bool {
         let did = self.channels.unsubscribe(channel, agent, &self.channel_settings);
         if did {
-            self.note_listening(doer, agent, channel, true);
+            self.log_subscription(initiator, agent, channel, true);
         }
         did
     }
 
-    fn note_listening(&mut self, doer: Initiator, agent: &Id, channel: &str, ended: bool) {
-        let by = doer.is_person().then(|| doer.agent.clone());
+    fn log_subscription(&mut self, initiator: Initiator, agent: &Id, channel: &str, ended: bool) {
+        let by = initiator.is_person().then(|| initiator.agent.clone());
         let event = events::Subscribe { channel: channel.into(), ended, by };
-        self.write_record(doer, EventDraft::of(&event).agent(agent));
+        self.write_record(initiator, EventDraft::of(&event).agent(agent));
     }
 
     fn write(
         &mut self,
-        doer: Initiator,
+        initiator: Initiator,
         run: ActivationKey,
         (key, value, only_if, shared): (&str, Value, Condition, Option<bool>),
     ) -> Result<(), String> {
-        let (key, by, tick) = (key.to_owned(), doer.agent.clone(), self.clock.tick());
+        let (key, by, tick) = (key.to_owned(), initiator.agent.clone(), self.clock.tick());
         let said =
             Some(&value).filter(|value| !value.is_null()).map(|value| truncate(&value.to_string(), LOGGED_CHARS));
         let change = Change { key: key.clone(), value, only_if, shared, by, tick };
         let entry = self.boards.write(run, change, &self.board_settings).map_err(|why| why.to_string())?;
         let (version, shared) = (entry.now.version, entry.shared);
-        let by = doer.is_person().then(|| doer.agent.clone());
-        self.record(doer, &events::Blackboard { run: run.id(), key, value: said, version, shared, by });
+        let by = initiator.is_person().then(|| initiator.agent.clone());
+        self.record(initiator, &events::Blackboard { run: run.id(), key, value: said, version, shared, by });
         self.exchanged.write(Exchanged { run: Some(run.id()), kind: ExchangeKind::Entry });
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Texts about channels and blackboards for models. Text by others is bounded, and omissions are stated.
+//! Texts about channels and blackboards for models. Text by others is truncated, and omissions are stated.
 
 use serde_json::Value;
 
@@ -9,16 +9,16 @@ use crate::base::text::{one_line, truncate};
 use crate::mind::headings::NEWS;
 use crate::schedule::TICKS_PER_SEC;
 
-/// How many characters of a value a list shows.
+/// The maximum length of a value in a list, in characters.
 const SHORT_CHARS: usize = 120;
 /// How many earlier values of an entry are shown.
 const HISTORY_SHOWN: usize = 10;
-/// How many entries are suggested if none has a name.
+/// How many entry names are suggested if there is no entry with the requested name.
 const NAMED_AT_MOST: usize = 20;
 /// The maximum length of a list of entries, in characters.
 const LIST_CHARS_AT_MOST: usize = 12_000;
 
-/// The text with the messages of channels for an agent.
+/// The text with channel messages for an agent.
 pub fn news(delivered: &[Delivered]) -> String {
     let of = |one: &Delivered| {
         let lines = one.messages.iter().map(|message| format!("[{}] {}: {}", message.number, message.by, message.text));
@@ -31,7 +31,7 @@ pub fn news(delivered: &[Delivered]) -> String {
     delivered.iter().map(of).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Something was said in a channel.
+/// The result of publishing a message.
 pub fn published(name: &str, number: u64, channel: &Channel, by: &str) -> String {
     let others = channel.subscribers().filter(|(agent, _)| ***agent != *by).count();
     let hear = match others {
@@ -42,7 +42,8 @@ pub fn published(name: &str, number: u64, channel: &Channel, by: &str) -> String
     format!("Published in '{name}' (message {number}): {hear}.")
 }
 
-/// An agent listens to a channel, or did already. `earlier` messages come on its next turn.
+/// The result of subscribing. `earlier` is the number of messages that come on the next turn; `None` if the agent was
+/// already subscribed.
 pub fn subscribed(name: &str, earlier: Option<u64>, channel: &Channel) -> String {
     match earlier {
         None => format!("You are already subscribed to '{name}'."),
@@ -60,7 +61,7 @@ pub fn subscribed(name: &str, earlier: Option<u64>, channel: &Channel) -> String
     }
 }
 
-/// An agent listens no more, or never did.
+/// The result of unsubscribing.
 pub fn unsubscribed(name: &str, did: bool) -> String {
     if did {
         format!("You are no longer subscribed to '{name}'.")
@@ -72,7 +73,7 @@ pub fn unsubscribed(name: &str, did: bool) -> String {
     }
 }
 
-/// An entry was written, or taken away.
+/// The result of writing or removing an entry.
 pub fn wrote(key: &str, entry: &Entry) -> String {
     let version = entry.now.version;
     match entry.value() {
@@ -84,25 +85,25 @@ pub fn wrote(key: &str, entry: &Entry) -> String {
     }
 }
 
-/// What an entry says, with who wrote it and when; and what it said before, if that is wanted.
+/// An entry's value with author and time; and its earlier values if `with_history`.
 pub fn entry(key: &str, entry: &Entry, with_history: bool, kept: Option<&ArchivedEntry>) -> String {
     let shared = if entry.shared { ", kept when this run ends" } else { "" };
-    let mut told = format!("'{key}' ({}{shared}):\n{}", by_whom(&entry.now), shown(&entry.now.value));
+    let mut text = format!("'{key}' ({}{shared}):\n{}", by_whom(&entry.now), shown(&entry.now.value));
     if with_history {
         if entry.before.is_empty() {
-            told += "\nIt has no earlier values.";
+            text += "\nIt has no earlier values.";
         }
         for before in entry.before.iter().rev().take(HISTORY_SHOWN) {
-            told += &format!("\nBefore ({}): {}", by_whom(before), short(&before.value));
+            text += &format!("\nBefore ({}): {}", by_whom(before), short(&before.value));
         }
     }
     if let Some(kept) = kept {
-        told += &format!("\nFrom an earlier run ({}): {}", by_run(kept), short(&kept.value));
+        text += &format!("\nFrom an earlier run ({}): {}", by_run(kept), short(&kept.value));
     }
-    told
+    text
 }
 
-/// What an entry of an earlier run says.
+/// The value of an entry of an earlier run.
 pub fn kept_entry(kept: &ArchivedEntry) -> String {
     format!(
         "This run has no entry '{0}'. From an earlier run, there is '{0}' ({1}):\n{2}\nIt may be outdated; write \
@@ -113,7 +114,7 @@ pub fn kept_entry(kept: &ArchivedEntry) -> String {
     )
 }
 
-/// Who wrote an entry of an earlier run, in which, and when.
+/// The author, run and time of an archived entry.
 fn by_run(kept: &ArchivedEntry) -> String {
     let by = if kept.by.is_empty() { "a person" } else { &*kept.by };
     match &*kept.run {
@@ -142,7 +143,7 @@ fn short(value: &Value) -> String {
     if value.is_null() { "(removed)".to_owned() } else { truncate(&one_line(&shown(value)), SHORT_CHARS) }
 }
 
-/// All entries in short: those of this run, and what earlier runs left, the newest first.
+/// A list of all entries in short form: those of this run, then archived ones, the newest first.
 pub fn entries(board: Option<&RunBoard>, kept: &ArchivedEntries) -> String {
     let all = board.into_iter().flat_map(RunBoard::entries).filter(|(_, entry)| entry.value().is_some());
     let lines: Vec<String> =
@@ -162,7 +163,7 @@ pub fn entries(board: Option<&RunBoard>, kept: &ArchivedEntries) -> String {
     }
 }
 
-/// There is no such entry.
+/// The text for a missing entry, with the available names.
 pub fn no_entry(key: &str, board: Option<&RunBoard>, kept: &ArchivedEntries) -> String {
     let own = board.into_iter().flat_map(RunBoard::entries).filter(|(_, entry)| entry.value().is_some());
     let own: Vec<&str> = own.map(|(key, _)| key).take(NAMED_AT_MOST).collect();
@@ -190,12 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_run_left_is_reported_as_such() {
+    fn entries_of_earlier_runs_are_marked_as_such() {
         let kept = kept();
-        let told = kept_entry(kept.get("plan").expect("it should exist"));
+        let text = kept_entry(kept.get("plan").expect("it should exist"));
         assert!(
-            told.contains("From an earlier run, there is 'plan' (by ada in act-7, 1:15 into that room's time):\ncount"),
-            "{told}"
+            text.contains("From an earlier run, there is 'plan' (by ada in act-7, 1:15 into that room's time):\ncount"),
+            "{text}"
         );
         assert_eq!(
             entries(None, &kept),

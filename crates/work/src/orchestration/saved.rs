@@ -4,7 +4,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::blackboard::Blackboards;
-use super::board_archive::{BoardArchive, Unkept};
+use super::board_archive::{BoardArchive, UnarchivedEntries};
 use super::channel_boards::Shown;
 use super::channels::Channels;
 use crate::schedule::Section;
@@ -18,7 +18,7 @@ pub(super) struct OrchestrationSaved {
     blackboards: Blackboards,
     shown: Shown,
     kept: BoardArchive,
-    unkept: Unkept,
+    unkept: UnarchivedEntries,
 }
 
 impl Section for OrchestrationSaved {
@@ -30,7 +30,7 @@ impl Section for OrchestrationSaved {
             blackboards: world.resource::<Blackboards>().clone(),
             shown: world.resource::<Shown>().clone(),
             kept: world.resource::<BoardArchive>().clone(),
-            unkept: world.resource::<Unkept>().clone(),
+            unkept: world.resource::<UnarchivedEntries>().clone(),
         }
     }
 

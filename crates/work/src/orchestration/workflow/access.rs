@@ -26,13 +26,13 @@ use crate::schedule::{SimClock, ticks};
 use crate::workspace::vfs::{FileOperation, FileOrder, FileRights, RecordText};
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 
-/// What the names of orders that read what a step gives begin with.
+/// The prefix of the keys of orders that read output files of steps.
 pub(super) const READS: &str = "workflow-read/";
-/// The prefix of the names of operations that write the results of a run.
+/// The prefix of the keys of orders that write the results of runs.
 pub(super) const RESULTS: &str = "workflow-result/";
-/// What the names of orders that write how far a run is begin with.
+/// The prefix of the keys of orders that write the progress of runs.
 const STATES: &str = "workflow-state/";
-/// A state of this many bytes is written half as often as a short one.
+/// A state of this size in bytes is written half as often as a short one.
 const BYTES_PER_WRITE: u64 = 64 * 1024;
 
 /// Everything in the room that workflows access.
@@ -54,7 +54,7 @@ pub(super) struct RunsAccess<'w> {
 }
 
 impl RunsAccess<'_> {
-    /// What is made now is made in this run of the room.
+    /// The tag of this run of the room, for keys created in it.
     pub(super) fn room(&self) -> RunTag {
         RunTag::of(self.log.run())
     }
@@ -63,12 +63,12 @@ impl RunsAccess<'_> {
         self.start.as_ref().map_or_else(String::new, |start| start.scene.clone())
     }
 
-    /// Says something to the person, about nobody.
+    /// Warns the person, without naming an agent.
     pub(super) fn warn(&mut self, what: String, remedy: &str) {
         self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy.to_owned())));
     }
 
-    /// The ids that a step may name.
+    /// The ids of agents and profiles that a step may name.
     pub(super) fn agents(&self) -> BTreeSet<Id> {
         let here = self.roster.iter().filter_map(|(key, _)| self.roster.id(key).cloned());
         here.chain(self.profiles.ids().cloned()).collect()
@@ -79,7 +79,7 @@ impl RunsAccess<'_> {
         self.profiles.is_changed() || self.roster.is_changed()
     }
 
-    /// The problems of workflows in view of everything else, reported again if they change.
+    /// Checks all workflows against agents and other workflows, and reports problems again if they changed.
     pub(super) fn check_all(&mut self, workflows: &mut Workflows) {
         let agents = self.agents();
         for path in workflows.files.keys().cloned().collect::<Vec<_>>() {
@@ -95,12 +95,12 @@ impl RunsAccess<'_> {
         }
     }
 
-    /// Tells what is wrong with a workflow's file.
+    /// Reports the problems of a workflow file.
     pub(super) fn report(&mut self, path: &str, problems: Vec<Problem>) {
         self.reports.write(ProblemReport { source: format!("workflow {path}"), problems });
     }
 
-    /// Records what happened to a run's steps.
+    /// Logs the changes of a run's steps.
     pub(super) fn record_progress(&mut self, run: &mut Run) {
         for Change { step, to, why, agent, from } in run.take_changes() {
             let step = step.and_then(|step| run.plan.steps.get(step)).map(|step| step.id.as_str());
@@ -120,14 +120,14 @@ impl RunsAccess<'_> {
             };
             let cause = Some(run.cause).filter(|cause| cause.0 > 0);
             let record = self.log.write(draft.cause(cause));
-            // What follows comes from the beginning of the run.
+            // Later events have the start of the run as their cause.
             if run.cause.0 == 0 {
                 run.cause = record;
             }
         }
     }
 
-    /// Brings a run on, and has done what is to be done.
+    /// Advances a run and executes its actions.
     pub(super) fn advance(&mut self, run: &mut Run) {
         let effects = run.step(self.clock.tick(), &self.settings.limits());
         self.record_progress(run);
@@ -168,7 +168,7 @@ impl RunsAccess<'_> {
         }
     }
 
-    /// Stores the progress of a run, if that is due, and its result once it has ended.
+    /// Stores the progress of a run if that is due, and its result once it has ended.
     pub(super) fn write(&mut self, run: &mut Run, written: &mut Written) {
         let now = self.clock.tick();
         if run.status != RunStatus::Running && run.result.is_none() {
@@ -191,8 +191,7 @@ impl RunsAccess<'_> {
         }
     }
 
-    /// What a run that is over leaves in the memory of those who took part in it and are here, and what is to be
-    /// learned from it.
+    /// Adds the run to the memories of its participants in the room, and queues the review of the run.
     fn remember(&mut self, run: &Run) {
         self.reviews.write_batch(run.review());
         for (agent, text) in run.memories() {
@@ -202,7 +201,7 @@ impl RunsAccess<'_> {
         }
     }
 
-    /// Saves a person's change, if the file still has the text that it was based on.
+    /// Saves a person's change if the file still has the text that it was based on.
     pub(super) fn save(&mut self, path: &str, base: u64, content: String) {
         let (now, hash) = (self.clock.tick(), content_hash(content.as_bytes()));
         self.files.write(FileOrder {
@@ -230,8 +229,8 @@ impl RunsAccess<'_> {
     }
 }
 
-/// The operation that stores the progress of a run. Formatting thousands of steps takes a while, and is done by the
-/// file service's thread.
+/// The operation that stores the progress of a run. Formatting thousands of steps takes a while, so the thread of the
+/// file service does it.
 fn state_order(run: &Run, scene: &str, now: u64) -> FileOrder {
     let path = run_record::path(run);
     let (as_it_is, scene) = (run.clone(), scene.to_owned());
@@ -257,7 +256,7 @@ pub fn runs_at_rest(world: &World) -> Vec<FileOrder> {
     behind.map(|run| state_order(run, scene, clock.tick())).collect()
 }
 
-/// Whether there are no problems that keep a workflow from running.
+/// Returns the first error that prevents a workflow from running.
 pub(super) fn can_run(problems: &[Problem]) -> Result<(), &Problem> {
     problems.iter().find(|problem| problem.severity == Severity::Error).map_or(Ok(()), Err)
 }

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PersonAnswer {
-    /// Whether it is approved, where that is asked.
+    /// Whether it is approved, if the step asks for approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved: Option<bool>,
-    /// A word on it.
+    /// A comment.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub comment: String,
     /// The fields of a form.
@@ -20,7 +20,7 @@ pub struct PersonAnswer {
 }
 
 impl PersonAnswer {
-    /// Yes or no, with a word on it.
+    /// An approval or refusal with a comment.
     pub fn approval(approved: bool, comment: &str) -> Self {
         Self { approved: Some(approved), comment: comment.to_owned(), fields: BTreeMap::new() }
     }

@@ -1,4 +1,4 @@
-//! Checks a workflow against itself, the existing agents and other workflows: all problems are found before anything
+//! Checks a workflow against itself, the existing agents and other workflows, so that all problems are found before it
 //! runs, each with its line and a remedy.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,23 +10,23 @@ use super::template::{Template, Token};
 use crate::base::text::{nearest, slug};
 use crate::base::{Id, Problem};
 
-/// How many steps of a path through a cycle are named.
+/// How many steps of a cycle are named in a problem.
 const PATH_NAMED: usize = 20;
 
-/// For how many mistakes a similar name is looked for among all steps.
+/// How many problems search all steps for a similar name.
 const SUGGESTED_AT_MOST: usize = 20;
 
 /// What exists besides the workflow: agents and other workflows.
 #[derive(Clone, Copy)]
 pub struct There<'a> {
-    /// The ids of agents and of profiles; nothing where that is not known.
+    /// The ids of agents and profiles; `None` if unknown.
     pub agents: Option<&'a BTreeSet<Id>>,
     /// The workflows, by file.
     pub workflows: &'a BTreeMap<String, WorkflowFile>,
 }
 
 impl<'a> There<'a> {
-    /// The workflow that is meant by its file, its file's name or its own.
+    /// The workflow with this path, file name or name.
     pub fn workflow(&self, word: &str) -> Option<&'a WorkflowFile> {
         let word = word.trim();
         let paths = [word.to_owned(), format!("workflows/{word}"), format!("workflows/{word}.md")];
@@ -45,14 +45,14 @@ impl<'a> There<'a> {
     }
 }
 
-/// Everything that is wrong with a workflow beyond what reading it told.
+/// Returns all problems of a workflow that parsing did not find.
 pub fn check(workflow: &Workflow, there: There<'_>) -> Vec<Problem> {
     let graph = Graph::of(&workflow.steps);
     let places = graph::places(&workflow.steps);
     let (waiting, loops) = (graph.waiting(), Vec::new());
     let mut checker = Checker { workflow, there, graph, places, waiting, loops, errors: 0, problems: Vec::new() };
     checker.dependencies();
-    // Anything between steps is meaningless while they form a cycle.
+    // Other checks are meaningless while steps form a cycle.
     if checker.cycle() {
         checker.loops();
         checker.uses();
@@ -68,9 +68,9 @@ struct Checker<'a> {
     there: There<'a>,
     graph: Graph,
     places: BTreeMap<&'a str, usize>,
-    /// What each step waits for.
+    /// The transitive dependencies of each step.
     waiting: Waiting,
-    /// What is repeated, once that is known.
+    /// The loops, once they are known.
     loops: Vec<Loop>,
     /// How many of the problems are errors.
     errors: usize,
@@ -78,7 +78,7 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Whether so much is wrong that more need not be looked for.
+    /// Whether the limit of errors is reached.
     fn is_enough(&self) -> bool {
         self.errors >= PROBLEMS_AT_MOST
     }
@@ -114,7 +114,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether the steps can be put in order.
+    /// Reports a cycle; returns whether there is none.
     fn cycle(&mut self) -> bool {
         let Some(cycle) = self.graph.cycle() else { return true };
         let steps = &self.workflow.steps;
@@ -164,7 +164,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether two steps are repeated together.
+    /// Whether two steps are in the same loop.
     fn are_repeated(&self, one: usize, other: usize) -> bool {
         self.loops.iter().any(|a_loop| a_loop.body.contains(&one) && a_loop.body.contains(&other))
     }
@@ -299,7 +299,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether it is a part of itself, also through others.
+    /// Reports if the workflow includes itself, directly or through others.
     fn within_itself(&mut self) {
         let mut path: Vec<&'a Workflow> = vec![self.workflow];
         let mut seen: BTreeSet<&'a str> = BTreeSet::new();
@@ -343,11 +343,11 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The files through which the first of `path` leads back to itself.
+/// The files on a path through which the first workflow of `path` includes itself.
 fn leads_back<'a>(there: There<'a>, path: &mut Vec<&'a Workflow>, seen: &mut BTreeSet<&'a str>) -> Option<Vec<String>> {
     let first = path.first()?.path.as_str();
     let at = *path.last()?;
-    // Deeper ones do not run.
+    // Deeper nesting is refused when the workflow runs.
     if path.len() > DEPTH_AT_MOST {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Problems of workflows in view of everything else in the workspace.
+//! Problems that depend on the other files of the workspace.
 
 use super::super::format::read;
 use super::*;
@@ -104,7 +104,7 @@ fn what_another_workflow_is_asked_about_must_be_said() {
     }
 }
 
-/// A workflow of so many steps, one after the other, each with what `of` adds to it.
+/// A chain of `count` steps, each with the keys that `of` returns.
 fn chain(count: usize, of: impl Fn(usize) -> String) -> String {
     let step = |at: usize| {
         let before = if at == 0 { String::new() } else { format!(", depends_on: [s{}]", at - 1) };
@@ -129,7 +129,7 @@ fn of_very_many_mistakes_some_are_reported_and_no_error_is_left_out_for_a_warnin
     let problems = told(&steps);
     assert_eq!(problems.len(), super::super::format::PROBLEMS_AT_MOST);
     assert!(problems[0].starts_with("workflows/a.md:3: "), "{}", problems[0]);
-    // Hundreds of outputs that nobody uses, and behind them an agent that there is not.
+    // Hundreds of unused outputs, and after them an unknown agent.
     let last = "  - { id: last, agent: nobody, prompt: go }\n";
     let steps = chain(400, |_| "prompt: go, outputs: [out]".to_owned()) + last;
     let problems = told(&steps);

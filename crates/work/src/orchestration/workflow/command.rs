@@ -14,41 +14,41 @@ use crate::schedule::Input;
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum WorkflowCommand {
-    /// A workflow begins.
+    /// Starts a workflow.
     Start {
-        /// Its file, its file's name, or its own.
+        /// Its path, file name or name.
         workflow: String,
-        /// What it is asked about.
+        /// The values of its variables.
         #[serde(default)]
         variables: BTreeMap<String, String>,
     },
-    /// A run that failed or was stopped continues with the remaining steps.
+    /// Resumes a failed or stopped run with its remaining steps.
     Resume {
-        /// Which.
+        /// The run.
         run: RunKey,
-        /// How far it was, as its file says it; for a room that does not know it any more.
+        /// The progress from its file, if the room no longer knows the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<String>,
     },
-    /// A run ends; what is done of it is kept.
+    /// Stops a run; the results of finished steps are kept.
     Stop {
-        /// Which.
+        /// The run.
         run: RunKey,
     },
-    /// The file of a workflow changes.
+    /// Changes the file of a workflow.
     Edit {
-        /// Which file.
+        /// The path of the file.
         path: String,
-        /// How.
+        /// The change.
         edit: WorkflowEdit,
     },
-    /// A person answers a step that is theirs.
+    /// Answers a step that waits for a person.
     Answer {
-        /// Of which run.
+        /// The run.
         run: RunKey,
-        /// Which step, by id.
+        /// The id of the step.
         step: String,
-        /// What.
+        /// The answer.
         answer: PersonAnswer,
     },
 }

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::template::Token;
 use super::value::{is_true, text};
 
-/// Parts of a condition; a longer one is no condition that a person wrote.
+/// The maximum number of lexemes in a condition.
 const PARTS_AT_MOST: usize = 200;
 
-/// A condition.
+/// A condition on outputs of steps.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Condition(Node);
@@ -64,7 +64,7 @@ impl Comparison {
 }
 
 impl Condition {
-    /// Reads a condition; the error says what is wrong with it.
+    /// Parses a condition; the error says what is wrong with it.
     pub fn parse(given: &str) -> Result<Self, String> {
         let lexemes = lexemes(given)?;
         if lexemes.len() > PARTS_AT_MOST {
@@ -78,12 +78,12 @@ impl Condition {
         }
     }
 
-    /// Both conditions.
+    /// Both conditions combined.
     pub fn and(self, other: Self) -> Self {
         Self(Node::Both(Box::new(self.0), Box::new(other.0)))
     }
 
-    /// What it asks of, as often as it does.
+    /// All placeholders, with repetitions.
     pub fn tokens(&self) -> Vec<&Token> {
         let mut tokens = Vec::new();
         self.0.visit(&mut |operand| {
@@ -94,14 +94,14 @@ impl Condition {
         tokens
     }
 
-    /// What it asks of without comparing it: what must be yes or no.
+    /// The placeholders that are used as yes or no, without a comparison.
     pub fn asked(&self) -> Vec<&Token> {
         let mut tokens = Vec::new();
         self.0.visit_asked(&mut |token| tokens.push(token));
         tokens
     }
 
-    /// The same with other places, or with words in them where that is an error.
+    /// The condition with other placeholders, or with literal text if `replaced` returns an error.
     pub fn with(&self, mut replaced: impl FnMut(&Token) -> Result<Token, String>) -> Self {
         let mut node = self.0.clone();
         node.visit_mut(&mut |operand| {
@@ -115,7 +115,7 @@ impl Condition {
         Self(node)
     }
 
-    /// Whether it holds.
+    /// Evaluates the condition.
     pub fn holds(&self, mut value: impl FnMut(&Token) -> Value) -> bool {
         self.0.holds(&mut value)
     }
@@ -188,7 +188,7 @@ impl Operand {
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),
-        // How many a list has.
+        // The length of a list.
         Value::Array(entries) => Some(entries.len() as f64),
         Value::String(text) => text.trim().parse().ok(),
         _ => None,
@@ -355,7 +355,7 @@ impl fmt::Display for Node {
     }
 }
 
-/// With brackets where it is of several parts.
+/// Displays a condition, in parentheses if it is `and` or `or`.
 struct Grouped<'a>(&'a Node);
 
 impl fmt::Display for Grouped<'_> {

@@ -11,36 +11,36 @@ use super::template::{Template, Token};
 use super::value::OutputKind;
 use crate::base::Id;
 
-/// The output that every step has: what was said last.
+/// The output that every step has: the agent's last message.
 pub const RESULT: &str = "result";
-/// What a person's approval gives: yes or no.
+/// The output of an approval: yes or no.
 pub const APPROVED: &str = "approved";
-/// What a person says of it.
+/// The output of an approval: the person's comment.
 pub const COMMENT: &str = "comment";
 
-/// Workflows within workflows.
+/// The maximum depth of nested workflows.
 pub const DEPTH_AT_MOST: usize = 16;
 
 /// A workflow.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Workflow {
-    /// Its file: `workflows/research-pipeline.md`.
+    /// Its file, such as `workflows/research-pipeline.md`.
     pub path: String,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it is for, in one line.
+    /// The purpose, in one line.
     pub description: String,
-    /// When it begins.
+    /// When it starts.
     pub trigger: Trigger,
-    /// What it is asked about, in the order in which it is asked.
+    /// Its variables, in the order in which a person is asked for them.
     pub variables: Vec<Variable>,
     /// Its steps, in the order of the file.
     pub steps: Vec<Step>,
     /// The text below the front matter.
     pub body: String,
-    /// Keys that are not known here.
+    /// Unknown keys, which are preserved.
     pub extra: Map<String, Value>,
-    /// The lines of its keys.
+    /// The line of each key.
     pub lines: BTreeMap<String, usize>,
 }
 
@@ -60,7 +60,7 @@ impl Workflow {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "on", rename_all = "snake_case")]
 pub enum Trigger {
-    /// When a person says so.
+    /// When a person starts it.
     #[default]
     Manual,
     /// When the room is opened.
@@ -72,7 +72,7 @@ pub enum Trigger {
     },
     /// At this interval, in simulated seconds.
     Every {
-        /// How often.
+        /// The interval in seconds.
         secs: u64,
     },
 }
@@ -93,69 +93,69 @@ impl fmt::Display for Trigger {
 /// A variable of a workflow.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Variable {
-    /// As prompts name it.
+    /// The name in prompts.
     pub name: String,
-    /// What it is, for whoever is asked.
+    /// The description for the person who is asked.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What it is where nobody says.
+    /// The default value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// Whether the file declares it, and does not only use it.
+    /// Whether the file declares it, rather than only using it.
     #[serde(default)]
     pub is_declared: bool,
 }
 
-/// Who does a step.
+/// Who executes a step.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum Assignee {
-    /// An agent of the room, or a profile that comes into it.
+    /// An agent of the room, or a profile that is added to it.
     Agent {
-        /// Which, by id.
+        /// The id of the agent or profile.
         agent: Id,
     },
     /// A person.
     Person {
-        /// What they are asked for.
+        /// The kind of answer.
         wants: PersonWants,
     },
     /// Another workflow.
     Workflow {
-        /// Its file, or its name.
+        /// Its file or name.
         workflow: String,
-        /// What it is asked about.
+        /// The values of its variables.
         with: BTreeMap<String, Template>,
     },
     /// No agent: the step represents the end of a nested workflow and has its outputs.
     Join,
 }
 
-/// What a person is asked for.
+/// The kind of answer that a step wants from a person.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonWants {
-    /// Yes or no.
+    /// Approval: yes or no.
     Approval,
-    /// Each of the outputs.
+    /// A form with the outputs as fields.
     Form,
 }
 
-/// An output that a step must give.
+/// A required output of a step.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Output {
-    /// As other steps name it.
+    /// The name in other steps.
     pub name: String,
-    /// What it is.
+    /// The description.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The file that holds it when the step is done.
+    /// The file that contains it when the step is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Template>,
-    /// What kind of thing it is.
+    /// The kind of value.
     #[serde(default)]
     pub kind: OutputKind,
-    /// Of the end of another workflow: which of its outputs it is.
+    /// For the end of a nested workflow: the inner output that it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Template>,
 }
@@ -165,7 +165,7 @@ pub struct Output {
 pub struct ForEach {
     /// The list.
     pub list: Template,
-    /// So many entries at most.
+    /// The maximum number of entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<u32>,
 }
@@ -186,7 +186,7 @@ impl fmt::Display for Repeat {
 }
 
 impl ForEach {
-    /// Where the list comes from.
+    /// The placeholder of the list.
     pub fn token(&self) -> Option<&Token> {
         self.list.tokens().next()
     }
@@ -197,54 +197,54 @@ impl ForEach {
 pub struct Repeat {
     /// The condition.
     pub until: Condition,
-    /// So often in all.
+    /// The maximum number of rounds.
     pub at_most: u32,
 }
 
 /// One step.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Step {
-    /// Names it.
+    /// The id.
     pub id: String,
-    /// Who does it.
+    /// Who executes it.
     pub doer: Assignee,
-    /// What is to be done.
+    /// The task.
     pub prompt: Template,
-    /// The steps that come before it.
+    /// The ids of the steps that it waits for.
     pub depends_on: Vec<String>,
-    /// What it must give.
+    /// The outputs it must provide.
     pub outputs: Vec<Output>,
-    /// It is passed over unless this holds.
+    /// The step is skipped unless this holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Condition>,
-    /// It is done for each entry of a list.
+    /// Repeats the step for each entry of a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub for_each: Option<ForEach>,
-    /// So often it is tried again where it fails.
+    /// How often it is retried after a failure.
     #[serde(default)]
     pub retry: u32,
-    /// So many questions to a model at most.
+    /// The maximum number of model requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u32>,
-    /// The model that is asked in place of the agent's own.
+    /// The model to use instead of the agent's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// It is done again until something holds.
+    /// Repeats the step until a condition holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat_until: Option<Repeat>,
-    /// The raw text of keys whose values could not be understood.
+    /// The raw text of keys whose values are invalid.
     #[serde(skip)]
     pub unread: BTreeMap<String, String>,
-    /// The lines of its keys; `id` has that of the step.
+    /// The line of each key; `id` has the line of the step.
     #[serde(skip)]
     pub lines: BTreeMap<String, usize>,
-    /// Keys that are not known here.
+    /// Unknown keys, which are preserved.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }
 
 impl Step {
-    /// A step of this doer that nothing else is said of.
+    /// Creates a step with this assignee and nothing else.
     pub fn new(id: &str, doer: Assignee) -> Self {
         Self {
             id: id.to_owned(),
@@ -269,14 +269,14 @@ impl Step {
         self.lines.get(key).or_else(|| self.lines.get("id")).copied()
     }
 
-    /// Whether it gives this.
+    /// Whether it has this output.
     pub fn gives(&self, output: &str) -> bool {
         let is_listed = self.outputs.iter().any(|one| one.name == output);
         let is_person = matches!(self.doer, Assignee::Person { wants: PersonWants::Approval });
         is_listed || output == RESULT || (is_person && [APPROVED, COMMENT].contains(&output))
     }
 
-    /// What it can be asked of by others, in words.
+    /// The names of its outputs, separated by commas.
     pub fn given(&self) -> String {
         let mut names: Vec<&str> = self.outputs.iter().map(|output| output.name.as_str()).collect();
         if matches!(self.doer, Assignee::Person { wants: PersonWants::Approval }) {
@@ -286,7 +286,7 @@ impl Step {
         names.join(", ")
     }
 
-    /// Everything of other steps and of the person that it uses, each with the key that does.
+    /// All placeholders in the step, each with the key that contains it.
     pub fn uses(&self) -> Vec<(&'static str, &Token)> {
         let mut uses: Vec<(&'static str, &Token)> = self.prompt.tokens().map(|token| ("prompt", token)).collect();
         if let Assignee::Workflow { with, .. } = &self.doer {

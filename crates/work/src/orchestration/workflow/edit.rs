@@ -1,7 +1,7 @@
-//! A person's changes of a workflow in the graph: edits of its file's text at exactly the affected keys, keeping
+//! A person's changes of a workflow in the graph: edits of exactly the affected keys in the file's text, keeping
 //! comments and order.
 //!
-//! The text is edited by [`scene_patch`]; why not by `yamlpatch`, with the measurements, is written there.
+//! The text is edited by [`scene_patch`], where the reason for not using `yamlpatch` is documented with measurements.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -20,98 +20,98 @@ use crate::base::unique_names;
 use crate::workspace::yaml_syntax::parse_syntax;
 use crate::workspace::{scene_patch, yaml};
 
-/// The keys of a step that hold numbers.
+/// The keys of a step that contain numbers.
 const NUMBERS: [&str; 2] = ["retry", "max_turns"];
-/// Those that name what other steps give.
+/// The keys of a step that contain placeholders.
 const TEMPLATES: [&str; 6] = ["prompt", "when", "for_each", "repeat_until", "with", "outputs"];
 
 /// A change of a workflow.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "edit", rename_all = "snake_case")]
 pub enum WorkflowEdit {
-    /// A step at the end.
+    /// Adds a step at the end.
     AddStep {
-        /// Who does it.
+        /// Who executes it.
         #[serde(flatten)]
         doer: StepAssignee,
-        /// The step that it comes after, if any.
+        /// The step that it depends on, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<String>,
     },
-    /// A step is taken out, and with it what others depend on.
+    /// Removes a step and the dependencies on it.
     RemoveStep {
-        /// Which.
+        /// The step.
         step: String,
     },
-    /// A step comes after another.
+    /// Adds a dependency.
     Depend {
-        /// Which.
+        /// The step.
         step: String,
-        /// After which.
+        /// The step that it depends on.
         on: String,
     },
-    /// It does so no longer.
+    /// Removes a dependency.
     Free {
-        /// Which.
+        /// The step.
         step: String,
-        /// Of which.
+        /// The step that it no longer depends on.
         of: String,
     },
-    /// A step has another id, and whatever names it names that.
+    /// Renames a step, with all references to it.
     Rename {
-        /// Which.
+        /// The step.
         step: String,
-        /// Its new id.
+        /// The new id.
         to: String,
     },
-    /// A step is done by another.
+    /// Changes who executes a step.
     Assign {
-        /// Which.
+        /// The step.
         step: String,
-        /// Who does it from now on.
+        /// The new assignee.
         #[serde(flatten)]
         doer: StepAssignee,
     },
-    /// What the workflow that a step does is asked about.
+    /// Sets the variables of a nested workflow.
     With {
-        /// Which step.
+        /// The step.
         step: String,
-        /// What each of its variables is; empty takes it out.
+        /// The value of each variable; an empty value removes it.
         variables: BTreeMap<String, String>,
     },
-    /// A key of the workflow itself; an empty value removes it.
+    /// Sets a key of the workflow itself; an empty value removes it.
     SetOwn {
-        /// Which key: `name`, `description`, `trigger`.
+        /// The key: `name`, `description` or `trigger`.
         key: String,
-        /// What.
+        /// The value.
         text: String,
     },
-    /// A key of a step; an empty value removes it.
+    /// Sets a key of a step; an empty value removes it.
     Set {
-        /// Of which step.
+        /// The step.
         step: String,
-        /// Which key: `prompt`, `when`, `retry`.
+        /// The key, such as `prompt`, `when` or `retry`.
         key: String,
-        /// What.
+        /// The value.
         text: String,
     },
-    /// The names of what a step must give.
+    /// Sets the names of the outputs of a step.
     Outputs {
-        /// Which step.
+        /// The step.
         step: String,
-        /// Its outputs, in order; known properties of remaining ones are kept.
+        /// Its outputs, in order; other properties of remaining ones are kept.
         names: Vec<String>,
     },
-    /// Replaces the whole text, if it still is the expected one: undoes a change.
+    /// Replaces the whole text if it still is the expected one: undoes a change.
     Replace {
-        /// The hash of the text that is meant.
+        /// The hash of the expected text.
         of: u64,
-        /// What it says then.
+        /// The new text.
         text: String,
     },
 }
 
-/// Who does a step, as its file names them.
+/// Who executes a step, as named in the file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepAssignee {
@@ -119,7 +119,7 @@ pub enum StepAssignee {
     Agent(String),
     /// A person.
     Person(PersonWants),
-    /// Another workflow: its file, or its name.
+    /// Another workflow, by file or name.
     Workflow(String),
 }
 
@@ -130,10 +130,10 @@ impl Default for StepAssignee {
 }
 
 impl StepAssignee {
-    /// The keys of which a step has one.
+    /// The keys for the assignee; a step has one of them.
     const KEYS: [&'static str; 3] = ["agent", "person", "workflow"];
 
-    /// The key in the file, and what it says.
+    /// The key and value in the file.
     fn entry(&self) -> (&'static str, &str) {
         match self {
             Self::Agent(agent) => ("agent", agent),
@@ -143,7 +143,7 @@ impl StepAssignee {
         }
     }
 
-    /// The name of a new step, if that is free, and its other content.
+    /// The preferred id of a new step, and its other keys.
     fn first(&self) -> (String, Value) {
         let named = |name: &str| Some(slug(name)).filter(|id| is_word(id)).unwrap_or_else(|| "step".to_owned());
         match self {
@@ -157,12 +157,12 @@ impl StepAssignee {
     }
 }
 
-/// What takes a change back that made one text another.
+/// The edit that undoes a change from `before` to `after`.
 pub fn inverse(before: &str, after: &str) -> WorkflowEdit {
     WorkflowEdit::Replace { of: content_hash(after.as_bytes()), text: before.to_owned() }
 }
 
-/// The text of a workflow's file after a change. The error says why it cannot be changed so.
+/// Applies a change to the text of a workflow file. The error says why it is not possible.
 pub fn apply(text: &str, edit: &WorkflowEdit) -> Result<String, String> {
     if let WorkflowEdit::Replace { of, text: other } = edit {
         let is_meant = content_hash(text.as_bytes()) == *of;
@@ -193,8 +193,8 @@ pub fn apply(text: &str, edit: &WorkflowEdit) -> Result<String, String> {
     Ok(if windows { whole.replace('\n', "\r\n") } else { whole })
 }
 
-/// The text and its data after changing the id of one step in place, if possible. Steps are identified by their ids:
-/// otherwise the whole step would be written again.
+/// Changes the id of one step in the text and its data, if possible. Because steps are identified by their ids,
+/// patching would otherwise rewrite the whole step.
 fn with_id(text: &str, data: &Value, step: &str, to: &str) -> (String, Value) {
     let mut renamed = data.clone();
     let mut write = || {
@@ -269,7 +269,7 @@ fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
             one.insert("outputs".to_owned(), outputs);
             Ok(())
         }
-        // The workflow itself, or the whole text: not its steps.
+        // These change the workflow itself or the whole text, not steps.
         WorkflowEdit::SetOwn { .. } | WorkflowEdit::Replace { .. } => Ok(()),
     }
 }
@@ -311,7 +311,7 @@ fn depend(steps: &mut [Value], step: &str, on: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Gives a step another id; other steps that wait for it or use its outputs refer to it by that.
+/// Renames a step, with the dependencies on it and references to its outputs.
 fn rename(steps: &mut [Value], step: &str, to: &str) -> Result<(), String> {
     if !is_word(to) {
         return Err(format!("{to:?} is not a valid step name: use letters, digits, - and _"));
@@ -333,7 +333,7 @@ fn rename(steps: &mut [Value], step: &str, to: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// In every text of a value.
+/// Renames a step in every text within a value.
 fn rename_within(value: &mut Value, step: &str, to: &str) {
     match value {
         Value::String(text) => {
@@ -347,7 +347,7 @@ fn rename_within(value: &mut Value, step: &str, to: &str) {
     }
 }
 
-/// Says in a step who does it, and in no other key.
+/// Sets the assignee of a step and removes the keys of other kinds of assignee.
 fn assign(step: &mut Map<String, Value>, doer: &StepAssignee) {
     let (key, text) = doer.entry();
     for other in StepAssignee::KEYS.into_iter().filter(|other| *other != key) {
@@ -359,7 +359,7 @@ fn assign(step: &mut Map<String, Value>, doer: &StepAssignee) {
     step.insert(key.to_owned(), json!(text));
 }
 
-/// Puts a text into a key, as a number where the key has one; an empty text takes the key out.
+/// Sets a key, as a number if the key contains one; an empty text removes the key.
 fn set(keys: &mut Map<String, Value>, key: &str, text: &str) {
     let number = NUMBERS.contains(&key).then(|| text.trim().parse::<u32>().ok()).flatten();
     match number {
@@ -369,7 +369,7 @@ fn set(keys: &mut Map<String, Value>, key: &str, text: &str) {
     }
 }
 
-/// Outputs with these names, in the format that is used in the file.
+/// Outputs with these names, in the notation used in the file.
 fn outputs(old: Option<&Value>, names: &[String]) -> Value {
     match old {
         Some(Value::Object(known)) => {
@@ -418,7 +418,7 @@ fn free(step: &mut Map<String, Value>, of: &str) {
     }
 }
 
-/// The path over which one step waits for another, directly or not, starting at the one that is waited for.
+/// The path by which one step waits for another, directly or not, starting at the step that is waited for.
 fn way<'a>(steps: &'a [Value], step: &'a str, waited_for: &str) -> Option<Vec<&'a str>> {
     let known = steps.iter().filter_map(|one| Some((id_of(one)?, listed(one.as_object()?, "depends_on"))));
     let before: BTreeMap<&str, Vec<String>> = known.collect();

@@ -1,4 +1,4 @@
-//! Changes of a workflow in the graph: everything else in its file stays.
+//! Changes of a workflow in the graph, which leave the rest of the file as it is.
 
 use super::super::definition::Assignee;
 use super::super::format;

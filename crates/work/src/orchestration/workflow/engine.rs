@@ -1,8 +1,7 @@
-//! The state machine of a run. Pure: it takes events and returns what to do; the same run and the same events give the
-//! same steps, however often it was saved and loaded in between.
+//! The state machine of a run. Pure: it receives events and returns actions; the same run and events give the same
+//! steps, however often it was saved and loaded in between.
 //!
-//! What to do is only returned by [`Run::step`], so that no decision is lost between two ticks: events only change the
-//! state.
+//! Actions are only returned by [`Run::step`], so no decision is lost between two ticks: events only change the state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,66 +17,66 @@ use super::run_state::{Change, LoopState, Part, PartAt, PartStage, PartWork, Run
 use super::{step_prompt, value};
 use crate::base::{ActivationKey, Id, Seq};
 
-/// An action to carry out for a run.
+/// An action to execute for a run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WorkflowAction {
-    /// An agent is to begin with a piece.
+    /// An agent starts a part of a step.
     Begin {
-        /// Which.
+        /// The part.
         at: PartAt,
-        /// Names the work for ever.
+        /// The permanent key of the work.
         order: Id,
-        /// Who, as the workflow names it.
+        /// The agent, as named in the workflow.
         agent: Id,
-        /// What it is to do.
+        /// The task.
         task: String,
-        /// The model in place of its own.
+        /// The model to use instead of the agent's own.
         model: Option<String>,
-        /// The maximum number of requests to it.
+        /// The maximum number of model requests.
         turns_at_most: Option<u32>,
-        /// Whether it must give outputs.
+        /// Whether it must provide outputs.
         gives: bool,
-        /// The agent whose result it continues with, by id: the agent that begins walks there.
+        /// The id of the agent whose result it continues with; the starting agent walks there.
         from: Option<Id>,
     },
-    /// A further message to the agent in the same session.
+    /// The agent gets a further message in the same session.
     GoOn {
-        /// For which piece.
+        /// The part.
         at: PartAt,
-        /// Names the work for ever.
+        /// The permanent key of the work.
         order: Id,
-        /// In which session.
+        /// The session.
         thread: ActivationKey,
-        /// What.
+        /// The message.
         text: String,
     },
-    /// Nobody continues a session.
+    /// A session is no longer needed.
     LetGo {
-        /// Which.
+        /// The session.
         thread: ActivationKey,
     },
-    /// Work is to end.
+    /// Work is aborted.
     End {
-        /// Which.
+        /// The work.
         activation: ActivationKey,
     },
-    /// A file is to be read that holds an output.
+    /// A file that contains an output is read.
     Read {
-        /// Of which piece.
+        /// The part.
         at: PartAt,
-        /// Which output.
+        /// The name of the output.
         output: String,
-        /// Names the order for ever.
+        /// The permanent key of the order.
         order: Id,
-        /// Which file.
+        /// The path of the file.
         path: String,
-        /// Who wrote it, by id.
+        /// The id of the agent that wrote it.
         agent: Id,
     },
 }
 
 impl Run {
-    /// A run that begins.
+    /// Creates a run at its start.
     pub fn begin(
         (key, file, name): (RunKey, &str, &str),
         plan: Arc<Plan>,
@@ -117,19 +116,19 @@ impl Run {
 
     pub(super) fn log_progress(&mut self, step: Option<usize>, to: &str, why: &str, agent: Option<Id>) {
         self.revision += 1;
-        // The ends of workflows within it are no news: their last steps are.
+        // The ends of nested workflows are not reported, because their last steps are.
         if step.is_none_or(|step| !self.is_join(step)) {
             let from = Vec::new();
             self.changes.push(Change { step, to: to.to_owned(), why: why.to_owned(), agent, from });
         }
     }
 
-    /// The changes since the last call.
+    /// Returns the changes since the last call.
     pub fn take_changes(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.changes)
     }
 
-    /// What is to be done now. Nothing is said twice.
+    /// Returns the actions that are due, each once.
     pub fn step(&mut self, now: u64, limits: &Limits) -> Vec<WorkflowAction> {
         let mut effects: Vec<WorkflowAction> =
             self.let_go.drain(..).map(|thread| WorkflowAction::LetGo { thread }).collect();
@@ -157,7 +156,7 @@ impl Run {
         effects
     }
 
-    /// Asks agents for missing outputs, and requests files that contain outputs.
+    /// Asks agents for missing outputs, and reads files that contain outputs.
     fn ask_again(&mut self, effects: &mut Vec<WorkflowAction>) {
         for at in self.active.iter().copied().collect::<Vec<_>>() {
             let names = self.order(at);
@@ -195,12 +194,12 @@ impl Run {
         }
     }
 
-    /// The name of the work of a piece, for ever: another try or round has another.
+    /// The permanent key of the current attempt at a part.
     fn order(&self, at: PartAt) -> String {
         format!("{}/{}", self.key, self.part(at).map_or(0, |part| part.number))
     }
 
-    /// The piece whose work, or whose file that is to be read, has this name; and which file, in that case.
+    /// Finds the part with this work or file order; for a file order, also returns the name of the output.
     pub fn of_order<'a>(&self, order: &'a str) -> Option<(PartAt, &'a str)> {
         let mut parts = order.split('/');
         RunKey::parse(parts.next()?).filter(|key| *key == self.key)?;
@@ -210,7 +209,7 @@ impl Run {
         Some((at, parts.next().unwrap_or_default()))
     }
 
-    /// A step without unmet conditions is skipped, or begins.
+    /// Starts or skips a step whose dependencies are over.
     fn admit(&mut self, at: usize, now: u64, limits: &Limits) {
         let plan = self.plan.clone();
         let step = &plan.steps[at];
@@ -275,7 +274,7 @@ impl Run {
 
     fn open_parts(&mut self, at: usize, entries: Vec<Value>) {
         let state = &mut self.steps[at];
-        // What was done before the run was stopped stays done.
+        // Parts that were done before the run was stopped stay done.
         let mut known = std::mem::take(&mut state.parts);
         known.resize_with(entries.len(), Part::default);
         for (part, item) in known.iter_mut().zip(entries) {
@@ -288,7 +287,7 @@ impl Run {
         state.parts = known;
     }
 
-    /// The end of a workflow within this one has what its steps gave.
+    /// Completes the end of a nested workflow with the outputs of its steps.
     fn join(&mut self, at: usize, now: u64) {
         let plan = self.plan.clone();
         let step = &plan.steps[at];
@@ -335,7 +334,7 @@ impl Run {
         });
     }
 
-    /// An agent has a piece now.
+    /// An agent has started a part.
     pub fn begun(&mut self, at: PartAt, work: PartWork) {
         let is_first = self.part(at).is_some_and(|part| part.tries == 1 && !part.was_asked_again);
         let agent = work.agent.clone();
@@ -360,12 +359,12 @@ impl Run {
         }
     }
 
-    /// Nobody takes a piece.
+    /// No agent can execute a part.
     pub fn refused(&mut self, at: PartAt, why: String, now: u64) {
         self.part_failed(at, why, FailedBy::Itself, now);
     }
 
-    /// Whether a step is over now that a piece of it is.
+    /// Completes or fails a step if all its parts are over.
     pub(super) fn look_at_parts(&mut self, at: usize, now: u64) {
         let parts = &self.steps[at].parts;
         if !parts.iter().all(|part| matches!(part.stage, PartStage::Done | PartStage::Failed)) {
@@ -387,7 +386,7 @@ impl Run {
         }
     }
 
-    /// A step gave everything.
+    /// Completes a step with the outputs of its parts.
     pub(super) fn done(&mut self, at: usize, now: u64) {
         let plan = self.plan.clone();
         let step = &plan.steps[at];
@@ -412,7 +411,7 @@ impl Run {
         self.over(at, StepStatus::Done, String::new(), now);
     }
 
-    /// A step is over, in this round.
+    /// Ends a step in this round with this status, and examines the steps after it.
     pub(super) fn over(&mut self, at: usize, status: StepStatus, why: String, now: u64) {
         let state = &mut self.steps[at];
         (state.status, state.why, state.ended_tick) = (status, why.clone(), Some(now));
@@ -437,7 +436,7 @@ impl Run {
         }
     }
 
-    /// Decides whether steps that are repeated together have ended; otherwise they wait again.
+    /// Ends a loop, or resets its steps for another round. Returns whether the loop ended.
     fn decide_loop(&mut self, index: usize, _now: u64) -> bool {
         let plan = self.plan.clone();
         let one = &plan.loops[index];
@@ -469,7 +468,7 @@ impl Run {
         }
         for at in &one.body {
             let state = &mut self.steps[*at];
-            // What it gave is there for those that are done again before it.
+            // Earlier steps in the loop can use its outputs in the next round.
             let (outputs, by) = (std::mem::take(&mut state.outputs), std::mem::take(&mut state.by));
             *state = StepState { outputs, by, ..StepState::default() };
         }
@@ -482,21 +481,21 @@ impl Run {
         false
     }
 
-    /// Looks whether anything still holds a step back.
+    /// Marks a waiting step as ready if all its dependencies are over.
     fn look(&mut self, at: usize) {
-        // What was admitted waits for a place alone.
+        // An admitted step only waits for a free place.
         if self.steps[at].status != StepStatus::Waiting || self.steps[at].began_tick.is_some() {
             return;
         }
         let plan = self.plan.clone();
-        // Those that are named last are mostly done last.
+        // Dependencies that are listed last usually end last.
         let mut before = plan.graph.before[at].iter().rev();
         if before.all(|before| self.is_over_for(*before, at)) {
             self.ready.insert(at);
         }
     }
 
-    /// Whether one that waits for this step need not wait any more.
+    /// Whether a step is over for another one that waits for it.
     pub(super) fn is_over_for(&self, step: usize, waits: usize) -> bool {
         let mut loops = self.plan.loops_of[step].iter();
         let is_done = |index: &usize| self.loops[*index].is_over || self.plan.loops[*index].body.contains(&waits);

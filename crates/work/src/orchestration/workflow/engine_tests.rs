@@ -14,7 +14,7 @@ use crate::mind::Ending;
 
 const LIMITS: Limits = Limits { parallel: 3, for_each: 50, output_chars: 10_000 };
 
-/// A run with the agents that do its work: which agent starts, and what it answers.
+/// A run with simulated agents: which agent starts, and what it answers.
 struct Bench {
     run: Run,
     limits: Limits,
@@ -22,7 +22,7 @@ struct Bench {
     next: u64,
     /// Unfinished work, with its inputs and their number.
     work: BTreeMap<ActivationKey, (PartAt, Vec<String>)>,
-    /// What was begun, in order: step and text.
+    /// The steps that were started, in order, with their tasks.
     begun: Vec<(String, String)>,
     reads: Vec<(PartAt, String, String)>,
     told: Vec<String>,
@@ -57,7 +57,7 @@ impl Bench {
         }
     }
 
-    /// Saves the run and reads it again.
+    /// Saves the run and loads it again.
     fn crash(&mut self) {
         let text = serde_json::to_string(&self.run).expect("a run can be saved");
         self.run = serde_json::from_str(&text).expect("it should be readable again");
@@ -523,7 +523,7 @@ fn plan_of(random: &[(Vec<prop::sample::Index>, bool, u32, Option<u32>)]) -> Pla
     Plan::of(&file.workflow, &BTreeMap::new()).expect("it is in order")
 }
 
-/// Runs to the end with random answers, saving and reading it again at random.
+/// Executes a run to the end with random answers, saving and loading it at random.
 fn brought_to_the_end(plan: &Plan, chances: &[u8], parallel: usize, crashes: bool) -> (Vec<String>, Run) {
     let mut bench = Bench::of(plan.clone(), BTreeMap::new(), Limits { parallel, ..LIMITS });
     let mut log = Vec::new();

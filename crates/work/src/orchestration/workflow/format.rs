@@ -1,6 +1,6 @@
-//! Reads a workflow from a Markdown file: front matter with its steps, and a body with its description.
+//! Parses a workflow from a Markdown file: front matter with its steps, and a body with its description.
 //!
-//! Reading never fails, and all problems are reported with their line; problems that depend on other files and agents
+//! Parsing never fails, and all problems are reported with their line; problems that depend on other files and agents
 //! are found by `check`.
 
 use std::collections::BTreeMap;
@@ -18,15 +18,15 @@ use crate::base::text::{nearest, one_line};
 use crate::base::{Problem, Severity};
 use crate::workspace::yaml;
 
-/// More steps are not read.
+/// The maximum number of steps; further ones are ignored.
 pub const STEPS_AT_MOST: usize = 10_000;
-/// Nothing is done more often.
+/// The maximum number of rounds of a loop.
 pub const ROUNDS_AT_MOST: u32 = 1_000;
 
-/// How many problems of one file are reported.
+/// The maximum number of problems reported for one file.
 pub const PROBLEMS_AT_MOST: usize = 200;
 
-/// What is wrong with a workflow in which nothing was drawn yet.
+/// The problem of a workflow without steps.
 pub const NO_STEPS: &str = "this workflow has no steps";
 
 const KEYS: &[&str] = &["name", "description", "trigger", "variables", "steps"];
@@ -54,33 +54,33 @@ const OUTPUT_KEYS: &[&str] = &["name", "description", "file", "kind"];
 /// A parsed workflow file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorkflowFile {
-    /// What it says, as far as that can be understood.
+    /// The workflow, as far as it could be parsed.
     pub workflow: Workflow,
-    /// What is wrong with it.
+    /// The problems of the file.
     pub problems: Vec<Problem>,
 }
 
 impl WorkflowFile {
-    /// Whether it can run, as far as the file alone says.
+    /// Whether it can run, judging by the file alone.
     pub fn is_usable(&self) -> bool {
         self.problems.iter().all(|problem| problem.severity != Severity::Error)
     }
 }
 
-/// Whether a file of the workspace is a workflow, by its path.
+/// Whether a path of the workspace is that of a workflow.
 pub fn is_workflow(path: &str) -> bool {
     let name = path.strip_prefix("workflows/").and_then(|rest| rest.rsplit('/').next()).unwrap_or_default();
     let is_document = ["readme.md", "changelog.md", "license.md"].contains(&name.to_lowercase().as_str());
     name.ends_with(".md") && name.len() > 3 && !name.starts_with('.') && !is_document
 }
 
-/// The name of a workflow's file without what is around it: `research-pipeline`.
+/// The file name without folder and extension, such as `research-pipeline`.
 pub fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".md").unwrap_or(name)
 }
 
-/// As many of these problems as are reported, in the order of their lines: no error is left out for a warning.
+/// Limits the problems to the reported number, sorted by line; errors are kept before warnings.
 pub fn most_telling(mut problems: Vec<Problem>) -> Vec<Problem> {
     if problems.len() > PROBLEMS_AT_MOST {
         problems.sort_by_key(|problem| (problem.severity != Severity::Error, problem.line));
@@ -90,7 +90,7 @@ pub fn most_telling(mut problems: Vec<Problem>) -> Vec<Problem> {
     problems
 }
 
-/// Reads a file.
+/// Parses a workflow file.
 pub fn read(path: &str, text: &str) -> WorkflowFile {
     let text = front_matter::normalise(text);
     let named = Workflow { path: path.to_owned(), name: stem(path).to_owned(), ..Workflow::default() };
@@ -209,7 +209,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `variables: [topic]`, `variables: { topic: "what it is" }`, or a list of maps.
+    /// Reads `variables: [topic]`, `variables: { topic: "what it is" }`, or a list of maps.
     fn variables(&mut self, keys: &mut Keys<'_>) -> Vec<Variable> {
         let line = keys.line("variables");
         let Some(value) = keys.value("variables") else { return Vec::new() };
@@ -429,12 +429,12 @@ impl Reader<'_> {
                 self.error(keys.line("person"), what, "write person: approval, or person: form");
                 Assignee::Person { wants: PersonWants::Approval }
             }
-            // Told above.
+            // Reported above.
             (None, None) => Assignee::Agent { agent: "".into() },
         }
     }
 
-    /// `outputs: [findings]`, `outputs: { findings: "what was found" }`, or a list of maps.
+    /// Reads `outputs: [findings]`, `outputs: { findings: "what was found" }`, or a list of maps.
     fn outputs(&mut self, id: &str, keys: &mut Keys<'_>) -> Vec<Output> {
         let line = keys.line("outputs");
         let mut outputs: Vec<Output> = Vec::new();
@@ -570,7 +570,7 @@ impl Reader<'_> {
     }
 }
 
-/// The text before `at most N`, and N.
+/// Splits off `at most N`; returns the text before it, and N.
 fn bounded(given: &str) -> (&str, Result<Option<u32>, String>) {
     let Some(at) = given.rfind("at most") else { return (given, Ok(None)) };
     let number = given[at + "at most".len()..].trim();

@@ -1,4 +1,4 @@
-//! Reading workflows from files, and the messages about mistakes in them.
+//! Parsing workflow files, and the problems of invalid ones.
 
 use proptest::prelude::*;
 

@@ -12,8 +12,8 @@ use crate::workspace::yaml_syntax::{YamlNode, parse_syntax};
 /// Keys whose values begin with a brace without being mappings.
 const BRACED: [&str; 3] = ["when", "for_each", "repeat_until"];
 
-/// The same text with quotes around what these keys say, where it begins with a brace that YAML would take for a
-/// mapping. Lines stay where they are.
+/// Quotes the values of these keys if they begin with a brace, which YAML would read as a mapping. Line numbers stay
+/// the same.
 pub fn quoted_braces(yaml: &str) -> Cow<'_, str> {
     let quoted = |line: &str| -> Option<String> {
         let bare = line.trim_start().trim_start_matches("- ").trim_start();
@@ -41,12 +41,12 @@ pub fn quoted_braces(yaml: &str) -> Cow<'_, str> {
 /// The lines of the front matter's keys in a file.
 pub struct Lines {
     root: Option<YamlNode>,
-    /// The first byte of each line.
+    /// The offset of the first byte of each line.
     starts: Vec<usize>,
 }
 
 impl Lines {
-    /// Looks through the text between the fences; the first line of the file is its opening fence.
+    /// Parses the text between the fences; the opening fence is line 1 of the file.
     pub fn of(yaml: &str) -> Self {
         let starts = std::iter::once(0).chain(yaml.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { root: parse_syntax(yaml).ok(), starts }
@@ -60,19 +60,19 @@ impl Lines {
         node.pairs().iter().map(|pair| (pair.key.clone(), self.line(pair.start))).collect()
     }
 
-    /// The lines of the keys of a mapping, which is reached by these keys.
+    /// The lines of the keys of the mapping at this path.
     pub fn of_map(&self, path: &[&str]) -> BTreeMap<String, usize> {
         let node = path.iter().try_fold(self.root.as_ref(), |node, key| Some(node?.get(key))).flatten();
         node.map(|node| self.keys(node)).unwrap_or_default()
     }
 
-    /// The lines of the keys of an entry of a list.
+    /// The lines of the keys of a list entry.
     pub fn of_item(&self, list: &str, index: usize) -> BTreeMap<String, usize> {
         let item = self.root.as_ref().and_then(|root| root.get(list)).and_then(|list| list.items().get(index));
         item.map(|item| self.keys(&item.value)).unwrap_or_default()
     }
 
-    /// The line of an entry of a list.
+    /// The line of a list entry.
     pub fn line_of_item(&self, list: &str, index: usize) -> Option<usize> {
         let item = self.root.as_ref()?.get(list)?.items().get(index)?;
         Some(self.line(item.start))
@@ -106,12 +106,12 @@ impl<'a> Keys<'a> {
         self.lines
     }
 
-    /// The value of a key, if there is one.
+    /// The value of a key, unless it is absent or null.
     pub fn value(&self, key: &str) -> Option<&'a Value> {
         self.entries.get(key).filter(|value| !value.is_null())
     }
 
-    /// The same as a text; numbers and truth values are words, too.
+    /// The value as text; numbers and booleans are converted.
     pub fn text(&mut self, key: &str) -> Option<String> {
         match self.value(key)? {
             Value::String(text) => Some(text.clone()),
@@ -120,7 +120,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A text that names something in braces: YAML takes `{a.b}` without quotes for a mapping.
+    /// The value as text if it may begin with a placeholder: YAML reads `{a.b}` without quotes as a mapping.
     pub fn braced(&mut self, key: &str) -> Option<String> {
         match self.value(key)? {
             Value::Object(map) if map.len() == 1 && map.values().all(Value::is_null) => {
@@ -131,7 +131,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A list of words, or one word, or words with commas between them.
+    /// A list of words, from a YAML list or a text with commas.
     pub fn string_list(&mut self, key: &str) -> Vec<String> {
         let words: Vec<String> = match self.value(key) {
             None => Vec::new(),
@@ -148,7 +148,7 @@ impl<'a> Keys<'a> {
         found
     }
 
-    /// The keys that are not among these, and a warning for those that look like a mistyped one.
+    /// The unknown keys, with a warning for each that looks like a mistyped known one.
     pub fn rest(&self, place: &str, known: &[&str], what: &str) -> (Map<String, Value>, Vec<Problem>) {
         let others = self.entries.iter().filter(|(key, _)| !known.contains(&key.as_str()));
         let extra: Map<String, Value> = others.map(|(key, value)| (key.clone(), value.clone())).collect();

@@ -5,24 +5,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::definition::Step;
 use super::template::Token;
 
-/// How many steps are repeated at most, each counted once for every loop that it is in.
+/// The maximum number of repeated steps, each counted once for every loop that contains it.
 pub const REPEATED_AT_MOST: usize = 100_000;
 
 /// The steps by their index, each with its direct predecessors and successors.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Graph {
-    /// Which each depends on.
+    /// The direct predecessors of each step.
     pub before: Vec<Vec<usize>>,
-    /// Which depend on each.
+    /// The direct successors of each step.
     pub after: Vec<Vec<usize>>,
 }
 
-/// What each step waits for, directly or not: a bit for each pair of steps.
+/// The transitive dependencies of all steps, as a bit matrix.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Waiting {
-    /// How many words a row has.
+    /// The number of words in a row.
     words: usize,
-    /// A row for each step.
+    /// One row for each step.
     bits: Vec<u64>,
 }
 
@@ -31,7 +31,7 @@ impl Waiting {
         &self.bits[at * self.words..(at + 1) * self.words]
     }
 
-    /// Whether one waits for the other.
+    /// Whether the step `at` waits for the step `before`, directly or not.
     pub fn waits(&self, at: usize, before: usize) -> bool {
         self.row(at)[before / 64] & (1 << (before % 64)) != 0
     }
@@ -40,14 +40,14 @@ impl Waiting {
 /// Steps that are repeated together until a condition holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loop {
-    /// The step that says so.
+    /// The step with the condition.
     pub head: usize,
-    /// All that are repeated, in order of the list.
+    /// All repeated steps, by index.
     pub body: BTreeSet<usize>,
 }
 
 impl Graph {
-    /// The graph of these steps. Steps that are named and are not there do not count.
+    /// Builds the graph; dependencies on unknown steps are ignored.
     pub fn of(steps: &[Step]) -> Self {
         let places = places(steps);
         let mut graph = Self { before: vec![Vec::new(); steps.len()], after: vec![Vec::new(); steps.len()] };
@@ -60,12 +60,12 @@ impl Graph {
         graph
     }
 
-    /// Steps that wait for each other in a circle, if there are any: each depends on the next, the last on the first.
+    /// Returns a cycle, if there is one: each step depends on the next, the last on the first.
     pub fn cycle(&self) -> Option<Vec<usize>> {
         let mut is_left = vec![true; self.before.len()];
         self.in_order().into_iter().for_each(|at| is_left[at] = false);
         let first = is_left.iter().position(|is_left| *is_left)?;
-        // Whatever is left waits for something that is left: sooner or later a step comes up again.
+        // Every remaining step waits for another remaining one, so following them must reach a step again.
         let mut path = vec![first];
         let mut seen: BTreeMap<usize, usize> = BTreeMap::from([(first, 0)]);
         loop {
@@ -79,7 +79,7 @@ impl Graph {
         }
     }
 
-    /// What each step waits for, for many questions at once. In a circle nothing is known of those in it and after it.
+    /// Computes the transitive dependencies. Those of steps in a cycle or after it are incomplete.
     pub fn waiting(&self) -> Waiting {
         let words = self.before.len().div_ceil(64);
         let mut waiting = Waiting { words, bits: vec![0; words * self.before.len()] };
@@ -94,7 +94,7 @@ impl Graph {
         waiting
     }
 
-    /// The steps, each after those that it waits for; those in a circle and after it are missing.
+    /// The steps in topological order; those in a cycle and after it are missing.
     fn in_order(&self) -> Vec<usize> {
         let mut open: Vec<usize> = self.before.iter().map(Vec::len).collect();
         let mut order: Vec<usize> = (0..open.len()).filter(|at| open[*at] == 0).collect();
@@ -111,13 +111,13 @@ impl Graph {
         order
     }
 
-    /// The steps that nothing waits for.
+    /// The steps that no step waits for.
     pub fn last(&self) -> impl Iterator<Item = usize> {
         self.after.iter().enumerate().filter(|(_, after)| after.is_empty()).map(|(at, _)| at)
     }
 
-    /// What is repeated together because of the step at `head`, whose condition asks of `asked`; the place of a step
-    /// that is asked of and does not come after it, otherwise.
+    /// The steps of the loop at `head`, whose condition uses the steps `asked`. The error is the index of a used step
+    /// that does not come after the head.
     pub fn repeated(&self, waiting: &Waiting, head: usize, asked: &[usize]) -> Result<BTreeSet<usize>, usize> {
         let is_after = |at: usize| at == head || waiting.waits(at, head);
         if let Some(other) = asked.iter().find(|asked| !is_after(**asked)) {
@@ -131,7 +131,7 @@ impl Graph {
     }
 }
 
-/// The place of each step, by id; of two with one id, the first.
+/// The index of each step, by id; of two with the same id, the first.
 pub fn places(steps: &[Step]) -> BTreeMap<&str, usize> {
     let mut places = BTreeMap::new();
     for (at, step) in steps.iter().enumerate() {
@@ -140,7 +140,7 @@ pub fn places(steps: &[Step]) -> BTreeMap<&str, usize> {
     places
 }
 
-/// The steps whose outputs a condition asks of, by their places.
+/// The indexes of the steps whose outputs are used, sorted.
 pub fn asked<'a>(tokens: impl IntoIterator<Item = &'a Token>, places: &BTreeMap<&str, usize>) -> Vec<usize> {
     let mut asked: Vec<usize> = tokens
         .into_iter()
@@ -154,16 +154,16 @@ pub fn asked<'a>(tokens: impl IntoIterator<Item = &'a Token>, places: &BTreeMap<
     asked
 }
 
-/// Why steps cannot be repeated as they say.
+/// Why loops are invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoopFault {
-    /// The loops of these two heads cross each other.
+    /// The loops of these two heads overlap without being nested.
     Overlap(usize, usize),
-    /// With the loop of this head, more steps are repeated than may be.
+    /// The limit of repeated steps is exceeded with the loop of this head.
     TooMany(usize),
 }
 
-/// What is repeated in these steps.
+/// Finds all loops, inner ones first.
 pub fn loops(steps: &[Step], graph: &Graph, waiting: &Waiting) -> Result<Vec<Loop>, LoopFault> {
     let places = places(steps);
     let mut loops: Vec<Loop> = Vec::new();
@@ -185,7 +185,7 @@ pub fn loops(steps: &[Step], graph: &Graph, waiting: &Waiting) -> Result<Vec<Loo
         body.iter().for_each(|at| loops_of[*at].push(loops.len()));
         loops.push(Loop { head, body });
     }
-    // The inner ones first: the outer one is over when they are.
+    // Inner loops first, because the outer one ends when they have ended.
     loops.sort_by_key(|one| (one.body.len(), one.head));
     Ok(loops)
 }
@@ -242,7 +242,7 @@ mod tests {
         assert!((1..10_000).all(|at| waiting.waits(at, 0) && waiting.waits(at, at - 1) && !waiting.waits(at - 1, at)));
     }
 
-    /// So many steps in a row, each repeated until something about the step at `asked` holds.
+    /// A chain of `count` steps, each repeated until a condition on the step at `asked` holds.
     fn repeated_chain(count: usize, asked: impl Fn(usize) -> usize) -> Vec<Step> {
         let step = |at: usize| Step {
             depends_on: if at == 0 { Vec::new() } else { vec![format!("s{}", at - 1)] },

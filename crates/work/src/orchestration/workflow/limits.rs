@@ -3,10 +3,10 @@
 /// The limits of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Pieces that agents have at the same time.
+    /// The maximum number of parts that agents work on at the same time.
     pub parallel: usize,
-    /// Entries of a list for each of which something is done.
+    /// The maximum number of entries in a `for_each` list.
     pub for_each: usize,
-    /// Characters of one output.
+    /// The maximum length of an output, in characters.
     pub output_chars: usize,
 }

@@ -1,13 +1,12 @@
 //! Workflows: files that chain agents.
 //!
-//! In reading order: templates with places for later values ([`mod@template`]), outputs of steps ([`value`]),
-//! conditions on them ([`condition`]); a workflow as data ([`definition`]), read from its file ([`mod@format`],
-//! `front_matter_keys`), checked ([`check`], [`graph`]), and turned into a plan ([`plan`]); a run of it ([`run_key`],
-//! [`run_state`]), advanced by a state machine that knows no world ([`engine`], `run_events`, `participants`,
-//! `stopping`), asking people ([`person_step`]), with texts for agents ([`step_prompt`]) and from them
-//! (`reply_parser`), saved in files ([`run_record`]), and looked back at when it is over ([`run_review`]). The
-//! `systems` report what happened in the room and carry out its decisions, with access to the room (`access`); runs
-//! start as defined in `starting`.
+//! In reading order: templates with placeholders ([`mod@template`]), outputs of steps ([`value`]), conditions on them
+//! ([`condition`]); a workflow as data ([`definition`]), parsed from its file ([`mod@format`], `front_matter_keys`),
+//! checked ([`check`], [`graph`]), and turned into a plan ([`plan`]); a run of it ([`run_key`], [`run_state`]),
+//! advanced by a state machine without access to the world ([`engine`], `run_events`, `participants`, `stopping`),
+//! asking people ([`person_step`]), with texts for agents ([`step_prompt`]) and from them (`reply_parser`), saved in
+//! files ([`run_record`]), and reviewed when it is over ([`run_review`]). The `systems` report events in the room and
+//! execute its actions, with access to the room (`access`); runs start as defined in `starting`.
 
 mod access;
 pub mod answer;
@@ -60,24 +59,24 @@ use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, sav
 use crate::tools::{AnswerOrders, ToolOutcome, Tools};
 use crate::workspace::SettingsExt;
 
-/// The other systems of this floor, phase by phase: the systems of workflows run after them.
+/// The other systems of this floor by phase; the systems of workflows run after them.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BeforeWorkflows {
-    /// Those that answer orders.
+    /// Systems that answer orders.
     Answer,
-    /// Those that let in what came from outside.
+    /// Systems that receive external input.
     Ingest,
-    /// Those that decide.
+    /// Systems that decide.
     Decide,
 }
 
-/// Adds workflows to the room.
+/// Registers the systems, resources and messages of workflows.
 pub fn plugin(app: &mut App) {
     app.add_settings::<WorkflowSettings>();
     app.init_resource::<Workflows>().init_resource::<WorkflowRuns>();
     app.add_input::<WorkflowCommand>();
     app.add_tick_message::<RunReview>();
-    // Owned by floors below, which register them too.
+    // Owned by lower floors, which also register them.
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
         .add_tick_message::<MemoryEdit>()
@@ -88,7 +87,7 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            // Before the tools close what was answered, and the kernel takes it in.
+            // Before answered orders are closed and the kernel receives the outcomes.
             systems::answer_calls.in_set(AnswerOrders).after(BeforeWorkflows::Answer),
             (systems::follow_files, systems::advance_runs)
                 .chain()

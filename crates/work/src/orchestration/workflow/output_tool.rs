@@ -1,5 +1,5 @@
-//! The tool with which an agent gives the outputs of its step. It is given to agents while they work on a step;
-//! profiles do not list it.
+//! The tool with which an agent provides the outputs of its step. Agents have it while they work on a step; profiles do
+//! not list it.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::step_prompt::GIVE_OUTPUT;
 use crate::gate::{DeclaredTouch, TouchKind};
 use crate::tools::{Planned, Tool};
 
-/// No name is longer, in characters.
+/// The maximum length of an output name, in characters.
 const NAME_CHARS_AT_MOST: usize = 80;
 
 /// The tool.

@@ -6,16 +6,16 @@ use super::run_state::{Run, RunStatus};
 use crate::base::Id;
 use crate::base::text::truncate;
 
-/// How many givers of one step are reported, newest last.
+/// How many agents are named whose results a step uses, newest last.
 const GIVERS_AT_MOST: usize = 16;
-/// How many characters of a run's result are remembered.
+/// The maximum length of a run's outcome in a memory, in characters.
 const WORDS_CHARS: usize = 240;
-/// How many characters of the names of steps are remembered.
+/// The maximum length of the step names in a memory, in characters.
 const STEPS_CHARS: usize = 120;
 
 impl Run {
-    /// The agents whose results a step continues with, by id, the newest last. In a loop, the result of a later step
-    /// from the previous round is the newest.
+    /// The ids of the agents whose results a step continues with, the newest last. In a loop, the result of a later
+    /// step from the previous round is the newest.
     pub(super) fn givers(&self, step: usize) -> Vec<Id> {
         let used = self.plan.steps[step].uses().into_iter().filter_map(|(_, token)| self.plan.output(token));
         let used = used.map(|(at, _)| at).filter(|at| *at != step && !self.is_join(*at));
@@ -30,7 +30,7 @@ impl Run {
         givers.split_off(givers.len().saturating_sub(GIVERS_AT_MOST))
     }
 
-    /// The steps right before one; in place of the end of a workflow within this one, those that it is the end of.
+    /// The direct predecessors of a step; the end of a nested workflow is replaced by its last steps.
     fn before(&self, step: usize) -> Vec<usize> {
         let (mut found, mut open) = (BTreeSet::new(), vec![step]);
         while let Some(at) = open.pop() {
@@ -43,8 +43,8 @@ impl Run {
         found.into_iter().filter(|at| !self.is_join(*at)).collect()
     }
 
-    /// What the whole run adds to the memory of each agent that took part in it, by id; nothing while it is running, or
-    /// if a person stopped it and may resume it.
+    /// The memory of the run for each participating agent, by id; empty while it is running, or if a person stopped it
+    /// and may resume it.
     pub(super) fn memories(&self) -> Vec<(Id, String)> {
         let outcome = match self.status {
             RunStatus::Running | RunStatus::Stopped => return Vec::new(),

@@ -16,30 +16,30 @@ use super::value::OutputKind;
 /// A step of a run that waits for a person.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PersonQuestion {
-    /// Names the question: in another round of the step, it is another. A name of a file, too.
+    /// The key of the question, different in each round of the step. Also valid as a file name.
     pub id: String,
     /// The run.
     pub run: RunKey,
-    /// What its workflow is called.
+    /// The name of the workflow.
     pub workflow: String,
-    /// The step, by id.
+    /// The id of the step.
     pub step: String,
-    /// What is asked.
+    /// The question.
     pub asks: String,
-    /// What is wanted.
+    /// The kind of answer.
     pub wants: PersonWants,
-    /// The fields of a form; none where yes or no is asked.
+    /// The fields of a form; empty for an approval.
     pub fields: Vec<Output>,
 }
 
-/// The result of checking an answer.
+/// A checked answer.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Answered {
-    /// Whether it may continue; `None` if that was not asked.
+    /// Whether it was approved; `None` if that was not asked.
     pub(super) approved: Option<bool>,
-    /// What the step gives.
+    /// The outputs of the step.
     pub(super) outputs: BTreeMap<String, Value>,
-    /// What the person said of it.
+    /// The person's comment.
     pub(super) words: String,
 }
 
@@ -58,7 +58,7 @@ impl PersonQuestion {
         self.fields.iter().map(|field| field.name.as_str()).collect()
     }
 
-    /// Whether an answer will be taken. The error says what is wrong with it.
+    /// Checks an answer. The error says what is wrong with it.
     pub fn check(&self, answer: &PersonAnswer, output_chars: usize) -> Result<(), String> {
         self.answered(answer, output_chars).map(|_| ())
     }
@@ -73,7 +73,7 @@ impl PersonQuestion {
                 outputs.insert(COMMENT.to_owned(), words.clone().into());
                 Ok(Answered { approved: Some(approved), outputs, words })
             }
-            // Who does not want to fill in a form says so, and its step fails.
+            // A person can decline to fill in a form; its step then fails.
             PersonWants::Form if answer.approved == Some(false) => {
                 Ok(Answered { approved: Some(false), outputs, words })
             }
@@ -98,7 +98,7 @@ impl PersonQuestion {
 }
 
 impl Run {
-    /// What this step asks a person now; nothing where it does not.
+    /// The question that this step asks a person, if it is for a person.
     pub fn question_of(&self, at: usize) -> Option<PersonQuestion> {
         let step = self.plan.steps.get(at)?;
         let Assignee::Person { wants } = &step.doer else { return None };
@@ -116,7 +116,7 @@ impl Run {
         })
     }
 
-    /// Everything that it asks a person now.
+    /// All questions to a person that are open now.
     pub fn questions(&self) -> impl Iterator<Item = PersonQuestion> {
         let asked = if self.is_going_on() { Some(self.asked()) } else { None };
         asked.into_iter().flatten().filter_map(|at| self.question_of(at))
@@ -127,21 +127,21 @@ impl Run {
 pub type StepKey = (RunKey, usize, u32);
 
 impl WorkflowRuns {
-    /// Names every question to a person that is open, without what is asked: for whoever only has to know whether there
-    /// are others than before.
+    /// The keys of all open questions, without rendering them, for checking whether they changed.
     pub fn open_questions(&self) -> impl Iterator<Item = StepKey> {
         self.iter()
             .filter(|run| run.is_going_on())
             .flat_map(|run| run.asked().filter_map(|at| Some((run.key, at, run.steps.get(at)?.round))))
     }
 
-    /// Everything that runs ask a person now, the oldest run first.
+    /// All open questions of all runs, the oldest run first.
     pub fn questions(&self) -> impl Iterator<Item = PersonQuestion> {
         self.iter().flat_map(Run::questions)
     }
 }
 
-/// An output in its stored form. The error continues a sentence that begins with the output's name.
+/// Converts an output to its kind and checks its length. The error continues a sentence that begins with the output's
+/// name.
 pub(super) fn fitted(kind: OutputKind, value: Value, output_chars: usize) -> Result<Value, String> {
     let value = kind.fit(value)?;
     let chars = match &value {

@@ -19,20 +19,20 @@ use crate::base::Problem;
 pub struct Plan {
     /// The steps; those of a nested workflow come before its end.
     pub steps: Vec<Step>,
-    /// Which comes before which.
+    /// The dependencies.
     pub graph: Graph,
-    /// What is repeated, the inner ones first.
+    /// The loops, inner ones first.
     pub loops: Vec<Loop>,
-    /// Of each step, the loops that it is in, the inner ones first.
+    /// The loops that contain each step, inner ones first.
     pub loops_of: Vec<Vec<usize>>,
-    /// The places of the steps, by id.
+    /// The index of each step, by id.
     pub places: BTreeMap<String, usize>,
-    /// Approvals that the workflow itself asks the outcome of: what a person refuses there is no failure.
+    /// Approvals whose outcome the workflow itself uses, so that a refusal is not a failure.
     pub is_asked: BTreeSet<usize>,
 }
 
 impl Plan {
-    /// The plan of a workflow that is in order; what is wrong otherwise.
+    /// Creates the plan of a workflow; the error is the problem that prevents it.
     pub fn of(workflow: &Workflow, workflows: &BTreeMap<String, WorkflowFile>) -> Result<Self, Problem> {
         let mut expansion = Expansion { workflows, steps: Vec::new(), top: workflow };
         let outer = Outer { prefix: String::new(), with: None, depends_on: Vec::new(), when: None };
@@ -41,7 +41,7 @@ impl Plan {
         Self::new(expansion.steps).map_err(wrong)
     }
 
-    /// The plan of these steps. The error says why there is none.
+    /// Creates a plan from these steps. The error says what is wrong.
     pub fn new(mut steps: Vec<Step>) -> Result<Self, String> {
         let graph = Graph::of(&steps);
         if graph.cycle().is_some() {
@@ -60,7 +60,7 @@ impl Plan {
             }
         }
         find_kinds(&mut steps);
-        // A run does not look into its file any more.
+        // Lines are meaningless for a run, which does not use the file any more.
         steps.iter_mut().for_each(|step| step.lines.clear());
         let places: BTreeMap<String, usize> =
             steps.iter().enumerate().map(|(at, step)| (step.id.clone(), at)).collect();
@@ -75,7 +75,7 @@ impl Plan {
         Ok(Self { steps, graph, loops, loops_of, places, is_asked })
     }
 
-    /// The step that a token names, with which output of it.
+    /// The step and the output that a token names.
     pub fn output<'a>(&self, token: &'a Token) -> Option<(usize, &'a str)> {
         match token {
             Token::Output { step, output } => Some((*self.places.get(step)?, output.as_str())),
@@ -98,7 +98,7 @@ impl From<Plan> for Vec<Step> {
     }
 }
 
-/// What kind of thing each output is, from how it is used.
+/// Infers the kind of each output from how it is used.
 fn find_kinds(steps: &mut [Step]) {
     let mut kinds: BTreeMap<(String, String), OutputKind> = BTreeMap::new();
     let mut note = |token: &Token, kind: OutputKind| {
@@ -114,7 +114,7 @@ fn find_kinds(steps: &mut [Step]) {
         let conditions = step.when.iter().chain(step.repeat_until.iter().map(|repeat| &repeat.until));
         conditions.flat_map(Condition::asked).for_each(|token| note(token, OutputKind::YesNo));
     }
-    // The result of the end of another workflow is that of one of its steps, which comes before it.
+    // Backwards, so that the kind of a nested workflow's output reaches the inner step, which comes before it.
     for step in steps.iter_mut().rev() {
         for output in &mut step.outputs {
             if let Some(kind) = kinds.get(&(step.id.clone(), output.name.clone())) {
@@ -140,13 +140,13 @@ struct Expansion<'a> {
 
 /// The position of a workflow within another.
 struct Outer {
-    /// What its steps' ids begin with.
+    /// The prefix of its step ids.
     prefix: String,
-    /// What its variables are; those of the run where absent.
+    /// The values of its variables; `None` for those of the run.
     with: Option<BTreeMap<String, Template>>,
-    /// What comes before its first steps.
+    /// The dependencies of its first steps.
     depends_on: Vec<String>,
-    /// Without which its first steps are passed over.
+    /// The condition of its first steps.
     when: Option<Condition>,
 }
 
@@ -223,7 +223,7 @@ impl Expansion<'_> {
 }
 
 impl Outer {
-    /// A step of the workflow as part of the plan.
+    /// Converts a step of the workflow to a step of the plan.
     fn step(&self, step: &Step) -> Step {
         let is_first = step.depends_on.is_empty();
         let depends_on: Vec<String> = match is_first {
@@ -260,7 +260,7 @@ impl Outer {
     }
 }
 
-/// The step that stands for the end of a workflow within another.
+/// The step that represents the end of a nested workflow.
 fn end_of(step: Step, inner: &Workflow) -> Step {
     let prefix = format!("{}/", step.id);
     let graph = Graph::of(&inner.steps);
@@ -273,7 +273,7 @@ fn end_of(step: Step, inner: &Workflow) -> Step {
     Step {
         outputs: outputs.collect(),
         depends_on: graph.last().map(named).collect(),
-        // Its first steps are passed over with it.
+        // Its first steps have the condition, and it is skipped with them.
         when: None,
         repeat_until: None,
         lines: step.lines,

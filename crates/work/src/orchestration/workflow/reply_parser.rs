@@ -12,7 +12,7 @@ use crate::workspace::yaml;
 /// The words that may follow the fence of a block of outputs.
 const BLOCKS: [&str; 6] = ["outputs", "output", "json", "yaml", "yml", ""];
 
-/// The outputs of these names that the words hold.
+/// Finds the outputs with these names in an answer.
 pub fn outputs(words: &str, names: &[&str]) -> BTreeMap<String, Value> {
     let mut found = in_blocks(words, names);
     for (name, value) in below_names(words, names) {
@@ -21,7 +21,7 @@ pub fn outputs(words: &str, names: &[&str]) -> BTreeMap<String, Value> {
     found
 }
 
-/// In mappings between fences; of two with one name the later one counts.
+/// Reads outputs from fenced mappings; a later value replaces an earlier one.
 fn in_blocks(words: &str, names: &[&str]) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     let mut block: Option<(bool, String)> = None;
@@ -49,7 +49,7 @@ fn in_blocks(words: &str, names: &[&str]) -> BTreeMap<String, Value> {
     found
 }
 
-/// Below a line that begins with a name and a colon, or a heading that is one, up to the next such line.
+/// Reads outputs below a line that begins with a name and a colon, or below a heading with the name, up to the next.
 fn below_names(words: &str, names: &[&str]) -> BTreeMap<String, Value> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     let mut current: Option<String> = None;
@@ -66,7 +66,7 @@ fn below_names(words: &str, names: &[&str]) -> BTreeMap<String, Value> {
     texts.filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name, Value::String(text))).collect()
 }
 
-/// The output whose label a line is, and the rest of the line.
+/// The output name that a line begins with, and the rest of the line.
 fn label<'a>(line: &'a str, names: &[&str]) -> Option<(String, &'a str)> {
     const MARKS: [char; 6] = ['#', '*', '_', '>', '-', ' '];
     let is_heading = line.trim_start().starts_with('#');
@@ -80,7 +80,7 @@ fn label<'a>(line: &'a str, names: &[&str]) -> Option<(String, &'a str)> {
     Some((name, ""))
 }
 
-/// The name that is meant, however its words are joined.
+/// The name that a word matches, ignoring case and how its parts are joined.
 fn meant(word: &str, names: &[&str]) -> Option<String> {
     let plain = |word: &str| word.trim().to_lowercase().replace([' ', '-'], "_");
     let word = plain(word);

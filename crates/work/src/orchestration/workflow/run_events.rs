@@ -16,16 +16,16 @@ use crate::mind::Ending;
 /// Why a part of a step failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FailedBy {
-    /// The work itself.
+    /// The work failed.
     Itself,
-    /// A limit or a budget.
+    /// A limit or a budget was reached.
     Limit,
-    /// A person, who does not want it.
+    /// A person refused or aborted it.
     Person,
 }
 
 impl Run {
-    /// The agent at this work gives an output. In words for it: what was noted, or why not.
+    /// Stores an output from the agent of this work. Returns the text for the agent, or the error.
     pub fn gave(
         &mut self,
         activation: ActivationKey,
@@ -57,7 +57,7 @@ impl Run {
         })
     }
 
-    /// The work of a piece is over. Whether it was one of this run.
+    /// The work of a part has ended. Returns whether it belongs to this run.
     pub fn ended(&mut self, activation: ActivationKey, ending: &Ending, now: u64, limits: &Limits) -> bool {
         let Some(at) = self.at_work(activation) else { return false };
         match ending {
@@ -83,7 +83,7 @@ impl Run {
             let Some(output) = outputs.iter().find(|output| output.name == name && output.file.is_none()) else {
                 continue;
             };
-            // What was given with the tool was given on purpose.
+            // Values given with the tool take precedence over those in the answer.
             if part.given.contains_key(&name) {
                 continue;
             }
@@ -101,7 +101,7 @@ impl Run {
         }
     }
 
-    /// A file that holds an output was read, or could not be.
+    /// A file that contains an output was read, or could not be.
     pub fn was_read(&mut self, at: PartAt, output: &str, text: Result<String, String>, now: u64, limits: &Limits) {
         let kind = self.plan.steps.get(at.0).and_then(|step| step.outputs.iter().find(|one| one.name == output));
         let kind = kind.map(|output| output.kind).unwrap_or_default();
@@ -121,7 +121,8 @@ impl Run {
         }
     }
 
-    /// The agent concluded, and everything was looked at: it gave all, or is asked once more, or has failed.
+    /// After the agent concluded and all files were read: completes the part, asks for missing outputs once, or fails
+    /// it.
     fn complete(&mut self, at: PartAt, wrong: Vec<String>, now: u64) {
         let plan = self.plan.clone();
         let outputs = &plan.steps[at.0].outputs;
@@ -175,7 +176,7 @@ impl Run {
         let at = at.ok_or_else(|| format!("step {id:?} of {} does not wait for a person", self.key))?;
         let question = self.question_of(at).ok_or_else(|| format!("step {id:?} is not for a person"))?;
         let Answered { approved, outputs, words } = question.answered(answer, limits.output_chars)?;
-        // A refusal is not a failure if the workflow itself asks for it.
+        // A refusal is not a failure if the workflow itself uses the outcome.
         let is_refused =
             approved == Some(false) && !(question.wants == PersonWants::Approval && plan.is_asked.contains(&at));
         self.asked.remove(&at);

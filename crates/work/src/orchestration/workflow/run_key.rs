@@ -15,22 +15,22 @@ pub struct RunKey {
 }
 
 impl RunKey {
-    /// The run with this number, begun in a run of the room with this tag.
+    /// Creates the key of the run with this number, started in the run of the room with this tag.
     pub fn new(number: u64, room: RunTag) -> Self {
         Self { number, room }
     }
 
-    /// How many were begun in its room until it was, itself included.
+    /// The number of the run in its room, from 1.
     pub fn number(self) -> u64 {
         self.number
     }
 
-    /// As logs and files have it.
+    /// The id in logs and files.
     pub fn id(self) -> Id {
         self.to_string().into()
     }
 
-    /// Reads what [`Self::id`] gave.
+    /// Parses an id written by [`Self::id`].
     pub fn parse(text: &str) -> Option<Self> {
         let (number, room) = text.strip_prefix("wf-")?.split_once('-')?;
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());

@@ -12,18 +12,18 @@ use crate::base::text::slug;
 use crate::schedule::TICKS_PER_SEC;
 use crate::workspace::yaml;
 
-/// Where such files lie.
+/// The folder of the progress files.
 pub const RECORDS: &str = "sessions/workflows/";
-/// How many characters of an output the list of steps shows.
+/// The maximum length of an output in the list of steps, in characters.
 const SHOWN_CHARS: usize = 400;
-/// The size of a step in the file without its outputs, or with an output that is not text: about the mean of real ones.
+/// The approximate size of a step in the file without its outputs, or with an output that is not text.
 const BYTES_OF_STEP: usize = 500;
 const BYTES_OF_VALUE: usize = 20;
 
-/// The content of such a file, as far as it is read again.
+/// The content of a progress file that is read back.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct RunRecord {
-    /// The scene in whose room it runs: its file.
+    /// The file of the scene in whose room it runs.
     #[serde(default)]
     pub scene: String,
     /// The run.
@@ -55,18 +55,18 @@ fn name_of(run: &Run) -> String {
     if name.is_empty() { "workflow".to_owned() } else { name }
 }
 
-/// Where a run says how far it is.
+/// The path of a run's progress file.
 pub fn path(run: &Run) -> String {
     format!("{RECORDS}{}.{}.yaml", name_of(run), run.key)
 }
 
-/// The run whose file has this name.
+/// The run whose progress file has this path.
 pub fn run_of_path(path: &str) -> Option<RunKey> {
     let name = path.rsplit('/').next()?.strip_suffix(".yaml")?;
     RunKey::parse(name.rsplit_once('.')?.1)
 }
 
-/// Where what a run came to is written.
+/// The path of a run's result file.
 pub fn result_path(run: &Run) -> String {
     format!("artifacts/{}-{}.md", name_of(run), run.key)
 }
@@ -101,7 +101,7 @@ fn lines(run: &Run) -> Vec<Line<'_>> {
     steps.map(line).collect()
 }
 
-/// How far a run is, as a person reads it, with everything that is needed to go on from it.
+/// Renders the progress of a run: a readable part, and the state from which it can be resumed.
 pub fn to_yaml(run: &Run, scene: &str, now: u64) -> String {
     let over = run.ended_tick.unwrap_or(now);
     let mut told = json!({
@@ -125,7 +125,7 @@ pub fn to_yaml(run: &Run, scene: &str, now: u64) -> String {
     yaml::document(&told)
 }
 
-/// About so many bytes are in the file of a run, which is made later: what its steps gave, and what is said of each.
+/// The approximate size of a run's progress file, from the lengths of its outputs and the number of steps.
 pub fn estimated_bytes(run: &Run) -> u64 {
     let given = |state: &StepState| -> usize {
         let text = |value: &Value| value.as_str().map_or(BYTES_OF_VALUE, str::len);
@@ -134,14 +134,14 @@ pub fn estimated_bytes(run: &Run) -> u64 {
     run.steps.iter().map(|state| (BYTES_OF_STEP + given(state)) as u64).sum()
 }
 
-/// Reads such a file. The error says why it cannot be used.
+/// Parses a progress file. The error says why it cannot be used.
 pub fn from_yaml(text: &str) -> Result<RunRecord, String> {
     let value = yaml::parse(text).map_err(|error| error.what)?;
     let record: RunRecord = serde_json::from_value(value).map_err(|error| error.to_string())?;
     if record.state.fits_its_plan() { Ok(record) } else { Err("its steps are not those of its plan".to_owned()) }
 }
 
-/// What a run came to, with a section for each step.
+/// Renders the result of a run, with a section for each step.
 pub fn result(run: &Run) -> String {
     let mut text = format!("# {}\n\n", run.name);
     let word = match run.status {
@@ -186,7 +186,7 @@ fn capitalised(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A run in a few lines, for a terminal.
+/// A short summary of a run for a terminal.
 pub fn summary(run: &Run) -> String {
     let why = if run.why.is_empty() { String::new() } else { format!(": {}", run.why) };
     let mut lines = vec![format!("{}  {} ({}), {}{why}", run.key, run.name, run.file, run.status.word())];

@@ -1,4 +1,4 @@
-//! What there is to learn from a run that is over: all of its steps together, looked back at once.
+//! Prepares the review of a finished run: all of its steps together.
 
 use bevy::ecs::message::Message;
 
@@ -10,27 +10,27 @@ use crate::base::{Id, Seq};
 use crate::mind::context::Line;
 use crate::mind::transcript::{bounded, line};
 
-/// How many steps are looked back at, the newest.
+/// How many steps are reviewed, the newest.
 const STEPS_AT_MOST: usize = 39;
-/// Whose words the first line is.
+/// The speaker of the first line.
 const WORKFLOW: &str = "workflow";
 
-/// A run that is over, to be learned from as a whole.
+/// A finished run to review as a whole.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct RunReview {
-    /// Which run.
+    /// The run.
     pub run: RunKey,
-    /// The agents that took part, by id, whoever gave something last as the first: the first that can learns.
+    /// The ids of the participating agents, the one that contributed last first: the first that can reviews the run.
     pub agents: Vec<Id>,
-    /// What was asked and given, step by step; the speakers by id.
+    /// The tasks and results, step by step, with the ids of the speakers.
     pub lines: Vec<Line>,
-    /// The record that it comes from.
+    /// The log record of the run.
     pub cause: Seq,
 }
 
 impl Run {
-    /// What there is to learn from it; nothing while it is running, if a person stopped it and may resume it, or if no
-    /// agent gave anything.
+    /// The review of the run; `None` while it is running, if a person stopped it and may resume it, or if no agent
+    /// contributed.
     pub(super) fn review(&self) -> Option<RunReview> {
         if matches!(self.status, RunStatus::Running | RunStatus::Stopped) {
             return None;
@@ -53,7 +53,7 @@ impl Run {
         Some(RunReview { run: self.key, agents, lines: bounded(lines), cause: self.cause })
     }
 
-    /// What it is about, in one line.
+    /// The subject of the run, in one line.
     fn subject(&self) -> String {
         let variables: Vec<String> = self.variables.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         let about = if variables.is_empty() { String::new() } else { format!(" ({})", variables.join("; ")) };
@@ -61,7 +61,7 @@ impl Run {
         format!("{}{about}: {}{outcome}", self.name, self.status.word())
     }
 
-    /// What a step was asked, and what it gave.
+    /// The task and the result of a step.
     fn lines_of(&self, at: usize) -> Vec<Line> {
         let (step, state) = (&self.plan.steps[at], &self.steps[at]);
         let by_person = matches!(step.doer, Assignee::Person { .. });

@@ -17,23 +17,23 @@ use crate::base::{ActivationKey, Id, Seq};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStatus {
-    /// It waits for others, or for a place.
+    /// It waits for other steps, or for a free place.
     #[default]
     Waiting,
     /// An agent works on it, or will at once.
     Running,
     /// A person is asked.
     Asked,
-    /// It gave what it must give.
+    /// It has all its outputs.
     Done,
-    /// It did not.
+    /// It failed.
     Failed,
-    /// It is not done in this run.
+    /// It is skipped in this run.
     Skipped,
 }
 
 impl StepStatus {
-    /// Whether nothing more becomes of it, unless it is done again.
+    /// Whether it has ended, at least in this round.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Skipped)
     }
@@ -58,7 +58,7 @@ pub enum RunStatus {
     /// It is running, or waits for a person.
     #[default]
     Running,
-    /// Every step is done or was passed over.
+    /// Every step is done or was skipped.
     Done,
     /// A step failed.
     Failed,
@@ -82,28 +82,28 @@ impl RunStatus {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "at", rename_all = "snake_case")]
 pub enum PartStage {
-    /// It is to begin when there is a place.
+    /// It waits for a free place.
     #[default]
     Open,
-    /// An agent has it.
+    /// An agent works on it.
     Begun,
-    /// A required output is missing: its agent is to be asked once more.
+    /// A required output is missing, and the agent will be asked once more.
     Missing {
-        /// What.
+        /// The missing outputs.
         what: String,
     },
     /// The files with its outputs are being read.
     Reading {
-        /// The outputs that are not there yet.
+        /// The outputs that were not read yet.
         left: BTreeSet<String>,
-        /// What is wrong with those that were looked at.
+        /// The problems of those that were read.
         wrong: Vec<String>,
-        /// Whether the orders were given.
+        /// Whether the read orders were issued.
         is_ordered: bool,
     },
-    /// It gave everything.
+    /// It has all its outputs.
     Done,
-    /// It did not.
+    /// It failed.
     Failed,
 }
 
@@ -111,32 +111,32 @@ pub enum PartStage {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Part {
-    /// How far it is.
+    /// The stage.
     pub stage: PartStage,
-    /// The entry.
+    /// The list entry.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub item: Value,
-    /// The outputs given.
+    /// Its outputs so far.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub given: BTreeMap<String, Value>,
-    /// The work that it is.
+    /// The current work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work: Option<PartWork>,
-    /// How often it was begun.
+    /// The number of attempts.
     pub tries: u32,
-    /// The number of its work in the run, from 1.
+    /// The number of its current attempt within the run, from 1.
     #[serde(skip_serializing_if = "is_zero")]
     pub number: u64,
-    /// Whether its agent was asked for what is missing.
+    /// Whether its agent was asked for missing outputs.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub was_asked_again: bool,
-    /// What was said last.
+    /// The agent's last message.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub words: String,
     /// Why it failed.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// Whether a limit or a budget is why.
+    /// Whether it failed because of a limit or a budget.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_limited: bool,
 }
@@ -148,11 +148,11 @@ fn is_zero(number: &u64) -> bool {
 /// The kernel's work of a part.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PartWork {
-    /// Which.
+    /// The activation.
     pub activation: ActivationKey,
-    /// Its session.
+    /// The session.
     pub thread: ActivationKey,
-    /// Who has it, by id.
+    /// The id of the agent.
     pub agent: Id,
 }
 
@@ -160,42 +160,42 @@ pub struct PartWork {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StepState {
-    /// What it is at.
+    /// The status.
     pub status: StepStatus,
-    /// Why, in words; empty where there is nothing to say.
+    /// The reason for the status; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// Whether it is passed over because one before it failed.
+    /// Whether it is skipped because a step before it failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_blocked: bool,
     /// Whether it failed because of a limit or a budget.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_limited: bool,
-    /// The agents that gave something for it, in all rounds, whoever did so last as the last.
+    /// The ids of the agents that contributed in all rounds, the latest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<Id>,
-    /// How often it was begun anew because it is repeated, from 1; 0 before it was begun at all.
+    /// The current round, from 1; 0 before the step was started.
     pub round: u32,
-    /// Its pieces, once it was begun.
+    /// Its parts, once it was started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
-    /// What it gave, in this round or in the one before.
+    /// Its outputs in this round, or in the previous one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub outputs: BTreeMap<String, Value>,
-    /// The tick in which it was begun.
+    /// The tick in which it was started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began_tick: Option<u64>,
-    /// The tick in which it was over.
+    /// The tick in which it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_tick: Option<u64>,
 }
 
-/// The state of steps that are repeated together.
+/// The state of a loop.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LoopState {
-    /// How often they were begun.
+    /// The number of rounds that were started.
     pub rounds: u32,
-    /// Whether they are not repeated any more.
+    /// Whether the loop has ended.
     pub is_over: bool,
 }
 
@@ -211,122 +211,122 @@ pub type PartAt = (usize, usize);
 /// A change of a step, for the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// Which step; none where it is about the whole run.
+    /// The step; `None` for the whole run.
     pub step: Option<usize>,
-    /// What it is now.
+    /// The new status.
     pub to: String,
-    /// Why, or what follows.
+    /// The reason, or what follows.
     pub why: String,
-    /// Who is at it, by id.
+    /// The id of the agent that works on it.
     pub agent: Option<Id>,
-    /// Whose results it goes on with, by id.
+    /// The ids of the agents whose results it continues with.
     pub from: Vec<Id>,
 }
 
 /// A run of a workflow.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// Names it.
+    /// The key.
     pub key: RunKey,
-    /// The file of the workflow, as it was when the run began.
+    /// The path of the workflow file when the run started.
     pub file: String,
-    /// What the workflow is called.
+    /// The name of the workflow.
     pub name: String,
-    /// Who began it: `user`, or what triggered it.
+    /// Who started it: `user`, or the trigger.
     pub by: Id,
-    /// What it is at.
+    /// The status.
     pub status: RunStatus,
-    /// Why, in words.
+    /// The reason for the status.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// What it was asked about.
+    /// The values of the variables.
     pub variables: BTreeMap<String, String>,
-    /// The tick in which it began.
+    /// The tick in which it started.
     pub began_tick: u64,
-    /// The tick in which it was over.
+    /// The tick in which it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_tick: Option<u64>,
-    /// The record that it comes from.
+    /// The log record that caused it.
     pub cause: Seq,
-    /// The file with what it came to, once it is over.
+    /// The path of the result file, once the run is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Whether that file was written, or could not be.
+    /// Whether the result file was written, or failed to be.
     #[serde(default)]
     pub(super) is_written: bool,
     /// The plan of the run.
     pub plan: Arc<Plan>,
-    /// How far each step is, in the order of the plan.
+    /// The state of each step, in the order of the plan.
     pub steps: Vec<StepState>,
-    /// How far each loop of the plan is.
+    /// The state of each loop of the plan.
     pub loops: Vec<LoopState>,
-    /// Steps without unmet conditions that were not examined yet.
+    /// Steps whose dependencies are over and that were not examined yet.
     pub(super) ready: BTreeSet<usize>,
-    /// Pieces that are to begin.
+    /// Parts that wait for a free place.
     pub(super) open: BTreeSet<PartAt>,
-    /// Pieces that agents have.
+    /// Parts that agents work on.
     pub(super) active: BTreeSet<PartAt>,
-    /// Steps of a person that are open.
+    /// Open steps of a person.
     pub(super) asked: BTreeSet<usize>,
-    /// Sessions that nobody continues.
+    /// Sessions that are no longer needed.
     pub(super) let_go: Vec<ActivationKey>,
-    /// Work that is to end.
+    /// Work to abort.
     pub(super) to_end: Vec<ActivationKey>,
-    /// How many pieces were begun, each try counted.
+    /// The number of attempts at parts.
     #[serde(default)]
     pub(super) begun: u64,
     /// The changes to report.
     #[serde(skip)]
     pub(super) changes: Vec<Change>,
-    /// Counts the changes, for views.
+    /// The number of changes, for views.
     #[serde(default)]
     pub(super) revision: u64,
 }
 
 impl Run {
-    /// Whether it goes on.
+    /// Whether it is running.
     pub fn is_going_on(&self) -> bool {
         self.status == RunStatus::Running
     }
 
-    /// A number that grows whenever something about it is another.
+    /// A number that grows with every change.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Whether nothing but limits and budgets keeps it from being done.
+    /// Whether it failed only because of limits and budgets.
     pub fn is_limited(&self) -> bool {
         let mut failed = self.steps.iter().filter(|state| state.status == StepStatus::Failed).peekable();
         self.status == RunStatus::Failed && failed.peek().is_some() && failed.all(|state| state.is_limited)
     }
 
-    /// Whether it is over and nothing of it is left to be done.
+    /// Whether it is over and all its actions are done.
     pub fn is_settled(&self) -> bool {
         self.status != RunStatus::Running && self.is_written && self.let_go.is_empty() && self.to_end.is_empty()
     }
 
-    /// What a person is asked by a step that is theirs.
+    /// The rendered question of a step to a person.
     pub fn question(&self, step: usize) -> String {
         let prompt = self.plan.steps.get(step).map(|step| step.prompt.clone()).unwrap_or_default();
         prompt.render(|token| self.text(token, (step, 0)))
     }
 
-    /// The pieces that agents have.
+    /// The parts that agents work on.
     pub fn active(&self) -> impl Iterator<Item = PartAt> {
         self.active.iter().copied()
     }
 
-    /// The steps of a person that are open, by their places.
+    /// The indexes of the open steps of a person.
     pub fn asked(&self) -> impl Iterator<Item = usize> {
         self.asked.iter().copied()
     }
 
-    /// The work that it set going and that is not over.
+    /// The unfinished work of the run.
     pub fn work(&self) -> impl Iterator<Item = &PartWork> {
         self.active.iter().filter_map(|(step, part)| self.steps.get(*step)?.parts.get(*part)?.work.as_ref())
     }
 
-    /// A piece.
+    /// A part by its position.
     pub fn part(&self, (step, part): PartAt) -> Option<&Part> {
         self.steps.get(step)?.parts.get(part)
     }
@@ -335,7 +335,7 @@ impl Run {
         self.steps.get_mut(step)?.parts.get_mut(part)
     }
 
-    /// The piece that this work is.
+    /// The part with this work.
     pub(super) fn at_work(&self, activation: ActivationKey) -> Option<PartAt> {
         let is_it = |at: &PartAt| {
             self.part(*at).and_then(|part| part.work.as_ref()).is_some_and(|work| work.activation == activation)
@@ -357,12 +357,12 @@ impl Run {
         }
     }
 
-    /// What a text says in a place of a step.
+    /// The value of a placeholder as text.
     pub(super) fn text(&self, token: &Token, at: PartAt) -> String {
         value::text(&self.value(token, at))
     }
 
-    /// Whether its statements about steps are possible: a file may contain anything.
+    /// Whether all indexes fit the plan, because a file may contain anything.
     pub(super) fn fits_its_plan(&self) -> bool {
         let count = self.plan.steps.len();
         let parts = self.open.iter().chain(&self.active);
@@ -373,7 +373,7 @@ impl Run {
             && parts.into_iter().all(|(step, part)| self.steps.get(*step).is_some_and(|step| *part < step.parts.len()))
     }
 
-    /// How many steps are at this; ends of workflows within it do not count.
+    /// The number of steps with this status, without the ends of nested workflows.
     pub fn count(&self, status: StepStatus) -> usize {
         let is_it = |(at, state): &(usize, &StepState)| state.status == status && !self.is_join(*at);
         self.steps.iter().enumerate().filter(is_it).count()
@@ -384,14 +384,14 @@ impl Run {
         self.plan.steps.get(step).is_some_and(|step| step.doer == Assignee::Join)
     }
 
-    /// What the steps gave that nothing comes after: what the run comes to.
+    /// The result of the run: the outputs of the steps that no other step waits for.
     pub fn result_text(&self) -> String {
         let done = |at: &usize| self.steps.get(*at).is_some_and(|state| state.status == StepStatus::Done);
         let last: Vec<String> = self.plan.graph.last().filter(done).map(|at| self.output_text(at)).collect();
         last.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// What a step gave in words: its outputs by name, or what was said where it has none.
+    /// The outputs of a step as text, by name if there are several; the agent's last message if there are none.
     pub fn output_text(&self, step: usize) -> String {
         let (Some(plan), Some(state)) = (self.plan.steps.get(step), self.steps.get(step)) else { return String::new() };
         let given = |name: &str| state.outputs.get(name).map(value::text).unwrap_or_default();

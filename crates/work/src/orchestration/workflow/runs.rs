@@ -1,5 +1,4 @@
-//! All workflow runs of a room: which are running, which are over, and when the next one is triggered. Saved with the
-//! room.
+//! All workflow runs of a room, running and finished, and the timers of triggers. Saved with the room.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,44 +12,44 @@ use crate::base::{Problem, RunTag};
 use crate::schedule::Section;
 use crate::workspace::KnownFiles;
 
-/// The workflows of the workspace, by file, derived from the files that the room knows. Written by this module only.
+/// The workflows of the workspace, by file, derived from the known files. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default)]
 pub struct Workflows {
     pub(super) files: BTreeMap<String, WorkflowFile>,
-    /// What is wrong in view of agents and other workflows, by file.
+    /// Problems that depend on agents and other workflows, by file.
     pub(super) problems: BTreeMap<String, Vec<Problem>>,
     pub(super) is_read: bool,
-    /// Texts that a person gave files and that the room does not know of yet.
+    /// Texts saved by a person that the room has not read yet.
     pub(super) edited: BTreeMap<String, String>,
 }
 
 impl Workflows {
-    /// All of them, by file.
+    /// All workflows, by file.
     pub fn files(&self) -> &BTreeMap<String, WorkflowFile> {
         &self.files
     }
 
-    /// What a file says, with what a person has just changed and the room does not know of yet.
+    /// The text of a file, including a person's change that the room has not read yet.
     pub fn text<'a>(&'a self, known: &'a KnownFiles, path: &str) -> Option<&'a str> {
         self.edited.get(path).map(String::as_str).or_else(|| known.text(path))
     }
 
-    /// Everything that is wrong with a file.
+    /// All problems of a file.
     pub fn problems(&self, path: &str) -> Vec<Problem> {
         let own = self.files.get(path).map(|file| file.problems.clone()).unwrap_or_default();
         own.into_iter().chain(self.problems.get(path).cloned().unwrap_or_default()).collect()
     }
 }
 
-/// How far the file of a run lags behind the run.
+/// The state of a run's progress file.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Written {
-    /// Whether the run is another since.
+    /// Whether the run has changed since the last write.
     pub(super) is_behind: bool,
-    /// The tick in which it was written last; 0: never.
+    /// The tick of the last write; 0 if never written.
     pub(super) tick: u64,
-    /// How large it was then.
+    /// The size at the last write.
     pub(super) bytes: u64,
 }
 
@@ -58,9 +57,9 @@ pub(super) struct Written {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Timer {
-    /// When it is due, where it is due by time.
+    /// The tick in which it is due, if triggered by time.
     pub(super) due: Option<u64>,
-    /// When it began by itself lately.
+    /// The ticks of its recent starts by a trigger.
     pub(super) began: VecDeque<u64>,
     /// Whether starting too often was already reported.
     pub(super) is_told: bool,
@@ -71,14 +70,14 @@ pub(super) struct Timer {
 #[serde(default)]
 pub struct WorkflowRuns {
     pub(super) runs: BTreeMap<RunKey, Run>,
-    /// The number of the newest run that ever began here.
+    /// The number of the newest run ever started in the room.
     pub(super) newest: u64,
     pub(super) written: BTreeMap<RunKey, Written>,
     pub(super) timers: BTreeMap<String, Timer>,
 }
 
 impl WorkflowRuns {
-    /// All runs that are known, the oldest first.
+    /// All known runs, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Run> {
         self.runs.values()
     }
@@ -88,25 +87,25 @@ impl WorkflowRuns {
         self.runs.get(&key)
     }
 
-    /// Whether a run goes on, or waits for a person.
+    /// Whether a run is running, or waits for a person.
     pub fn is_going_on(&self) -> bool {
         self.runs.values().any(Run::is_going_on)
     }
 
-    /// Whether a run goes on that does not wait for a person alone.
+    /// Whether a run is running that does not only wait for a person.
     pub fn is_at_work(&self) -> bool {
         let is_at_work =
             |run: &Run| run.is_going_on() && (run.active().next().is_some() || run.asked().next().is_none());
         self.runs.values().any(is_at_work)
     }
 
-    /// The key for the next run, begun in this run of the room.
+    /// The key of the next run, started in this run of the room.
     pub(super) fn next_key(&mut self, room: RunTag) -> RunKey {
         self.newest += 1;
         RunKey::new(self.newest, room)
     }
 
-    /// Forgets the oldest ended runs beyond this number.
+    /// Drops the oldest finished runs beyond this number.
     pub(super) fn forget(&mut self, known: usize) {
         let is_over = |(_, run): &(&RunKey, &Run)| !run.is_going_on() && run.result.is_some();
         let over: Vec<RunKey> = self.runs.iter().filter(is_over).map(|(key, _)| *key).collect();

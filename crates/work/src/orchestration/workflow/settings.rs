@@ -51,7 +51,7 @@ impl SettingsSection for WorkflowSettings {
 }
 
 impl WorkflowSettings {
-    /// What bounds a run.
+    /// The limits of a run.
     pub fn limits(&self) -> Limits {
         Limits {
             parallel: self.max_parallel_steps as usize,

@@ -19,10 +19,10 @@ use crate::base::ids::USER;
 use crate::base::{Id, Seq};
 use crate::schedule::{TICKS_PER_SEC, ticks};
 
-/// Ticks of an hour of simulated time.
+/// The ticks in an hour of simulated time.
 const HOUR_TICKS: u64 = 3_600 * TICKS_PER_SEC;
 
-/// A run of this workflow that is about these. The error says why there is none, and what to do.
+/// Starts a run of this workflow. The error has the reason and what to do.
 fn begun(
     room: &mut RunsAccess<'_>,
     workflows: &Workflows,
@@ -65,14 +65,14 @@ fn begun(
     Ok(())
 }
 
-/// The variables that nobody said anything about.
+/// The variables that have neither a value nor a default.
 pub fn missing<'a>(workflow: &'a Workflow, variables: &BTreeMap<String, String>) -> Vec<&'a str> {
     let is_missing = |name: &&str| !variables.contains_key(*name);
     let asked = workflow.variables.iter().filter(|variable| variable.default.is_none());
     asked.map(|variable| variable.name.as_str()).filter(is_missing).collect()
 }
 
-/// A person does something about workflows.
+/// Applies a person's command about workflows.
 pub(super) fn apply_command(
     room: &mut RunsAccess<'_>,
     workflows: &mut Workflows,
@@ -93,7 +93,7 @@ pub(super) fn apply_command(
                     state.as_ref().and_then(|text| run_record::from_yaml(text).ok()).map(|read| read.state)
             {
                 run.give_up_work();
-                // Its beginning is in the log of another room.
+                // The record of its start is in the log of another room.
                 run.cause = Seq(0);
                 runs.newest = runs.newest.max(key.number());
                 runs.runs.insert(*key, run);
@@ -130,7 +130,7 @@ pub(super) fn apply_command(
     }
 }
 
-/// A person changes a workflow where it is drawn: its file is saved like any that they edit.
+/// Applies a person's change in the graph; the file is saved like one that they edit.
 fn change_file(room: &mut RunsAccess<'_>, workflows: &mut Workflows, path: &str, edit: &WorkflowEdit) {
     let known = workflows.text(&room.known, path).map(str::to_owned);
     let changed = match &known {
@@ -150,13 +150,13 @@ fn change_file(room: &mut RunsAccess<'_>, workflows: &mut Workflows, path: &str,
 /// Events that can trigger workflows.
 #[derive(Default)]
 pub(super) struct Happened {
-    /// The room was opened.
+    /// Whether the room was opened.
     pub(super) is_opened: bool,
-    /// Files that changed.
+    /// The paths of changed files.
     pub(super) changed: Vec<String>,
 }
 
-/// Begins workflows whose time has come.
+/// Starts workflows that were triggered.
 pub(super) fn begin_triggered(
     room: &mut RunsAccess<'_>,
     workflows: &Workflows,
@@ -182,7 +182,7 @@ pub(super) fn begin_triggered(
                 let every = ticks(*secs as f32);
                 let timer = runs.timers.entry(path.clone()).or_default();
                 let due = *timer.due.get_or_insert(now + every);
-                // Where the workflow says another time now.
+                // The interval in the file was shortened.
                 if due > now + every {
                     timer.due = Some(now + every);
                 }
@@ -193,7 +193,7 @@ pub(super) fn begin_triggered(
             }
         };
         let Some(why) = why else { continue };
-        // What it does itself does not begin it again.
+        // A run does not trigger its own workflow again.
         if runs.iter().any(|run| run.file == *path && run.is_going_on()) {
             continue;
         }
@@ -207,7 +207,7 @@ pub(super) fn begin_triggered(
     }
 }
 
-/// Whether a workflow may begin by itself once more in this hour.
+/// Whether the trigger limit per hour allows another start; warns once if it does not.
 fn may_begin(room: &mut RunsAccess<'_>, timer: &mut Timer, path: &str, now: u64) -> bool {
     timer.began.retain(|began| now < began + HOUR_TICKS);
     let most = room.settings.triggered_per_hour as usize;

@@ -1,4 +1,4 @@
-//! The text with which an agent is given a step.
+//! The text with which an agent gets a step as a task.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use super::run_state::{PartAt, Run};
 use super::value::OutputKind;
 use crate::mind::headings;
 
-/// The tool with which outputs are given.
+/// The tool for providing outputs.
 pub const GIVE_OUTPUT: &str = "give_output";
 
-/// The task of a piece of a step.
+/// The task for a part of a step.
 pub(super) fn task_text(run: &Run, at: PartAt) -> String {
     let Some(step) = run.plan.steps.get(at.0) else { return String::new() };
     let prompt = step.prompt.render(|token| run.text(token, at));
@@ -68,7 +68,7 @@ fn example(outputs: &[Output]) -> String {
     given.map(example).collect::<Vec<_>>().join("\n")
 }
 
-/// The message to an agent that did not give every output.
+/// The message to an agent that did not provide every output.
 pub(super) fn missing(what: &str) -> String {
     format!(
         "This step is not done yet: {what}. Give each missing output now, by name, with {GIVE_OUTPUT} or in a block \

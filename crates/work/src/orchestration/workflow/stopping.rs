@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::run_state::{Part, PartStage, Run, RunStatus, StepState, StepStatus};
 
 impl Run {
-    /// A person stops the run: what goes on ends, and nothing begins.
+    /// Stops the run: its work is aborted, and nothing new starts.
     pub fn stop(&mut self, why: &str, now: u64) {
         if !self.is_going_on() {
             return;
@@ -21,7 +21,7 @@ impl Run {
         self.log_progress(None, "stopped", why, None);
     }
 
-    /// The room does not know it any more: whatever went on is given up, so that it can be gone on with.
+    /// Discards the work of a run that the room no longer knows, so that the run can be resumed.
     pub fn give_up_work(&mut self) {
         for at in std::mem::take(&mut self.active) {
             if let Some(part) = self.part_mut(at) {
@@ -35,7 +35,7 @@ impl Run {
         }
     }
 
-    /// Goes on with a run that was stopped or that failed: what is done stays done. Whether there was anything to do.
+    /// Resumes a stopped or failed run; finished steps stay done. Returns whether there was anything to resume.
     pub fn resume(&mut self) -> bool {
         if matches!(self.status, RunStatus::Running | RunStatus::Done) {
             return false;
@@ -60,7 +60,7 @@ impl Run {
             let outputs = std::mem::take(&mut state.outputs);
             *state =
                 StepState { outputs, by: std::mem::take(&mut state.by), round: state.round, ..StepState::default() };
-            // Looked at again when it is admitted: only what is done of a list counts then.
+            // Examined again when the step is admitted: only finished parts of a list count then.
             if kept.iter().any(|part| part.stage == PartStage::Done) {
                 state.parts = kept;
             }

@@ -1,4 +1,4 @@
-//! The systems of workflows: they report what happened to the runs, and carry out their decisions.
+//! The systems of workflows: they report events to the runs, and execute the actions that these return.
 
 use bevy::ecs::prelude::*;
 
@@ -116,7 +116,7 @@ fn advance_all_runs(
     for (key, run) in all.iter_mut() {
         let (before, written) = ((run.status, run.active.len()), written.entry(*key).or_default());
         if run.is_going_on() || !run.let_go.is_empty() || !run.to_end.is_empty() {
-            // All work is paused: what nobody begins need not be queued.
+            // While all work is paused, nothing new needs to be queued.
             if !room.kernel.is_paused() || run.active.is_empty() {
                 room.advance(run);
             }
@@ -145,7 +145,7 @@ fn was_read(room: &mut RunsAccess, runs: &mut WorkflowRuns, order: &str, outcome
     }
 }
 
-/// The result of a run is in its file, or cannot be.
+/// The result of a run was written to its file, or could not be.
 fn was_written(runs: &mut WorkflowRuns, order: &str) {
     let key = order.split('/').next().and_then(RunKey::parse);
     let Some(run) = key.and_then(|key| runs.runs.get_mut(&key)) else { return };
@@ -153,7 +153,7 @@ fn was_written(runs: &mut WorkflowRuns, order: &str) {
     run.is_written = true;
 }
 
-/// Receives the results of the steps' work.
+/// Applies the results of the steps' work.
 pub(super) fn apply_work_answers(
     mut room: RunsAccess,
     mut runs: ResMut<WorkflowRuns>,
@@ -195,7 +195,7 @@ pub(super) fn apply_work_answers(
     }
 }
 
-/// Answers calls of the tool that gives outputs. Before whatever waits for the answer, in the same tick.
+/// Answers calls of the output tool. Before everything that waits for the answer, in the same tick.
 pub(super) fn answer_calls(
     settings: Res<WorkflowSettings>,
     orders: Res<PendingToolOrders>,

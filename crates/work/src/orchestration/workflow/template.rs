@@ -1,7 +1,7 @@
-//! Texts with places for values that are only known when they are used: `Research {topic}`,
-//! `Review {research.findings}`.
+//! Texts with placeholders whose values are filled in when they are used: `Research {topic}`, `Review
+//! {research.findings}`.
 //!
-//! Anything else is literal text: `{ "a": 1 }` is unchanged, and `{{topic}}` means the letters `{topic}`.
+//! Anything else is literal text: `{ "a": 1 }` is unchanged, and `{{topic}}` is the literal text `{topic}`.
 
 use std::fmt;
 
@@ -10,24 +10,24 @@ use serde::{Deserialize, Serialize};
 /// A placeholder in a text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Token {
-    /// What the workflow is asked about: `{topic}`.
+    /// A variable of the workflow: `{topic}`.
     Variable(String),
-    /// What a step gave: `{research.findings}`.
+    /// An output of a step: `{research.findings}`.
     Output {
-        /// The step, by id.
+        /// The id of the step.
         step: String,
-        /// Which of its outputs.
+        /// The name of the output.
         output: String,
     },
-    /// Of a step for each entry of a list: the entry.
+    /// The current list entry, in a step with `for_each`.
     Item,
     /// The number of that entry, from 1.
     Index,
-    /// How often a step that is repeated was begun, from 1.
+    /// The round of a repeated step, from 1.
     Round,
 }
 
-/// Letters of a name of a variable, a step or an output.
+/// Whether a text is a name made of letters, digits, `_`, `-` and the characters in `more`.
 fn is_name(text: &str, more: &[char]) -> bool {
     let is_first = |letter: char| letter.is_alphabetic() || letter == '_';
     text.starts_with(is_first) && text.chars().all(|c| c.is_alphanumeric() || "_-".contains(c) || more.contains(&c))
@@ -45,7 +45,7 @@ impl Token {
             ("item", _) => Some(Self::Item),
             ("index", _) => Some(Self::Index),
             ("round", _) => Some(Self::Round),
-            // Steps of a workflow within another are named with both.
+            // Steps of a nested workflow have the id of the outer step as a prefix.
             (_, Some((step, output))) if is_name(step, &['/']) && is_word(output) => {
                 Some(Self::Output { step: step.to_owned(), output: output.to_owned() })
             }
@@ -54,7 +54,7 @@ impl Token {
         }
     }
 
-    /// An output of a step.
+    /// Creates the placeholder of a step's output.
     pub fn output(step: &str, output: &str) -> Self {
         Self::Output { step: step.to_owned(), output: output.to_owned() }
     }
@@ -72,7 +72,7 @@ impl fmt::Display for Token {
     }
 }
 
-/// A piece of a text.
+/// A segment of a template.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Piece {
     Text(String),
@@ -85,7 +85,7 @@ enum Piece {
 pub struct Template(Vec<Piece>);
 
 impl Template {
-    /// Reads a text. Every text is one.
+    /// Parses a text; every text is a valid template.
     pub fn parse(text: &str) -> Self {
         let mut pieces = Vec::new();
         let mut literal = String::new();
@@ -131,12 +131,12 @@ impl Template {
         })
     }
 
-    /// Whether it says nothing.
+    /// Whether it has only whitespace.
     pub fn is_blank(&self) -> bool {
         self.0.iter().all(|piece| matches!(piece, Piece::Text(text) if text.trim().is_empty()))
     }
 
-    /// The text with something in every place.
+    /// Renders the text with the values of the placeholders.
     pub fn render(&self, mut value: impl FnMut(&Token) -> String) -> String {
         let mut text = String::new();
         for piece in &self.0 {
@@ -148,7 +148,7 @@ impl Template {
         text
     }
 
-    /// The same with other texts in some of the places.
+    /// The template with some placeholders replaced by other templates.
     pub fn with(&self, mut replaced: impl FnMut(&Token) -> Option<Self>) -> Self {
         let mut pieces = Vec::with_capacity(self.0.len());
         for piece in &self.0 {
@@ -164,7 +164,7 @@ impl Template {
     }
 }
 
-/// A text in which what a step gives is named by another id of that step; absent where it is not named.
+/// Renames a step in all placeholders of a text; `None` if the text does not use the step.
 pub fn with_step_renamed(text: &str, from: &str, to: &str) -> Option<String> {
     let is_meant = |token: &Token| matches!(token, Token::Output { step, .. } if step == from);
     let template = Template::parse(text);
@@ -189,7 +189,7 @@ impl From<String> for Template {
     }
 }
 
-/// As it is written.
+/// Writes the template in its source form.
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for piece in &self.0 {
@@ -200,7 +200,7 @@ impl fmt::Display for Template {
                     for piece in &parsed.0 {
                         match piece {
                             Piece::Text(text) => f.write_str(text)?,
-                            // The letters, not the place.
+                            // Literal braces, not a placeholder.
                             Piece::Token(token) => write!(f, "{{{token}}}")?,
                         }
                     }

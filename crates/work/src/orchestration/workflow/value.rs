@@ -1,4 +1,4 @@
-//! Output values of steps: texts, lists, yes or no. The value is recognised from what a model wrote.
+//! Output values of steps: texts, lists, yes or no. Values are recognised from what a model wrote.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,12 +7,12 @@ use serde_json::Value;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputKind {
-    /// Words.
+    /// A text.
     #[default]
     Text,
-    /// Several: something is done for each.
+    /// A list, used by `for_each`.
     List,
-    /// Yes or no: a condition asks.
+    /// Yes or no, used by a condition.
     YesNo,
 }
 
@@ -26,7 +26,7 @@ impl OutputKind {
         }
     }
 
-    /// The value as one of this kind. The error says what is wrong, so that it reads on behind the output's name.
+    /// Converts a value to this kind. The error continues a sentence that begins with the output's name.
     pub fn fit(self, value: Value) -> Result<Value, String> {
         match self {
             Self::Text if is_empty(&value) => Err("is empty".to_owned()),
@@ -54,7 +54,7 @@ fn is_empty(value: &Value) -> bool {
 const YES: [&str; 8] = ["yes", "true", "approved", "accepted", "pass", "passed", "ok", "y"];
 const NO: [&str; 9] = ["no", "false", "rejected", "refused", "fail", "failed", "not", "none", "n"];
 
-/// What was meant, where it is one of the two.
+/// Recognises yes or no.
 fn yes_or_no(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(answer) => Some(*answer),
@@ -72,7 +72,7 @@ fn yes_or_no(value: &Value) -> Option<bool> {
     }
 }
 
-/// Whether something counts as true: words do, unless they say no.
+/// Whether a value counts as true: a non-empty text does, unless it says no.
 pub fn is_true(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -83,7 +83,7 @@ pub fn is_true(value: &Value) -> bool {
     }
 }
 
-/// The entries of a list: of data that is one, of a text with an entry a line, of one with commas between them.
+/// The entries of a list: from a JSON array, a text with one entry per line, or one line with commas.
 pub fn list(value: &Value) -> Option<Vec<Value>> {
     match value {
         Value::Array(entries) => Some(entries.clone()),
@@ -104,7 +104,7 @@ pub fn list(value: &Value) -> Option<Vec<Value>> {
     }
 }
 
-/// A line without what marks it as an entry: `- tea`, `2. tea`.
+/// A line without its list marker: `- tea`, `2. tea`.
 fn bare(line: &str) -> &str {
     let line = line.trim();
     let marked = ["- ", "* ", "• "].iter().find_map(|mark| line.strip_prefix(mark));
@@ -116,7 +116,7 @@ fn bare(line: &str) -> &str {
     marked.or_else(numbered).unwrap_or(line).trim()
 }
 
-/// The value in words.
+/// The value as text.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -131,7 +131,7 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// An entry of a list in words; of several lines below its mark.
+/// A list entry as text; further lines are indented below its marker.
 fn entry(value: &Value) -> String {
     let words = text(value);
     format!("- {}", words.replace('\n', "\n  "))
