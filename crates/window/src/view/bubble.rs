@@ -62,7 +62,7 @@ impl Bubble {
         Life::BUBBLE.strength(self.born_secs, now_secs)
     }
 
-    /// Scale, from [`GROWS_FROM`] to 1.
+    /// Scale, growing to 1 while the bubble appears.
     pub fn size(&self, now_secs: f64) -> f32 {
         (GROWS_FROM + (1.0 - GROWS_FROM) * appeared(now_secs - self.born_secs)) as f32
     }

@@ -45,8 +45,8 @@ pub struct RoomModel {
     pub talks: Vec<TalkView>,
     /// Relationships, drawn as labelled ropes.
     pub ties: Vec<TieView>,
-    /// How far above the topmost element an agent that is dropped on an element is placed, in world units; `None` if it
-    /// stays where it is dropped.
+    /// Minimum height above the topmost element at which new agents are placed, in world units; `None` if they stay
+    /// where they are dropped.
     pub spawn_above: Option<f32>,
     /// Whether agents may talk to each other.
     pub talk_on: bool,

@@ -23,7 +23,7 @@ const FILES: [(&str, &[u8]); 3] = [
 /// System fonts used as fallbacks behind the bundled ones.
 #[derive(Clone, Default, Debug)]
 pub struct Fallbacks {
-    /// A colour emoji font. `egui` takes only the advance widths from it; [`super::emoji`] paints the pictures.
+    /// A colour emoji font. `egui` takes only the advance widths from it; `emoji` paints the pictures.
     pub emoji: Option<FoundFont>,
     /// Fonts for characters that no other font has, in fallback order.
     pub fonts: Vec<FoundFont>,
