@@ -48,7 +48,7 @@ fn square_of(place: World, side: f32) -> (i32, i32) {
 
 /// Clusters agents that would overlap at this zoom, sorted by square. Squares are fixed in the world, so that clusters
 /// are stable while the view moves.
-pub(super) fn heaps<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom: f32) -> Vec<Cluster> {
+pub(super) fn group<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom: f32) -> Vec<Cluster> {
     let side = square_side(zoom);
     let mut heaps: Vec<Cluster> = Vec::new();
     let mut at: HashMap<(i32, i32), usize> = HashMap::default();
@@ -131,7 +131,7 @@ mod tests {
             room.agents.iter().map(|agent| square_of(agent.position, side)).collect()
         };
         let said = |zoom: f32| -> Vec<(usize, u32, Importance)> {
-            let heaps = heaps((0..).zip(&room.agents), zoom);
+            let heaps = group((0..).zip(&room.agents), zoom);
             heaps.iter().map(|heap| (heap.count, heap.first, heap.importance)).collect()
         };
         let (mut before, mut told, mut changes) = (together(0.1), said(0.1), 0);
@@ -158,12 +158,12 @@ mod tests {
         let room = crowd(2_000);
         for zoom in [0.1, 0.13, 0.2, 0.24] {
             let side = square_side(zoom);
-            let all = heaps((0..).zip(&room.agents), zoom);
+            let all = group((0..).zip(&room.agents), zoom);
             for step in 0..40 {
                 let camera =
                     Camera { middle: World::new(step as f32 * 37.0, step as f32 * -23.0), zoom, ..Camera::default() };
                 let seen = Seen::of(&room, camera);
-                let shown = heaps(seen.agents.iter().map(|index| (*index, &room.agents[*index as usize])), zoom);
+                let shown = group(seen.agents.iter().map(|index| (*index, &room.agents[*index as usize])), zoom);
                 let (low, high) = camera.visible(0.0);
                 let in_view = |heap: &&Cluster| {
                     let corner = World::new(heap.square.1 as f32, heap.square.0 as f32) * side;
@@ -189,7 +189,7 @@ mod tests {
                 agent
             });
             let agents: Vec<AgentView> = agents.collect();
-            let heaps = heaps((0..).zip(&agents), zoom);
+            let heaps = group((0..).zip(&agents), zoom);
             prop_assert_eq!(heaps.iter().map(|heap| heap.count).sum::<usize>(), agents.len());
             let numbered = heaps.iter().filter(|heap| heap.count > 1);
             let numbers: Vec<World> = numbered.map(|heap| heap.middle * zoom).collect();

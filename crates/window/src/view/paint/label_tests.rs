@@ -99,7 +99,7 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
     let (seen, chosen) = (Seen::of(room, camera), Chosen::of(&scene));
     let detail = Detail::at(camera.zoom);
     let everybody = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
-    let heaps = if detail == Detail::Dots { clusters::heaps(everybody, camera.zoom) } else { Vec::new() };
+    let heaps = if detail == Detail::Dots { clusters::group(everybody, camera.zoom) } else { Vec::new() };
     let told = Told { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &heaps };
     let [first, later] = text_layer::wanted(&told, &mut |text| vec2(0.55 * text.chars().count() as f32, 1.3));
     let (faces, bodies) = (told.faces(), Occupancy::new(camera.viewport));

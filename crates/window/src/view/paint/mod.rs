@@ -158,7 +158,7 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     stand(&painter, &mut batch, room, recent, &seen, &chosen, scene, detail);
     let heaps = if detail == Detail::Dots {
         let agents = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
-        let heaps = clusters::heaps(agents, camera.zoom);
+        let heaps = clusters::group(agents, camera.zoom);
         zoomed_out::paint(&mut batch, &heaps, room, (camera, theme), zoomed_out::glow_at(now_secs, scene.still));
         heaps
     } else {

@@ -141,7 +141,7 @@ mod tests {
     fn those_who_stand_close_together_are_one_dot_with_a_number() {
         let mut agents = agents(&[State::Idle, State::Idle, State::Waiting, State::Idle, State::Idle]);
         agents[4].position = World::new(5000.0, 0.0);
-        let heaps = heaps(numbered(&agents), 0.2);
+        let heaps = group(numbered(&agents), 0.2);
         assert_eq!(heaps.iter().map(|heap| heap.count).collect::<Vec<_>>(), [4, 1]);
         assert_eq!((heaps[0].state, heaps[0].first), (State::Waiting, 2), "who needs a person is seen from afar");
     }
@@ -150,7 +150,7 @@ mod tests {
     fn rest_is_grey_and_what_stands_out_is_larger_and_in_its_colour() {
         for dark in [false, true] {
             let theme = Theme::of(dark);
-            let of = |state| heaps(numbered(&agents(&[state])), 0.2).remove(0);
+            let of = |state| group(numbered(&agents(&[state])), 0.2).remove(0);
             for calm in [State::Idle, State::Wandering, State::Patrolling, State::Cooldown, State::Paused] {
                 assert_eq!(colour(&of(calm), theme), theme.at_rest());
             }
