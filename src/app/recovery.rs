@@ -14,9 +14,9 @@ use crate::schedule::{InputJournal, SimClock, TICKS_PER_SEC, saved};
 use crate::store::{QuarantinedDatabase, Reader, ReopenFrom, Reopening, StoreError};
 use crate::workspace::{KnownFiles, RoomStart};
 
-/// Where problems with it are said to be.
+/// The path to which problems are attributed.
 const PLACE: &str = ".workshop/workshop.db";
-/// The maximum number of ticks that are replayed: a room saves itself far more often, so more than this means damage.
+/// Maximum number of ticks that are replayed: a room is saved far more often, so more than this means damage.
 const TICKS_AT_MOST: u64 = 100_000;
 
 /// A saved world, and the files that it knew.
@@ -44,15 +44,15 @@ impl std::fmt::Display for Unusable {
     }
 }
 
-/// The world as it was last acknowledged, as far as the history can be read, which may be what was copied of one that
-/// was set aside because it is damaged, or that one itself.
+/// The last committed world, as far as the history can be read. The source may also be a copy of a damaged history that
+/// was set aside, or that history itself.
 pub(super) fn recover(
     state_folder: &Path,
     aside: Option<&QuarantinedDatabase>,
     scene: &str,
 ) -> Result<(Option<SavedRoom>, Vec<Problem>), OpenError> {
     let reader = match aside {
-        // What is damaged may not even open.
+        // A damaged history may not even open.
         Some(aside) if !aside.is_copied() => match Reader::open_aside(aside.path()) {
             Ok(reader) => reader,
             Err(error) => return Ok((None, vec![nothing_left(&error.to_string())])),
@@ -80,7 +80,7 @@ pub(super) fn recover(
                 }
                 return Ok((Some(room.saved), problems));
             }
-            // What a run began with may have been thinned; then an earlier snapshot is as good.
+            // The run's first snapshot may have been removed; an earlier one is as good.
             Err(Unusable::Store(StoreError::Thinned(_) | StoreError::UnknownRun(_))) if way.is_start() => {}
             Err(why) => {
                 tracing::warn!("a point in the history could not be used: {why}");
@@ -97,7 +97,7 @@ pub(super) fn recover(
 }
 
 /// Visits every scene of a workspace that was ever opened, with its last committed world, whether or not it is running
-/// elsewhere: nothing is written and nothing runs in it.
+/// elsewhere. Read-only, and no systems run.
 pub(super) fn look_at_each(workspace: &Path, mut each: impl FnMut(&str, &World)) -> Result<(), OpenError> {
     let state_folder = state_folder(workspace);
     let reader = match Reader::open(&state_folder) {
@@ -115,7 +115,7 @@ pub(super) fn look_at_each(workspace: &Path, mut each: impl FnMut(&str, &World))
     Ok(())
 }
 
-/// The world of a scene as it was last committed, if there is any. Nothing is written, and nothing runs in it.
+/// The last committed world of a scene, if there is one. Read-only, and no systems run.
 pub(super) fn look_at(workspace: &Path, scene: &str) -> Result<Option<App>, OpenError> {
     let Some(SavedRoom { sections, files }) = recover(&state_folder(workspace), None, scene)?.0 else {
         return Ok(None);
@@ -124,16 +124,16 @@ pub(super) fn look_at(workspace: &Path, scene: &str) -> Result<Option<App>, Open
     Ok(Some(super::resume(start, "r-look".into(), Seq(1))?))
 }
 
-/// A room that was brought back, and to which tick.
+/// A restored room, and the tick it was restored to.
 struct BroughtBack {
     saved: SavedRoom,
     tick: u64,
-    /// How many ticks are missing of those that were recorded.
+    /// Number of recorded ticks that could not be restored.
     missing: u64,
 }
 
-/// The room at the end of a run; `None` if that run was ended before anything happened in a new room, which then starts
-/// over.
+/// Restores the room at the end of a run; `None` if the run ended before anything happened in a new room, which then
+/// starts over.
 fn resume_run(
     reader: &Reader,
     reopening: Reopening,
@@ -146,7 +146,7 @@ fn resume_run(
     let app = match from {
         ReopenFrom::Snapshot(snapshot) => {
             let files: BTreeMap<String, String> = serde_json::from_value(snapshot.files).map_err(Unusable::Json)?;
-            // A saved state stays usable even if the records after it are impossible.
+            // A snapshot stays usable even if the records after it are implausible.
             let too_far = far(snapshot.tick);
             if snapshot.tick >= last_tick || too_far.is_some() {
                 let saved = SavedRoom { sections: snapshot.sections, files };
@@ -192,7 +192,7 @@ fn resume_run(
     Ok((Some(room), problems))
 }
 
-/// Plays to a tick; says at which the world was first another than the recorded one.
+/// Replays to a tick. Returns the first tick at which the world's hash differs from the recorded one.
 fn play(app: &mut App, last_tick: u64, hashes: &BTreeMap<u64, u64>) -> Option<u64> {
     let world = app.world_mut();
     let mut differs_at = None;

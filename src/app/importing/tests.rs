@@ -1,4 +1,4 @@
-//! Importing agents in the formats in which people have them, and what is not imported.
+//! Importing agents in various formats, and what is not imported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -237,7 +237,7 @@ fn what_cannot_come_into_a_room_is_named_with_what_to_do() {
     assert_eq!(drop_into_room(to.path(), &many).problems.len(), NAMED_AT_MOST + 1, "the rest is counted");
 }
 
-/// An agent that is a folder, with what belongs to it and what does not.
+/// A folder agent, with files that belong to it and files that do not.
 const FOLDER: [(&str, &str); 10] = [
     ("weather/agent.mdx", "# Agent: Weather\n\n## Purpose\n\nTells it.\n"),
     ("weather/heartbeat.md", "@every: 15m\n"),
@@ -271,7 +271,7 @@ fn an_agent_that_is_a_folder_comes_with_what_belongs_to_it() {
     let to = outside(&[]);
     let imported = import(to.path(), &[from.path().join("weather")], None);
     assert_eq!(sorted(imported.paths()), sorted(whole.to_vec()));
-    // Its document alone is the agent of that folder, too.
+    // Its document alone also defines the folder's agent.
     let to = outside(&[]);
     let dropped = drop_into_room(to.path(), &[from.path().join("weather/agent.mdx")]);
     assert_eq!(dropped.paths(), ["agents/weather/agent.mdx"]);

@@ -1,4 +1,4 @@
-//! Carries out commands of the window: the only place where commands change anything.
+//! Executes commands of the window: the only place where commands change anything.
 
 use std::path::PathBuf;
 
@@ -21,25 +21,25 @@ use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::workspace::{order_saves, yaml};
 
-/// A scene that is about to be opened is shown to be so in this many frames: drawn, and on the screen.
+/// Number of frames that show that a scene is being opened before it is opened: one is drawn, one presented.
 const FRAMES_BEFORE_OPENING: u32 = 2;
 
-/// What happens after a command.
+/// What the caller must do after a command.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// Nothing.
     Done,
-    /// The window is to be closed.
+    /// Close the window.
     Quit,
-    /// Whether the window is to be closed as soon as no work is running.
+    /// Set whether the window closes as soon as no work is running.
     QuitWhenDone(bool),
-    /// This place is to be opened by the program that the person's system has for it.
+    /// Open this path or address with the system's default program.
     Open(String),
-    /// This is for the window's services.
+    /// Pass the command to the window's services.
     Service(Box<Command>),
 }
 
-/// Does one command. What cannot be done becomes a notice.
+/// Executes one command. Failures become notices.
 pub fn handle_command(
     room: &mut OpenRoom,
     model: &RoomModel,
@@ -50,7 +50,7 @@ pub fn handle_command(
     let panes = &mut shell.panes;
     match command {
         Command::Window(command) => {
-            // Commands that are not for the window itself cause no further window commands.
+            // Only commands of the window itself produce further commands.
             for command in shell.apply(command, model, state) {
                 if !matches!(command, Command::Window(_)) {
                     handle_command(room, model, state, shell, command);
@@ -99,7 +99,7 @@ pub fn handle_command(
             if files.is_empty() {
                 do_again(room, state, acts);
             } else {
-                // Agents come when their files are there.
+                // The agents are added once their files exist.
                 order(room, FileJob::PutBack { files, acts });
             }
         }
@@ -118,7 +118,7 @@ pub fn handle_command(
         Command::Import { paths, place } => order(room, FileJob::TakeIn { paths, place, is_seen: false }),
         Command::AddCodingAgent { name, model, place } => {
             let text = coding_agent_file(&name, &model);
-            // It was not dropped, so nobody needs to know its position.
+            // It was not dropped, so its position need not be reported.
             let (position, _) = file_results::spawn_place(room, place);
             let place = DropPlace { position, exactly: true };
             order(room, FileJob::MakeAgent { name, text, place });
@@ -178,7 +178,7 @@ pub fn handle_command(
         | Command::Run(_) => return Outcome::Service(Box::new(command)),
         Command::Quit => {
             let nothing_open = model.work.pieces.is_empty() && panes.editors.unsaved().is_empty();
-            // A person who asks twice does not want to be asked again.
+            // Confirming is implied by asking twice.
             if nothing_open || state.front.dialog() == Some(&Dialog::Close) {
                 return Outcome::Quit;
             }
@@ -203,7 +203,7 @@ fn show(state: &mut UiState, panes: &PaneStates, tab: &Tab) {
     state.dock.show(tab, |path| panes.editors.is_unsaved(path));
 }
 
-/// Opens another workspace beside this one; an earlier request is cancelled.
+/// Starts opening another workspace in the background; cancels an earlier request.
 fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) -> Outcome {
     let (job, opening) = OpeningWorkspace::begin(room.options_for(folder), room.folder());
     room.opening_workspace.replace(opening).iter().for_each(OpeningWorkspace::cancel);
@@ -211,7 +211,7 @@ fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) -> 
     Outcome::Service(Box::new(Command::Run(job)))
 }
 
-/// Goes on in another workspace as soon as it is there. Whether it is.
+/// Switches to the requested workspace once it is open. Returns whether it did.
 fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
     let opened = match room.opening_workspace.as_ref().map(OpeningWorkspace::look) {
         None | Some(Arrival::Awaited) => return false,
@@ -255,7 +255,7 @@ pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut Pa
     has_moved
 }
 
-/// Opens another scene of the workspace, or the open one again.
+/// Opens another scene of the workspace, or reopens the current one.
 fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, opening: Opening) {
     let before = room.notices.len();
     let told = match (&opening.scene, opening.fresh) {

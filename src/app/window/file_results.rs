@@ -1,5 +1,4 @@
-//! Handles results of file jobs: agents of dropped files are added to the room, a new scene is opened, and the person
-//! is told about the rest.
+//! Handles results of file jobs: adds agents of dropped files to the room, opens a new scene, and reports the rest.
 
 use bevy::math::Vec2;
 
@@ -21,17 +20,17 @@ use crate::workspace::starter;
 
 /// The maximum number of agents that one drop adds to the room.
 const AGENTS_AT_MOST: usize = 200;
-/// How many files that an undo leaves alone are named; the rest is counted.
+/// Maximum number of files left alone by an undo that are named; the rest is counted.
 const NAMED_AT_MOST: usize = 3;
 
-/// Orders a job with files, or says why it cannot be done now.
+/// Queues a file job, or reports why that is not possible now.
 pub(super) fn order(room: &mut OpenRoom, job: FileJob) {
     if let Err(refusal) = room.file_jobs.order(job) {
         room.notices.push(refusal);
     }
 }
 
-/// Has a scene of this name written beside the others; it is opened when it is there.
+/// Writes a new scene with this name; it is opened once it is saved.
 pub(super) fn new_scene(room: &mut OpenRoom, name: &str, text: Option<String>) {
     let stem = text::slug(name);
     if stem.is_empty() || stem.len() > LONGEST_STEM_BYTES {
@@ -101,7 +100,7 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
     }
 }
 
-/// Says how much a cancelled import left out.
+/// Reports how many files a cancelled import left out.
 fn report_not_reached(state: &mut UiState, imported: &Imported) {
     match imported.not_reached {
         0 => {}
@@ -110,7 +109,7 @@ fn report_not_reached(state: &mut UiState, imported: &Imported) {
     }
 }
 
-/// Reports what happened to the files of an import that was undone or redone.
+/// Reports the result of undoing or redoing an import.
 fn report_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept: &[String]) {
     match count - kept.len() {
         0 => {}
@@ -125,7 +124,7 @@ fn report_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kep
     }
 }
 
-/// Puts an agent of each agent file into the room. A scene that came alone is opened.
+/// Adds an agent for each imported agent file. A single imported scene is opened.
 fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Imported, place: DropPlace) {
     let made = imported.made();
     report_not_reached(state, &imported);
@@ -142,7 +141,7 @@ fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Impor
         match profile_of(room, file) {
             Ok(profile) => {
                 let index = acts.len();
-                // Upwards, so that no agent of a large group is placed among the elements.
+                // Upward, so that no agent of a large group is among the elements.
                 let beside = Vec2::new((index % 6) as f32 * 70.0, (index / 6) as f32 * 80.0);
                 let position = tenths(first + beside);
                 let add = AgentCommand::Add { id: None, profile, position, behaviour: None, exactly: true };
@@ -179,12 +178,12 @@ fn is_agent(file: &ImportedFile) -> bool {
     file.kind == Kind::Agent
 }
 
-/// The id of the profile that a file defines, unless another file defines it already.
+/// The id of the profile that a file defines, or why it defines none.
 fn profile_of(room: &mut OpenRoom, file: &ImportedFile) -> Result<Id, Problem> {
     let refused = |what: String| Problem::warning(&*file.path, what, "give it another id in its front matter");
     let format = format_of(&file.path).ok_or_else(|| refused("it is not an agent file".to_owned()))?;
     let read = (format.read)(&file.path, file.text.as_deref().unwrap_or_default());
-    // A file in a folder may have to go by a longer id; the longest always means it.
+    // A file in a folder may need a longer id; the longest one is always unambiguous.
     if let Some(longest) = longer_ids_of_path(&file.path).pop().filter(|_| !read.has_explicit_id) {
         return Ok(longest.into());
     }

@@ -15,12 +15,12 @@ use crate::workspace::archive::{self, ArchiveError};
 use crate::workspace::undo;
 use crate::workspace::vfs::{FileHistory, FileServiceError, NewFile};
 
-/// How many of an agent's pieces of work are shown, newest first.
+/// Maximum number of an agent's pieces of work that are listed, newest first.
 const POINTS_AT_MOST: usize = 100;
-/// How many of the files that an archive leaves out are named; the rest is counted.
+/// Maximum number of files left out of an archive that are named; the rest is counted.
 const NAMED_AT_MOST: usize = 10;
 
-/// Does a job. Takes as long as it takes.
+/// Runs a job, however long it takes.
 pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control: &JobControl) -> FileJobDone {
     if control.is_cancelled() {
         return FileJobDone::Cancelled { label: job.label() };
@@ -113,7 +113,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
     }
 }
 
-/// The pieces of work in which an agent changed files, and the result of undoing from one of them on.
+/// The pieces of work in which an agent changed files, and what undoing from one of them on would do.
 fn looked_back(workspace: &Path, agent: &Id, since_ms: Option<u64>) -> Result<UndoQuestion, FileServiceError> {
     let pasts = undo::AgentHistories::read(workspace, &state_folder(workspace))?;
     let points = pasts.points(agent).into_iter().take(POINTS_AT_MOST).collect();
@@ -138,7 +138,7 @@ fn destination(folder: Option<&str>) -> Destination<'_> {
     folder.map_or(Destination::ByKind, Destination::Folder)
 }
 
-/// Undoes or redoes an import file by file; why some stay as they are.
+/// Undoes or redoes an import file by file. Returns why some files were left unchanged.
 fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Result<(), String>) -> Vec<String> {
     let mut kept = Vec::new();
     for (done, file) in made.iter().enumerate() {
@@ -153,7 +153,7 @@ fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Res
     kept
 }
 
-/// Deletes an imported file, as long as it can be restored.
+/// Deletes an imported file if it can be restored later.
 fn take_back(files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
     if file.version.is_none() {
         return Err(format!("'{}' was kept: it has no version to restore it from.", file.path));
@@ -161,7 +161,7 @@ fn take_back(files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
     files.take_back(file)
 }
 
-/// Writes a file again that was taken away, unless there is another by now.
+/// Restores a deleted file unless another one has its path.
 fn put_back(workspace: &Path, files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
     let path = &file.path;
     let history = FileHistory::open(workspace, &state_folder(workspace)).map_err(|error| error.to_string())?;
@@ -177,7 +177,7 @@ fn put_back(workspace: &Path, files: &dyn NewFiles, file: &NewFile) -> Result<()
     }
 }
 
-/// What the person is asked before files come in.
+/// The question that a person is asked before an import.
 fn question(workspace: &Path, paths: Vec<PathBuf>, folder: Option<String>, place: Option<DropPlace>) -> ImportQuestion {
     let destination = if place.is_some() { Destination::Room } else { destination(folder.as_deref()) };
     let summary = importing::plan(workspace, &paths, destination).summary();
@@ -190,14 +190,14 @@ fn not_exported(file: &Path, why: &str) -> FileJobDone {
     FileJobDone::Failed(Problem::error(file.display().to_string(), what, remedy))
 }
 
-/// The first file among the exports whose number is free.
+/// The path of a new export, with the first free number.
 fn free_file(workspace: &Path, name: &str, ending: &str) -> PathBuf {
     let folder = workspace.join(archive::EXPORTS);
     let names = unique_names::numbered(name, &format!(".{ending}"), 1);
     folder.join(unique_names::first_free(names, |name| folder.join(name).exists()))
 }
 
-/// Writes the log into a new file: behind no link in the workspace, wherever the person says elsewhere.
+/// Writes the log into a new file. Within the workspace, symbolic links are not followed.
 fn export_log(workspace: &Path, run: &str, file: &Path, control: &JobControl) -> Result<u64, ExportError> {
     let reader = Reader::open(&state_folder(workspace))?;
     let write = |file: &fs::File| store::export_events(&reader, Some(run), file, control);

@@ -1,4 +1,4 @@
-//! One frame: time advances, the window is drawn, and the person's commands are carried out.
+//! One frame: time advances, the window is drawn, and the person's commands are executed.
 
 use std::time::Duration;
 
@@ -28,51 +28,51 @@ use crate::view::text::fonts;
 use crate::view::text::post_layout::ShownText;
 use crate::view::theme::Theme;
 
-/// Between two frames while something moves.
+/// The interval between frames while something moves.
 const LIVELY: Duration = Duration::from_millis(16);
 /// The interval between two frames while nothing happens: short enough for the clock and for external input.
 const QUIET: Duration = Duration::from_millis(200);
-/// The same while the room is paused: only input from outside can change anything.
+/// The interval while the room is paused: only external input can change anything.
 const STILL: Duration = Duration::from_secs(1);
-/// The interval between two frames while something that was requested is in progress.
+/// The interval while a requested operation is in progress.
 const BUSY: Duration = Duration::from_millis(100);
-/// Between two frames at least while the person works in another window.
+/// The minimum interval while another window has the focus.
 const UNFOCUSED: Duration = Duration::from_millis(33);
-/// A person who used mouse or keyboard within this many seconds is still looking.
+/// How long after the last input a person is assumed to be watching, in seconds.
 const LOOKS_SECS: f64 = 4.0;
 
-/// What the window keeps between frames.
+/// The window's state between frames.
 pub struct Screen {
-    /// The window's own state.
+    /// The UI state.
     pub state: UiState,
     shell: Shell,
     art: Option<Art>,
     text: ShownText,
     dropped: Vec<std::path::PathBuf>,
     wants_to_quit: bool,
-    /// It is to be closed as soon as no work is running.
+    /// Whether to close as soon as no work is running.
     quits_when_done: bool,
     close_requested: bool,
     pixels_per_point: f32,
-    /// Day or evening as it was asked for at the start, until the person chooses something else.
+    /// The theme that was requested at the start, until the person chooses another.
     asked_dark: Option<bool>,
-    /// What the person had chosen then.
+    /// The person's theme setting at that time.
     begun_with: Light,
     services: WindowServices,
-    /// When the person last did anything, in seconds since the window opened.
+    /// When the person last gave input, in seconds since the window opened.
     touched_secs: f64,
-    /// Until the next frame, as the last one saw it.
+    /// Time until the next frame, as requested by the last one.
     next_frame: Duration,
     modifiers: egui::Modifiers,
 }
 
 impl Screen {
-    /// A screen on which nothing was done yet.
+    /// A new screen without saved state.
     pub fn new(dark: Option<bool>) -> Self {
         Self::with_services(dark, WindowServices::default())
     }
 
-    /// The same, as it was left.
+    /// A screen with the saved state of these services.
     pub fn with_services(dark: Option<bool>, services: WindowServices) -> Self {
         let mut state = UiState::default();
         state.appearance = Appearance::of(dark.unwrap_or(false));
@@ -102,7 +102,7 @@ impl Screen {
         self.shell.add_pane(pane);
     }
 
-    /// Draws one frame of the window, and does what the person asked for in it.
+    /// Draws one frame, and executes the commands given in it.
     pub fn frame(&mut self, context: &Context, room: &mut OpenRoom, mut input: RawInput) -> FullOutput {
         // `bevy_egui` reports the held modifiers in every frame, and `egui` takes any event as a reason to repaint.
         let held = &mut self.modifiers;
@@ -112,7 +112,7 @@ impl Screen {
         });
         self.put_on_theme(context, room);
         self.state.time.now_secs = room.now_secs();
-        // Before anything is drawn: what was written in one workspace must not be saved in another.
+        // Before drawing: unsaved text of one workspace must not be saved in another.
         if command_handling::continue_pending(room, &mut self.state, &mut self.shell.panes) {
             self.services.move_to(room, &mut self.state, &mut self.shell.panes);
         }
@@ -181,7 +181,7 @@ impl Screen {
         output
     }
 
-    /// Day or evening, the size of text, and drawings for this display's scale.
+    /// Applies the theme, the text size, and drawings for the display's scale.
     fn put_on_theme(&mut self, context: &Context, room: &mut OpenRoom) {
         let Look { light, text_size, calm, dates } = self.state.appearance.look;
         self.state.appearance.dates.language = dates;
@@ -229,17 +229,17 @@ impl Screen {
     }
 }
 
-/// Lets time pass.
+/// Runs the ticks that are due.
 pub(super) fn live(mut room: NonSendMut<OpenRoom>) {
     room.live();
 }
 
-/// The person closes the window by its frame: asked for like any other way to close it.
+/// Handles the close button of the window's frame like any other way to close it.
 pub(super) fn take_close_request(mut requests: MessageReader<WindowCloseRequested>, mut screen: NonSendMut<Screen>) {
     screen.close_requested |= requests.read().count() > 0;
 }
 
-/// Imports files that are dropped from the desktop at the drop position.
+/// Records files that are dropped from the desktop, with the drop position.
 pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut screen: NonSendMut<Screen>) {
     for drop in drops.read() {
         match drop {
@@ -256,7 +256,7 @@ pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut 
     }
 }
 
-/// Notes how large the window is, to open it so again.
+/// Records the size of the window, to restore it.
 pub(super) fn note_size(windows: Query<&Window, With<PrimaryWindow>>, mut screen: NonSendMut<Screen>) {
     let Ok(window) = windows.single() else { return };
     // A maximized window says nothing about the preferred size.
@@ -276,7 +276,7 @@ pub(super) fn draw(
     **output = Some(screen.frame(&context, &mut room, input.take()));
 }
 
-/// Draws often while something moves and seldom while nothing does.
+/// Sets the frame rate: high while something moves, low otherwise.
 pub(super) fn pace(
     screen: NonSend<Screen>,
     hidden: Res<Hidden>,
@@ -288,7 +288,7 @@ pub(super) fn pace(
     redraws.clear();
     let next_frame = if keys.are_waiting() { Duration::ZERO } else { screen.next_frame };
     let seldom = next_frame.max(UNFOCUSED);
-    // A window that was minimised may still be said to have the focus.
+    // A minimised window may still be reported as focused.
     let focused = UpdateMode::reactive(if hidden.is_hidden() { seldom } else { next_frame });
     let unfocused = UpdateMode::reactive_low_power(seldom);
     if settings.focused_mode != focused || settings.unfocused_mode != unfocused {
@@ -297,7 +297,7 @@ pub(super) fn pace(
     }
 }
 
-/// Leaves when the person asked for it.
+/// Exits when the person requested it.
 pub(super) fn quit(screen: NonSend<Screen>, mut exit: MessageWriter<AppExit>) {
     if screen.wants_to_quit {
         exit.write(AppExit::Success);

@@ -1,4 +1,4 @@
-//! Handles errors where no window can be shown: the reason, what to do instead, and saving the room.
+//! Handles failures to show a window: the reason, what to do instead, and saving the room.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,22 +13,22 @@ use bevy::render::renderer::RenderDevice;
 use bevy::render::{Render, RenderApp, RenderSystems};
 use thiserror::Error;
 
-/// Why a window could not be shown, or ended by itself.
+/// Why a window could not be shown, or closed by itself.
 #[derive(Debug, Error)]
 pub enum WindowError {
-    /// There is no display, or it does not answer.
+    /// There is no display, or it does not respond.
     #[error("no window can be opened on this display: {0}")]
     Display(String),
-    /// There is nothing to draw with.
+    /// There is no graphics adapter.
     #[error("no graphics driver was found")]
     Graphics,
-    /// The graphics driver gave up while the window was open.
+    /// The graphics driver failed while the window was open.
     #[error("the graphics driver failed: {0}; the room was saved")]
     Driver(String),
 }
 
 impl WindowError {
-    /// What to do about it.
+    /// What the person can do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::Display(_) => {
@@ -45,7 +45,7 @@ impl WindowError {
     }
 }
 
-/// Whether a frame has been drawn: from then on a panic is our own fault and is reported in full.
+/// Whether a frame has been drawn. From then on, a panic is a bug of this program and is reported in full.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// Why the graphics driver failed, if it did. Shared by the window's world and the code that shows the window.
@@ -53,20 +53,20 @@ static SHOWN: AtomicBool = AtomicBool::new(false);
 pub(super) struct GaveUp(Arc<Mutex<Option<String>>>);
 
 impl GaveUp {
-    /// Keeps the first reason: what follows from it is no news.
+    /// Records the first reason; later ones are consequences.
     fn note(&self, why: String) {
         if let Ok(mut known) = self.0.lock() {
             known.get_or_insert(why);
         }
     }
 
-    /// Why the driver gave up, if it did.
+    /// Why the driver failed, if it did.
     pub(super) fn why(&self) -> Option<String> {
         self.0.lock().ok().and_then(|why| why.clone())
     }
 }
 
-/// Notes that the window is there.
+/// Records that the window is shown.
 pub(super) fn note_shown() {
     SHOWN.store(true, Ordering::Relaxed);
 }
@@ -77,7 +77,7 @@ pub(super) fn guarded(show: impl FnOnce(&GaveUp) -> AppExit) -> Result<AppExit, 
     let before = Arc::new(std::panic::take_hook());
     let (is_known, usual) = (gave_up.clone(), Arc::clone(&before));
     std::panic::set_hook(Box::new(move |info| {
-        // The rest of a lost device panics during teardown; the reason has been reported already.
+        // The rest of a lost device panics during teardown; the reason has already been reported.
         if SHOWN.load(Ordering::Relaxed) && is_known.why().is_none() {
             usual(info);
         }
@@ -101,8 +101,8 @@ fn panic_error(panic: &(dyn Any + Send)) -> WindowError {
     WindowError::Display(text.lines().next().unwrap_or_default().chars().take(200).collect())
 }
 
-/// Where the driver gives up (it was updated or reset, a card was unplugged), the window ends and the room is saved:
-/// asking for another device leaves Bevy with a surface of the old one.
+/// If the driver fails (it was updated or reset, a card was unplugged), closes the window and saves the room: after
+/// requesting another device, Bevy would be left with a surface of the old one.
 pub(super) fn watch_driver(app: &mut App, gave_up: &GaveUp) {
     app.insert_resource(gave_up.clone()).insert_resource(RenderErrorHandler(note_render_error));
     if let Some(render) = app.get_sub_app_mut(RenderApp) {
@@ -110,21 +110,21 @@ pub(super) fn watch_driver(app: &mut App, gave_up: &GaveUp) {
     }
 }
 
-/// Between two frames, because Bevy calls this: the window ends in the frame that follows, as it does when a person
-/// closes it, for an exit that is asked for here would come after the last system has run.
+/// Bevy calls this between two frames. The window closes in the next frame, as when a person closes it; an exit
+/// requested here would come after the last system has run.
 fn note_render_error(error: &RenderError, window: &mut World, _: &mut World) -> RenderErrorPolicy {
     let what = error.description.lines().next().unwrap_or_default();
     window.resource::<GaveUp>().note(format!("{:?} {what}", error.ty).trim_end().to_owned());
     RenderErrorPolicy::StopRendering
 }
 
-/// A lost device reports that only when it is asked, and a frame that could not be drawn does not ask it.
+/// Polls the device: a lost device only reports that when it is polled, and a failed frame does not poll it.
 fn ask_the_device(device: Res<RenderDevice>) {
-    // Whether its queue is empty is of no interest.
+    // Whether the queue is empty does not matter.
     let _ = device.poll(PollType::Poll);
 }
 
-/// Ends the window once the driver has given up.
+/// Closes the window once the driver has failed.
 pub(super) fn leave(gave_up: Res<GaveUp>, mut exit: MessageWriter<AppExit>) {
     if gave_up.why().is_some() {
         exit.write(AppExit::error());
@@ -142,7 +142,7 @@ mod tests {
     use crate::app::room::OpenOptions;
     use crate::workspace::starter;
 
-    /// What happens if the driver fails in the third frame.
+    /// Simulates a driver failure in the third frame.
     fn driver_gives_up(room: OpenRoom, gave_up: &GaveUp) -> AppExit {
         let mut app = App::new();
         app.insert_non_send(room).insert_non_send(Screen::new(None));
@@ -163,7 +163,7 @@ mod tests {
         app.update();
         assert!(app.world_mut().non_send_mut::<OpenRoom>().world().is_none(), "the room is saved and closed");
         let exit = app.should_exit().expect("the window ends");
-        // As what is left of the device does when it is taken down.
+        // Like the rest of a lost device during teardown.
         std::panic::panic_any(format!("a surface without a device: {exit:?}"));
     }
 

@@ -1,5 +1,5 @@
 //! Distributes key presses over frames. `bevy_egui` applies the modifiers that are held at the end of a frame to every
-//! key in it: of Ctrl and a key that are pressed and released within one frame, it would only see the key. So a frame
+//! key in it, so Ctrl and a key that are pressed and released within one frame would lose the Ctrl. Therefore a frame
 //! only gets keys up to the next change of a modifier; the rest come with the next frame.
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use bevy::ecs::prelude::*;
 use bevy::input::ButtonState;
 use bevy::input::keyboard::{Key, KeyboardFocusLost, KeyboardInput};
 
-/// Keys that wait for the next frame.
+/// Key events that wait for the next frame.
 #[derive(Resource, Default)]
 pub(super) struct WaitingKeys {
     keys: VecDeque<KeyboardInput>,
@@ -17,13 +17,13 @@ pub(super) struct WaitingKeys {
 }
 
 impl WaitingKeys {
-    /// Whether the next frame is wanted at once.
+    /// Whether the next frame should be drawn immediately.
     pub(super) fn are_waiting(&self) -> bool {
         !self.keys.is_empty()
     }
 }
 
-/// Hands over what belongs to this frame, before anybody looks at the keys.
+/// Releases the events of this frame, before other systems read them.
 pub(super) fn share_keys_out(
     mut messages: ResMut<Messages<KeyboardInput>>,
     mut lost: MessageReader<KeyboardFocusLost>,
@@ -35,14 +35,14 @@ pub(super) fn share_keys_out(
         return;
     }
     keys.extend(seen.read(&messages).cloned());
-    // A person who works in another window holds no keys here.
+    // All keys are released when the window loses the focus.
     let count = if is_focus_lost { keys.len() } else { keys_of_one_frame(keys.iter()) };
     messages.clear();
     messages.write_batch(keys.drain(..count));
     seen.clear(&messages);
 }
 
-/// How many of these belong to one frame: none after a modifier that changes when a key has been pressed.
+/// The number of leading events that belong to one frame: those up to a modifier change that follows a key press.
 fn keys_of_one_frame<'a>(keys: impl Iterator<Item = &'a KeyboardInput>) -> usize {
     let (mut count, mut is_one_pressed) = (0, false);
     for key in keys {
@@ -70,7 +70,7 @@ mod tests {
         seen: MessageCursor<KeyboardInput>,
     }
 
-    /// Reads keys as `bevy_egui` does.
+    /// Reads key events like `bevy_egui`.
     fn hear(messages: Res<Messages<KeyboardInput>>, held: Res<ModifierKeysState>, mut heard: ResMut<Heard>) {
         let Heard { keys, seen } = &mut *heard;
         for key in seen.read(&messages).filter(|key| key.state.is_pressed()) {

@@ -6,13 +6,13 @@ use bevy::window::{
     Monitor, MonitorSelection, OnMonitor, PrimaryMonitor, PrimaryWindow, Window, WindowMode, WindowPosition,
 };
 
-/// The assumed size of a window's frame and a desktop's bars, in points: no system reports it.
+/// The assumed size of a window's frame and the desktop's bars, in points: no system reports it.
 const BARS: Vec2 = Vec2::new(16.0, 80.0);
-/// After this many frames a window is assumed to be on the main screen if the system does not say which one it is on.
+/// Number of frames after which a window is assumed to be on the main screen if the system does not say which one it is
+/// on.
 const PATIENCE_FRAMES: u32 = 10;
 
-/// Makes a window that has just opened smaller where its screen is, and puts it into the middle then. A person may make
-/// it larger afterwards.
+/// Shrinks and centres a newly opened window if it is larger than its screen. A person may enlarge it afterwards.
 pub(super) fn fit_to_screen(
     mut windows: Query<(&mut Window, Option<&OnMonitor>), With<PrimaryWindow>>,
     monitors: Query<(&Monitor, Has<PrimaryMonitor>)>,
@@ -28,7 +28,7 @@ pub(super) fn fit_to_screen(
     let is_guessed = *frames > PATIENCE_FRAMES;
     let guessed = || monitors.iter().find(|(_, is_primary)| *is_primary).or_else(|| monitors.single().ok());
     let Some((monitor, _)) = told.or_else(|| is_guessed.then(guessed).flatten()) else {
-        // Without information on any screen, the window stays as it is.
+        // If no screen is known, the window stays as it is.
         *is_done = is_guessed;
         return;
     };
@@ -41,7 +41,7 @@ pub(super) fn fit_to_screen(
     }
 }
 
-/// The size that a window of this size gets on a screen, where that is another one.
+/// The size of a window that fits on a screen; `None` if it fits already.
 fn fitting(size: Vec2, screen: Vec2) -> Option<Vec2> {
     let fits = size.min((screen - BARS).max(super::LEAST_SIZE)).floor();
     (screen.min_element() > 0.0 && fits.cmplt(size.floor()).any()).then_some(fits)
@@ -66,8 +66,8 @@ mod tests {
         }
     }
 
-    /// The size of a window of the default size after some frames with these screens, on the first of them if that is
-    /// known.
+    /// The size of a default window after some frames with these screens; `is_told`: the system reports that it is on
+    /// the first one.
     fn size_beside(screens: &[(u32, u32)], is_told: bool, scale: f32) -> (f32, f32) {
         let mut app = App::new();
         app.add_systems(Update, fit_to_screen);

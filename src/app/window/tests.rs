@@ -1,4 +1,4 @@
-//! What a person does in the window, in a real room with files: carried out, saved, undone, and read again.
+//! Person's actions in the window on a real room with files: performed, saved, undone, and reloaded.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: ru
                      - { id: cleo-1, profile: ada, position: [900, 900], behaviour: stationary }\n\
                      relationships:\n  - { from: ada-1, to: bram-1, label: mentors }\n  - { from: bram-1, to: cleo-1, label: likes }\n";
 
-/// A paused room in a folder of its own: only what a person does happens.
+/// A paused room in its own folder, so that only the person's actions have an effect.
 struct House {
     folder: tempfile::TempDir,
     room: OpenRoom,
@@ -61,7 +61,7 @@ impl House {
         Self::open(false)
     }
 
-    /// A room that watches its files for external changes, or one that is only told about them.
+    /// Opens a room that watches its files for external changes, or one that is notified by the test.
     fn open(watch: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let files = [
@@ -93,7 +93,7 @@ impl House {
         house
     }
 
-    /// Processes the inbox and the few ticks until everything is known everywhere.
+    /// Processes the inbox, and enough ticks for all results to arrive.
     fn settle(&mut self) {
         let Some(world) = self.room.world() else { return };
         let mut driver = Driver::default();
@@ -120,7 +120,7 @@ impl House {
         handle_command(&mut self.room, &model, &mut self.state, &mut self.shell, command);
     }
 
-    /// Does it and waits until it is done.
+    /// Performs a command and waits until it is done.
     fn act(&mut self, command: Command) {
         self.perform(command);
         self.settle();
@@ -131,7 +131,7 @@ impl House {
         self.act(Command::Act(RoomAct::Edit(edit), None));
     }
 
-    /// Renames a file, with this result.
+    /// Renames a file with this outcome.
     fn rename(&mut self, from: &str, to: &str, outcome: Result<(), String>) {
         let rename = |from: &str, to: &str| FileOperation::Rename { from: from.into(), to: to.into() };
         let order = |operation| RoomAct::File(self.state.file_command(operation));
@@ -139,7 +139,7 @@ impl House {
         self.until_renamed(Command::Act(forth, Some(back)), outcome);
     }
 
-    /// Runs a command that renames a file; nothing follows before its result is known.
+    /// Runs a command that renames a file, and delivers the outcome before anything else.
     fn until_renamed(&mut self, command: Command, outcome: Result<(), String>) {
         let before = self.files();
         self.perform(command);
@@ -160,8 +160,7 @@ impl House {
         fs::read_to_string(self.folder.path().join(path)).expect("it should exist")
     }
 
-    /// The scene as it is saved, without what undo may change: the order of entries, times, and whether defaults are
-    /// written.
+    /// The saved scene without what undo may change: order of entries, times, and explicit defaults.
     fn scene(&mut self) -> Value {
         let text = self.saved("scenes/test.yaml");
         let known = self.room.world().expect("it is open").resource::<SceneState>().doc.root.clone();
@@ -177,7 +176,7 @@ impl House {
     }
 }
 
-/// Without times and ids of messages: redoing happens at another time, and mail that is sent again is another message.
+/// Removes times and message ids: redoing happens later, and a mail sent again is a new message.
 fn timeless(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -200,7 +199,7 @@ fn relate(command: RelationshipCommand) -> Command {
     Command::Act(RoomAct::Relate(command), None)
 }
 
-/// One of the things that a person can do and undo.
+/// An undoable action of a person.
 #[derive(Clone, Debug)]
 enum Deed {
     Pin(String),
@@ -254,7 +253,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 }
 
 impl Deed {
-    /// The command for it in the present room, if it can be done.
+    /// The command of this action in the current room, if it is possible.
     fn command(&self, room: &RoomModel) -> Option<Command> {
         let edit = |element: &str, act| {
             let edit = ElementEdit { element: element.into(), act, by: Author::user(), cause: None };
@@ -385,7 +384,7 @@ fn a_relationship_by_hand_is_saved_beside_what_a_person_wrote_and_shown_when_a_p
 }
 
 impl House {
-    /// Somebody else writes a file of the workspace.
+    /// An external program writes a workspace file.
     fn notify_at(&mut self, path: &str, text: &str) {
         fs::write(self.folder.path().join(path), text).expect("files can be written");
         let content = crate::workspace::files::FileContent::Text(text.to_owned());
@@ -395,7 +394,7 @@ impl House {
         self.settle();
     }
 
-    /// Runs frames until nothing is under way.
+    /// Runs frames until nothing is pending.
     fn frames(&mut self) {
         let began = Instant::now();
         while (!self.room.file_jobs.is_idle() || self.room.opening.is_some())
@@ -407,7 +406,7 @@ impl House {
         self.settle();
     }
 
-    /// The part of a frame that loads what panes want to show.
+    /// The part of a frame that loads content for panes.
     fn read_files(&mut self) {
         let now_secs = self.room.now_secs();
         let OpenRoom { file_cache, recent, .. } = &mut self.room;
@@ -446,7 +445,7 @@ fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
     let mut house = House::new();
     let model = house.model();
     for _ in 0..3 {
-        // The same picture three times: no tick has passed.
+        // Three commands from the same model, with no tick in between.
         for add in create::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0), false) {
             handle_command(&mut house.room, &model, &mut house.state, &mut house.shell, add);
         }

@@ -18,23 +18,23 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    /// Whether nothing of the window can be seen.
+    /// Whether no part of the window is visible.
     pub(super) fn is_hidden(self) -> bool {
         self.is_covered || self.is_minimised
     }
 }
 
-/// The interval of checks whether the window is minimised: there is no event for it, and each check is a call to the
-/// display.
+/// Interval at which a minimised window is checked: there is no event for it, and each check is a call to the display
+/// server.
 const ASKS_AGAIN: Duration = Duration::from_millis(200);
 
-/// Looks whether the window can be seen.
+/// Checks whether the window is visible.
 pub(super) fn look(
     mut occlusions: MessageReader<WindowOccluded>,
     windows: Query<Entity, With<PrimaryWindow>>,
     mut hidden: ResMut<Hidden>,
     mut asked: Local<Option<Instant>>,
-    // The windows themselves are known on the main thread only.
+    // Windows can only be accessed on the main thread.
     _: NonSendMarker,
 ) {
     let mut now = *hidden;
@@ -56,7 +56,7 @@ fn is_minimised(window: Entity) -> bool {
         .with_borrow(|windows| windows.get_window(window).and_then(|window| window.is_minimized()) == Some(true))
 }
 
-/// Draws nothing while nothing can be seen.
+/// Disables the cameras while the window is not visible.
 pub(super) fn spare_the_drawing(hidden: Res<Hidden>, mut cameras: Query<&mut Camera>) {
     if hidden.is_changed() {
         for mut camera in &mut cameras {

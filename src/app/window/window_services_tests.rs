@@ -35,7 +35,7 @@ impl Fixture {
         let options = OpenOptions { folder: folder.path().to_owned(), provider, ..OpenOptions::default() };
         let room = OpenRoom::open(options).expect("the starter kit opens");
         let context = Context::default();
-        // Nobody draws it.
+        // It is not drawn.
         let screen_rect = Some(egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(640.0, 400.0)));
         let input = egui::RawInput { screen_rect, ..egui::RawInput::default() };
         context.run_ui(input, |_| {}).textures_delta.clear();
@@ -60,7 +60,7 @@ impl Fixture {
         self.services.perform(&self.context, &mut self.room, &model, (&mut self.state, &self.panes), command);
     }
 
-    /// One tick and one frame.
+    /// Runs one tick and one frame.
     fn pass(&mut self) -> RoomModel {
         self.room.run_ticks(1);
         let model = self.model();

@@ -1,5 +1,4 @@
-//! Remembering the window's state: saving and loading, files that are broken or written by others, and what stays
-//! unchanged.
+//! Saving and loading the window's state: invalid files, files written by others, and what stays unchanged.
 
 use std::fs;
 
@@ -24,7 +23,7 @@ impl Place {
         WindowStateFile::open(self.config.path(), self.workspace.path())
     }
 
-    /// Writes this into the workspace's file, as a person would.
+    /// Writes the workspace's file, as a person would.
     fn put(&self, text: &str) -> PathBuf {
         let path = self.open().0.path;
         fs::create_dir_all(path.parent().unwrap()).expect("folders can be made");
@@ -65,7 +64,7 @@ fn what_was_left_is_found_again() {
     assert_eq!((again, problems), (some(), Vec::new()));
     let text = fs::read_to_string(&file.path).expect("it should exist");
     assert!(text.starts_with(HEADER) && text.contains("light: evening"), "{text}");
-    // Nothing new, nothing written.
+    // Without changes, nothing is written.
     let written = fs::metadata(&file.path).unwrap().modified().unwrap();
     file.write(&some()).expect("it can be written");
     assert_eq!(fs::metadata(&file.path).unwrap().modified().unwrap(), written);

@@ -1,4 +1,4 @@
-//! All agents of the room, read once per frame: what has not changed since the last frame is reused.
+//! Reads all agents of the room once per frame, reusing what has not changed since the last frame.
 
 use std::sync::Arc;
 
@@ -15,31 +15,31 @@ use crate::mind::PendingRequests;
 use crate::schedule::TICKS_PER_SEC;
 use crate::simulation::{Activity, ActivityKind, AgentState, Held, Position, Posture, Queue, Seated, State, Walk};
 
-/// What is kept of everybody between frames.
+/// Per-agent state that is kept between frames.
 #[derive(Default)]
 pub(super) struct AgentCache {
     glide: Interpolation,
     headings: Vec<Vec2>,
-    /// The agents of the frame before.
+    /// The agents of the previous frame.
     agents: Vec<AgentView>,
-    /// When the profiles last changed of which looks were taken.
+    /// Change tick of the profiles from which the looks were derived.
     looks: Option<ChangeTick>,
 }
 
 impl AgentCache {
-    /// Takes in where everybody is at this tick.
+    /// Records the positions of all agents at this tick.
     pub(super) fn update(&mut self, world: &mut World, tick: u64) {
         let mut agents = world.query::<(&Agent, &Position)>();
         self.glide.update(tick, agents.iter(world).map(|(agent, position)| (agent.key, position.0)));
     }
 
-    /// Takes back the agents of a frame that is over.
+    /// Takes back the agents of the previous frame so that their allocations are reused.
     pub(super) fn reuse(&mut self, agents: Vec<AgentView>) {
         self.agents = agents;
     }
 
-    /// Everybody, drawn after this share of the way from the last tick to this one, and whether they are others than in
-    /// the frame before.
+    /// Returns all agents with positions interpolated by `share`, and whether agents came, left or changed their look
+    /// since the previous frame.
     pub(super) fn read(&mut self, world: &World, share: f32, room: &RoomModel) -> (Vec<AgentView>, bool) {
         let roster = world.resource::<Roster>();
         let Some(profiles) = world.get_resource_ref::<Profiles>() else { return Default::default() };
@@ -91,7 +91,7 @@ impl AgentCache {
         (seen, is_other_crowd)
     }
 
-    /// Where an agent looks: to whom it talks, what it reads, or where it last went.
+    /// The direction an agent faces: toward the agent it talks to, the element it reads, or its last step.
     fn heading(
         &mut self,
         key: AgentKey,
@@ -123,13 +123,13 @@ impl AgentCache {
     }
 }
 
-/// The kind of the element that somebody reads; looked up of those alone who do.
+/// The kind of the element that is being read; looked up only for agents that are reading.
 fn kind_read(posture: Posture, reads: Option<ElementKey>, room: &RoomModel) -> Option<&str> {
     let element = reads.filter(|_| posture == Posture::Reading)?;
     room.element_of(element).map(|element| &*element.kind)
 }
 
-/// Somebody of whom nothing is known yet but who it is.
+/// An agent with its identity only; the caller fills in the rest.
 fn newcomer(agent: &Agent, look: Id) -> AgentView {
     AgentView {
         key: agent.key,

@@ -1,4 +1,4 @@
-//! Counts of agents by area, for the zoomed-out view: those at each board, and those in each other part of the floor. A
+//! Counts agents by area for the zoomed-out view: those near each element, and those on each other part of the floor. A
 //! pure function of the room, computed at most once per tick.
 
 use std::sync::Arc;
@@ -12,39 +12,39 @@ use super::model::{ElementView, RoomModel};
 use crate::base::ElementKey;
 use crate::simulation::State;
 
-/// Who is no farther from a board than this is about it, in world units: those who read it and those who wait for that.
+/// Agents within this distance of an element are counted there, in world units.
 const REACH_UNITS: f32 = 220.0;
-/// From farther away than this, boards are too small to be told apart.
+/// Below this zoom, elements are too small to be told apart.
 const BOARDS_FROM: f32 = 0.18;
-/// A part of the floor is at least so wide on screen, in points, so that what is said of it has room.
+/// Minimum width of a floor square on screen, in points, so that its label fits.
 const PART_POINTS: f32 = 240.0;
 
-/// Where an area is.
+/// The location of an area.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum AreaPlace {
-    /// About an element.
+    /// Near an element.
     Element(ElementKey),
-    /// A square of the floor, by its row and its column.
+    /// A square of the floor, by row and column.
     Square(i32, i32),
 }
 
-/// Those who are in one area.
+/// The agents in one area.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Area {
-    /// Where it is.
+    /// The location.
     pub place: AreaPlace,
-    /// The middle of them all.
+    /// The mean of the agents' positions.
     pub middle: Vec2,
-    /// How many.
+    /// Number of agents.
     pub count: usize,
-    /// How many of them work.
+    /// Number of agents that work.
     pub working: usize,
-    /// How many of them need a person.
+    /// Number of agents that need a person.
     pub needing: usize,
 }
 
 impl Area {
-    /// How many they are, and how many of them are busy or need a person: “12 · 3 working · 1 needs you”.
+    /// The label, such as “12 · 3 working · 1 needs you”.
     pub fn label(&self) -> String {
         let mut words = self.count.to_string();
         if self.working > 0 {
@@ -57,7 +57,7 @@ impl Area {
     }
 }
 
-/// Who is where in a room that is seen at this zoom, in order of places. Everybody is in one area.
+/// The areas of the room at this zoom, sorted by place. Each agent is in exactly one.
 pub fn areas(room: &RoomModel, zoom: f32) -> Vec<Area> {
     let side = side_at(zoom);
     let boards = if zoom >= BOARDS_FROM { Boards::of(&room.elements) } else { Boards::default() };
@@ -83,7 +83,7 @@ pub fn areas(room: &RoomModel, zoom: f32) -> Vec<Area> {
     areas
 }
 
-/// The side of the squares at a zoom: a power of two, so that they stay what they are while the view comes a little nearer.
+/// The side of the squares at a zoom: a power of two, so that squares are stable while zooming.
 fn side_at(zoom: f32) -> f32 {
     2.0_f32.powi((PART_POINTS / zoom).log2().ceil() as i32)
 }
@@ -98,7 +98,7 @@ fn cell(at: Vec2, side: f32) -> (i32, i32) {
     (cell.x as i32, cell.y as i32)
 }
 
-/// The boards that somebody may be about, by cells of the floor.
+/// The elements near which agents are counted, in a spatial hash of floor cells.
 #[derive(Default)]
 struct Boards(HashMap<(i32, i32), Vec<(ElementKey, Vec2)>>);
 
@@ -118,7 +118,7 @@ impl Boards {
         boards
     }
 
-    /// The nearest board that somebody who is here is about.
+    /// The nearest element within [`REACH_UNITS`].
     fn about(&self, here: Vec2) -> Option<ElementKey> {
         let near = self.0.get(&cell(here, REACH_UNITS))?.iter();
         let far = near.map(|(key, at)| (at.distance_squared(here), *key));
@@ -127,8 +127,8 @@ impl Boards {
     }
 }
 
-/// The areas of the last frame: worked out anew once a tick, where a hand moves something, and where the view came so
-/// much nearer that others are told.
+/// The areas of the last frame, recomputed once per tick, when something is dragged, and when zooming changes the
+/// squares.
 #[derive(Clone, Debug, Default)]
 pub struct AreaCache {
     seen: Option<Seen>,
@@ -137,20 +137,20 @@ pub struct AreaCache {
     worked_out: usize,
 }
 
-/// What areas follow from, as far as it changes between two ticks.
+/// The inputs that the areas depend on, as far as they can change between ticks.
 #[derive(Clone, PartialEq, Debug)]
 struct Seen {
     tick: u64,
     side: f32,
     has_boards: bool,
     count: (usize, usize),
-    /// Tells the room apart from another one.
+    /// Address of the furniture list, which tells rooms apart.
     decor: usize,
-    /// Where that is which a person moves about in a room that stands still: there, no tick tells of it.
+    /// Positions of everything that can be dragged while the simulation is paused and no tick reports it.
     moved: Vec<[u32; 2]>,
 }
 
-/// Where those are whom a person holds, and all elements.
+/// Positions of dragged agents and of all elements, as bits.
 fn moved_by_hand(room: &RoomModel) -> Vec<[u32; 2]> {
     let held = room.agents.iter().filter(|agent| agent.state == State::Dragged).map(|agent| agent.position);
     held.chain(room.elements.iter().map(|element| element.position))
@@ -159,7 +159,7 @@ fn moved_by_hand(room: &RoomModel) -> Vec<[u32; 2]> {
 }
 
 impl AreaCache {
-    /// The areas of a room that is seen at this zoom.
+    /// The areas of the room at this zoom.
     pub fn of(&mut self, room: &RoomModel, zoom: f32) -> Arc<Vec<Area>> {
         let seen = Seen {
             tick: room.tick,
@@ -187,7 +187,7 @@ mod tests {
     use crate::view::model::ContentView;
     use crate::view::paint::tests::{agent, element};
 
-    /// A board in the middle and one far to the right, and agents in these states at these places.
+    /// A room with a board in the middle and one far to the right, and agents at these positions.
     fn room(agents: &[(f32, f32, State)]) -> RoomModel {
         let board = |key, x: f32| element(key, "pinboard", "Ideas", Vec2::new(x, 0.0), ContentView::Pins(Vec::new()));
         let agents = agents.iter().zip(0..).map(|((x, y, state), key)| {
@@ -258,7 +258,7 @@ mod tests {
         (room.agents[0].position, room.agents[0].state) = (Vec2::new(5_000.0, 0.0), State::Dragged);
         let carried = cache.of(&room, 0.3);
         assert_eq!(carried.iter().map(|area| area.count).collect::<Vec<_>>(), [1, 1], "it was carried away meanwhile");
-        // It is put down there, and the board is put elsewhere.
+        // Drop the agent there, and move the board.
         room.agents[0].state = State::Idle;
         room.elements[0].position = Vec2::new(-5_000.0, 0.0);
         let put = cache.of(&room, 0.3);

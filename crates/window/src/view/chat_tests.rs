@@ -1,4 +1,4 @@
-//! Tests of how messages become lines.
+//! Tests of converting messages to chat lines.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Extracts the room from the world, once per frame: the only place where the screen accesses the ECS.
+//! Extracts the room from the world, once per frame: the only place where the UI reads the ECS.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use crate::simulation::{Conversations, relationships, talk_is_on};
 use crate::tools::document_runtime::{DocumentRunner, DocumentSettings};
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
-/// What the screen keeps between frames of one room.
+/// State that the UI keeps between frames of one room.
 #[derive(Default)]
 pub struct RoomExtractor {
     crowd: AgentCache,
@@ -52,10 +52,10 @@ pub struct RoomExtractor {
     workflow_reader: WorkflowReader,
 }
 
-/// What is made of something in the world when that changes, and shared by all frames until then.
+/// A value that is derived from the world, shared by all frames until `When` changes.
 type Shared<T, When = ChangeTick> = Option<(When, Arc<T>)>;
 
-/// What was made already, or made anew because it changed.
+/// Returns the cached value, or makes it anew if it changed.
 fn shared<T, When: PartialEq>(known: &mut Shared<T, When>, changed: When, make: impl FnOnce() -> T) -> Arc<T> {
     match known {
         Some((seen, made)) if *seen == changed => made.clone(),
@@ -68,7 +68,7 @@ fn shared<T, When: PartialEq>(known: &mut Shared<T, When>, changed: When, make: 
 }
 
 impl RoomExtractor {
-    /// The room as it is now.
+    /// The current state of the room.
     pub fn read(&mut self, world: &mut World, wanted: &Wanted) -> RoomModel {
         let clock = world.resource::<SimClock>().clone();
         self.crowd.update(world, clock.tick());
@@ -117,7 +117,7 @@ impl RoomExtractor {
         room
     }
 
-    /// Takes back the agents of a frame that is over.
+    /// Takes back the agents of the previous frame so that their allocations are reused.
     pub fn reuse(&mut self, agents: Vec<AgentView>) {
         self.crowd.reuse(agents);
     }
@@ -157,7 +157,7 @@ impl RoomExtractor {
 
     fn profiles(&mut self, world: &World, agents: &[AgentView], is_other_crowd: bool) -> Arc<Vec<ProfileView>> {
         let Some(profiles) = world.get_resource_ref::<Profiles>() else { return Arc::default() };
-        // Who came in or left is counted anew.
+        // Recount agents per profile if agents came or left.
         if is_other_crowd {
             self.profiles = None;
         }
@@ -231,7 +231,7 @@ impl RoomExtractor {
     }
 }
 
-/// Which agents are answered by what fails. Looked up only where something does.
+/// The agents whose provider fails. Computed only if there are faults.
 fn failing_agents(world: &World, faults: &[ProviderFault]) -> BTreeMap<AgentKey, usize> {
     if faults.is_empty() {
         return BTreeMap::new();
@@ -272,7 +272,7 @@ fn settings_view(world: &World) -> SettingsView {
     }
 }
 
-/// The settings that a scene makes, as `section.key`, or as the bare key that it writes.
+/// The settings that a scene overrides, as `section.key` or as a bare key.
 fn settings_of_scene(scene: &SceneState) -> Vec<String> {
     let settings = scene.doc.settings.iter();
     let made = settings.flat_map(|(name, value)| match value {
@@ -355,7 +355,7 @@ mod tests {
     use super::*;
     use crate::workspace::starter;
 
-    /// A rectangle of the floor: its middle and half of its size.
+    /// A rectangle of the floor: its centre and half its size.
     type Place = (Vec2, Vec2);
 
     fn apart((one, half): Place, (other, other_half): Place) -> bool {
@@ -381,7 +381,7 @@ mod tests {
             let standing = decor.iter().filter(|decor| !crate::view::furniture::lies(&decor.kind));
             let furniture: Vec<Place> = standing.map(|decor| (decor.position, decor.size / 2.0)).collect();
             let elements = pairs(&scene, "elements", Vec2::new(52.0, 46.0));
-            // Around a home there is some air, for whoever stands there is to be seen.
+            // With a margin, so that agents at their homes are completely visible.
             let homes = pairs(&scene, "agents", Vec2::new(24.0, 40.0));
             for (index, thing) in furniture.iter().enumerate() {
                 for other in furniture[index + 1..].iter().chain(&elements).chain(&homes) {

@@ -1,5 +1,4 @@
-//! Moves overlapping agents near the pointer apart, so that each can be pointed at; they move back when the pointer
-//! leaves.
+//! Spreads overlapping agents near the pointer so that each can be clicked; they move back when the pointer leaves.
 
 use std::collections::BTreeMap;
 
@@ -9,30 +8,30 @@ use super::model::{AgentView, RoomModel};
 use super::paint::square_side;
 use crate::base::AgentKey;
 
-/// Figures that are closer than this cover each other's faces, in world units.
+/// Figures closer than this cover each other's faces, in world units.
 const FACE_UNITS: f32 = 22.0;
-/// What a hand points at is so high above the feet, in world units.
+/// Height above the feet of the point that people aim at, in world units.
 const WAIST_UNITS: f32 = 22.0;
-/// So many make room at once.
+/// Maximum number of agents that are spread at once.
 const MEMBERS_AT_MOST: usize = 16;
-/// So long it takes them.
+/// Duration of the movement, in seconds.
 const MAKES_ROOM_SECS: f32 = 0.14;
 
-/// Those who have made room for each other.
+/// The agents that are currently spread.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Spread {
-    /// Where each of them is shown.
+    /// The target position of each agent.
     places: BTreeMap<AgentKey, Vec2>,
     middle: Vec2,
-    /// They stand within this of the middle.
+    /// Distance of the target positions from the middle.
     radius: f32,
-    /// How far they have gone, from 0 to 1.
+    /// Progress of the movement, from 0 to 1.
     share: f32,
 }
 
 impl Spread {
-    /// What the pointer does, if it is in the room. `step_secs` have passed since the last frame; none where little is to
-    /// move. Whether somebody is on the way.
+    /// Updates the spread for the pointer's position, if it is in the room. `step_secs` is the time since the last
+    /// frame; `None` (reduced motion) moves at once. Returns whether the movement goes on.
     pub fn follow(&mut self, room: &RoomModel, pointer: Option<Vec2>, zoom: f32, step_secs: Option<f32>) -> bool {
         let apart = apart(zoom);
         let stays = |spread: &Self| {
@@ -45,7 +44,7 @@ impl Spread {
         if !is_near && self.share <= 0.0 {
             *self = pointer.map_or_else(Self::default, |pointer| Self::around(room, pointer, apart));
         }
-        // Who walked away is left to it.
+        // Drop agents that have walked away.
         let reach = 2.0 * (self.radius + apart);
         let middle = self.middle;
         self.places.retain(|key, _| room.agent_of(*key).is_some_and(|agent| agent.position.distance(middle) < reach));
@@ -55,12 +54,12 @@ impl Spread {
         !self.places.is_empty() && self.share != target
     }
 
-    /// Everybody goes back at once.
+    /// Moves everyone back at once.
     pub fn end(&mut self) {
         *self = Self::default();
     }
 
-    /// Shows them where they make room: for whoever picks and paints.
+    /// Applies the displacement to the room, before hit testing and painting.
     pub fn apply(&self, room: &mut RoomModel) {
         if self.share <= 0.0 {
             return;
@@ -73,7 +72,7 @@ impl Spread {
         }
     }
 
-    /// Those around the pointer who cover each other, on a circle: each at the side where it stands.
+    /// Arranges the overlapping agents near the pointer on a circle, each toward its own side.
     fn around(room: &RoomModel, pointer: Vec2, apart: f32) -> Self {
         let waist = pointer - Vec2::new(0.0, WAIST_UNITS);
         let away = |agent: &AgentView| agent.position.distance_squared(waist);
@@ -99,7 +98,7 @@ impl Spread {
             })
             .collect();
         by_side.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-        // Neighbours on the circle are a whole figure apart.
+        // Neighbours on the circle are one figure apart.
         let turn = std::f32::consts::TAU / by_side.len() as f32;
         let radius = 0.55 * apart / (0.5 * turn).sin();
         let first = by_side[0].0;
@@ -111,9 +110,9 @@ impl Spread {
     }
 }
 
-/// Those who are closer than this cannot be told apart by a hand, in world units.
+/// Agents closer than this cannot be clicked separately, in world units.
 fn apart(zoom: f32) -> f32 {
-    // From afar, who is as far from another as the corners of a square are from each other is on no heap with them.
+    // When zoomed out, agents within one square are clustered; its diagonal is the largest distance within a cluster.
     let heap = if zoom < 0.25 { square_side(zoom.max(0.01)) * std::f32::consts::SQRT_2 } else { 0.0 };
     FACE_UNITS.max(heap)
 }

@@ -1,4 +1,4 @@
-//! A person lets a message board show a channel, and undoes that.
+//! Connecting a message board to a channel, and undoing that.
 
 use serde_json::{Map, json};
 

@@ -1,4 +1,4 @@
-//! Opening another workspace from the window: in the background, and without losing the present one.
+//! Opening another workspace from the window: in the background, and without losing the current one.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::ui::Command;
 use crate::ui::commands::job::Job;
 
 impl House {
-    /// Asks for another workspace. Returns the job that opens it.
+    /// Requests another workspace. Returns the job that opens it.
     fn ask_for_workspace(&mut self, folder: &Path) -> Job {
         let model = self.model();
         let command = Command::OpenWorkspace(folder.to_owned());

@@ -45,7 +45,7 @@ fn what_is_done_on_a_task_board_is_undone_and_redone() {
         house.act(Command::Redo);
         assert_eq!(house.saved(file), *text);
     }
-    // External changes of another task stay.
+    // External changes to another task are kept.
     house.notify_at(file, &texts[7].replace("\"Sweep\"", "\"Sweep all\""));
     house.act(Command::Undo);
     assert_eq!(house.saved(file), texts[6].replace("\"Sweep\"", "\"Sweep all\""));

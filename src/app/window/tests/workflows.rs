@@ -1,4 +1,4 @@
-//! A person changes a workflow in the graph: its file keeps comments and order, and every change can be undone.
+//! Editing a workflow in the graph: its file keeps comments and order, and every change can be undone.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ impl House {
         self.settle_files();
     }
 
-    /// Runs the room until the change is in the file and known again.
+    /// Runs the room until the change is saved and reloaded.
     fn settle_files(&mut self) {
         self.perform(Command::SetPaused(false));
         for _ in 0..40 {

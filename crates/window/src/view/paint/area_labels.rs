@@ -1,4 +1,4 @@
-//! Labels of areas in the zoomed-out view, where names no longer fit: how many agents are at each board and on each
+//! Labels of areas in the zoomed-out view, where names no longer fit: how many agents are near each element and on each
 //! part of the floor, and how many of them are busy or need a person.
 
 use egui::{Rect, Vec2};
@@ -13,10 +13,10 @@ use crate::view::activity_text::Importance;
 use crate::view::areas::{Area, AreaPlace};
 use crate::view::theme::state_colour;
 
-/// The air between the middle of a crowd and what is said of it, in points.
+/// Distance between the middle of a crowd and its label, in points.
 const AIR_POINTS: f32 = 14.0;
 
-/// The words of each area in view.
+/// The labels of all visible areas.
 pub(super) fn wanted<'a>(told: &Told<'a>, areas: &[Area], measure: Measure<'_>) -> Wanted<'a> {
     let mut wanted = Wanted::default();
     if told.detail == Detail::Names {
@@ -33,7 +33,7 @@ pub(super) fn wanted<'a>(told: &Told<'a>, areas: &[Area], measure: Measure<'_>) 
                 let label = Label::new(&board.label, size, style).with_line(area.label(), small);
                 (label, Owner::About(key), body)
             }
-            // Who stands there alone is seen.
+            // A single agent needs no count.
             AreaPlace::Square(..) if area.count < 2 => continue,
             AreaPlace::Square(row, column) => {
                 let body = Rect::from_center_size(camera.to_screen(area.middle), Vec2::splat(2.0 * AIR_POINTS));
@@ -50,7 +50,7 @@ pub(super) fn wanted<'a>(told: &Told<'a>, areas: &[Area], measure: Measure<'_>) 
     wanted
 }
 
-/// What is most pressing in an area gives its colour to what is said of it, and its turn.
+/// Style and importance of a label, by the most urgent state in its area.
 fn look(area: &Area) -> (Style, Importance) {
     match (area.needing, area.working) {
         (1.., _) => (Style::Busy(state_colour(State::Waiting)), Importance::NeedsYou),
@@ -59,8 +59,8 @@ fn look(area: &Area) -> (Style, Importance) {
     }
 }
 
-/// Places them, each near its area. In a crowd there is no ground without a face: there, what is said of it stands over
-/// it, but never over what is said of another area.
+/// Places the labels near their areas. In a crowd, every place covers a face; labels may then cover faces but never
+/// another area's label.
 pub(super) fn place(wanted: &Wanted<'_>, ground: Ground<'_>, taken: &mut Occupancy, previous: &Places) -> Vec<Placed> {
     let mut placed = label_layout::place(&wanted.wishes, ground, taken, previous);
     let mut is_placed = vec![false; wanted.wishes.len()];
@@ -94,7 +94,7 @@ mod tests {
     use crate::view::recent_events::Recent;
     use crate::view::theme::Theme;
 
-    /// A label as it is shown: whose, its words, and where.
+    /// A label as shown: its owner, text and rectangle.
     type Shown = (Owner, String, Rect);
 
     fn shown(room: &RoomModel, camera: Camera) -> Vec<Shown> {
@@ -113,7 +113,7 @@ mod tests {
         let (seen, chosen) = (Seen::of(room, camera), Chosen::of(&scene));
         let detail = Detail::at(camera.zoom);
         let everybody = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
-        let heaps = if detail == Detail::Dots { clusters::heaps(everybody, camera.zoom) } else { Vec::new() };
+        let heaps = if detail == Detail::Dots { clusters::group(everybody, camera.zoom) } else { Vec::new() };
         let told = Told { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &heaps };
         let mut measure = |text: &str| egui::vec2(0.55 * text.chars().count() as f32, 1.3);
         let wanted = wanted(&told, &areas(room, camera.zoom), &mut measure);

@@ -8,22 +8,22 @@ use crate::simulation::State;
 use crate::view::furniture;
 use crate::view::model::{AgentView, RoomModel};
 
-/// Who stands higher than this share of the upper half of a thing stands behind it. Who stands farther down is in
-/// front of it, so that nobody is ever hidden whole.
+/// Agents above this share of the upper half of an object are behind it, others in front, so that no agent is ever
+/// completely hidden.
 const HIDDEN_FROM: f32 = 0.3;
 
-/// Something that stands on the floor; an index into the list of its kind.
+/// Something that stands on the floor, as an index into the list of its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DrawItem {
-    /// An agent; whether it stands in front of a thing, so that its ring covers part of that.
+    /// An agent, and whether it stands in front of an object that its ring overlaps.
     Agent(u32, bool),
     /// An element.
     Element(usize),
-    /// Furniture.
+    /// A piece of furniture.
     Decor(usize),
 }
 
-/// Everything that stands in view, what is farthest away first.
+/// Everything visible that stands on the floor, farthest first.
 pub(super) fn back_to_front(room: &RoomModel, seen: &Seen, with_agents: bool) -> Vec<DrawItem> {
     let elements = seen.elements.iter().map(|index| {
         let element = &room.elements[*index];
@@ -47,17 +47,17 @@ pub(super) fn back_to_front(room: &RoomModel, seen: &Seen, with_agents: bool) ->
             (depth(agent), DrawItem::Agent(*index, is_before(agent)))
         }));
     }
-    // The sort is stable: of those equally far away, agents are in front of things.
+    // The sort is stable: at equal depth, agents are in front of objects.
     all.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     all.into_iter().map(|(_, standing)| standing).collect()
 }
 
-/// From where on somebody stands behind a thing.
+/// The y coordinate above which agents are behind an object.
 fn line(middle: World, size: World) -> f32 {
     middle.y + HIDDEN_FROM * 0.5 * size.y
 }
 
-/// Who is carried hangs in front of everything.
+/// The depth of an agent; one that is dragged is in front of everything.
 fn depth(agent: &AgentView) -> f32 {
     if agent.state == State::Dragged { f32::NEG_INFINITY } else { agent.position.y }
 }

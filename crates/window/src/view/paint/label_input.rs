@@ -1,4 +1,4 @@
-//! The input of the label layout: the labels of the room in view, and the faces and figures that they must not cover.
+//! The input of the label layout: what is visible, and the faces and figures that labels must not cover.
 
 use bevy::math::Vec2 as World;
 use egui::{Pos2, Rect, Vec2, vec2};
@@ -10,10 +10,10 @@ use crate::view::model::{AgentView, RoomModel};
 use crate::view::pick::{FACE_HALF, FACE_LIFT};
 use crate::view::recent_events::Recent;
 
-/// Names keep this far from the feet of their owners, in points.
+/// Distance between an agent's feet and its name, in points.
 const FEET_POINTS: f32 = 6.0;
 
-/// What there is to tell, and to whom.
+/// The visible room and how it is looked at.
 #[derive(Clone, Copy)]
 pub(super) struct Told<'a> {
     pub(super) room: &'a RoomModel,
@@ -22,23 +22,23 @@ pub(super) struct Told<'a> {
     pub(super) chosen: &'a Chosen<'a>,
     pub(super) scene: &'a Look<'a>,
     pub(super) detail: Detail,
-    /// Who stands in heaps, where everybody is a dot.
+    /// The clusters, if agents are drawn as dots.
     pub(super) heaps: &'a [Cluster],
 }
 
 impl<'a> Told<'a> {
-    /// Who is in view.
+    /// The visible agents.
     pub(super) fn agents(&self) -> impl Iterator<Item = &'a AgentView> + use<'a> {
         let (room, seen) = (self.room, self.seen);
         seen.agents.iter().map(move |index| &room.agents[*index as usize])
     }
 
-    /// How far something is from the pointer; nothing where there is none.
+    /// Distance from the pointer; 0 if there is no pointer.
     pub(super) fn distance(&self, at: Pos2) -> f32 {
         self.scene.pointer.map_or(0.0, |pointer| pointer.distance(at))
     }
 
-    /// Where the faces are; of those who are dots, of those alone who stand out.
+    /// The faces; of agents drawn as dots, only those that stand out.
     pub(super) fn faces(&self) -> Occupancy {
         let camera = self.scene.camera;
         let mut faces = Occupancy::new(camera.viewport);
@@ -55,7 +55,7 @@ impl<'a> Told<'a> {
         faces
     }
 
-    /// Where figures and boards stand, which labels had better not cover.
+    /// The figures and boards, which labels should not cover.
     pub(super) fn bodies(&self) -> Occupancy {
         let camera = self.scene.camera;
         let mut bodies = Occupancy::new(camera.viewport);
@@ -75,7 +75,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Where the face of somebody is.
+/// The rectangle of an agent's face.
 pub(super) fn face(agent: &AgentView, told: &Told<'_>) -> Rect {
     let scale = figure_scale(agent, told.detail);
     let middle = told.scene.camera.to_screen(agent.position + World::new(0.0, FACE_LIFT * scale));

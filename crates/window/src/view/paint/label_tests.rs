@@ -1,5 +1,5 @@
-//! Tests of labels in rooms where agents walk around for a minute: nothing is covered, nobody who matters is left out,
-//! and nothing jumps.
+//! Label tests in rooms where agents walk around for a minute: nothing is covered, nobody important is unlabelled, and
+//! nothing jumps.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,18 +14,18 @@ use crate::view::camera::Camera;
 use crate::view::model::{ContentView, RoomModel};
 use crate::view::recent_events::Recent;
 
-/// Numbers that look random, the same in every run.
+/// A deterministic pseudo-random number generator.
 struct Dice(u64);
 
 impl Dice {
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     fn roll(&mut self) -> f32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 40) as f32 / (1_u64 << 24) as f32
     }
 }
 
-/// The room that fits into the view, and who walks where in it.
+/// A room that fits into the view, and the direction in which each agent walks.
 struct Walk {
     room: RoomModel,
     steps: Vec<World>,
@@ -33,7 +33,7 @@ struct Walk {
     half: World,
 }
 
-/// Nearly half of them rest; one in twelve needs a person.
+/// Nearly half of the agents rest; one in twelve needs a person.
 fn state(dice: &mut Dice) -> State {
     match (dice.roll() * 12.0) as u32 {
         0 => State::Waiting,
@@ -64,7 +64,7 @@ impl Walk {
         Self { room, steps, dice, half }
     }
 
-    /// A fifth of a second passes.
+    /// Advances the room by a fifth of a second.
     fn step(&mut self) {
         for (agent, step) in self.room.agents.iter_mut().zip(&mut self.steps) {
             agent.position += *step;
@@ -79,7 +79,7 @@ impl Walk {
     }
 }
 
-/// A label that is shown: whose, how much that matters, where it stands and where it leads to.
+/// A label as shown: its owner, importance, rectangle and leader line.
 type Shown = (Owner, Importance, Rect, Option<[Pos2; 2]>);
 
 fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown>, Vec<Wish>, Vec<Rect>) {
@@ -99,7 +99,7 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
     let (seen, chosen) = (Seen::of(room, camera), Chosen::of(&scene));
     let detail = Detail::at(camera.zoom);
     let everybody = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
-    let heaps = if detail == Detail::Dots { clusters::heaps(everybody, camera.zoom) } else { Vec::new() };
+    let heaps = if detail == Detail::Dots { clusters::group(everybody, camera.zoom) } else { Vec::new() };
     let told = Told { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &heaps };
     let [first, later] = text_layer::wanted(&told, &mut |text| vec2(0.55 * text.chars().count() as f32, 1.3));
     let (faces, bodies) = (told.faces(), Occupancy::new(camera.viewport));
@@ -117,7 +117,7 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
     }
     labels.places = places;
     let faces = match detail {
-        // Of those who are dots, only who stands out is not to be covered.
+        // Of agents shown as dots, only those that stand out must not be covered.
         Detail::Dots => {
             heaps.iter().map(|heap| clusters::place(heap, camera)).filter(|it| it.1).map(|it| it.0).collect()
         }
@@ -130,7 +130,7 @@ fn overlap(one: Rect, other: Rect) -> bool {
     one.intersect(other).is_positive() && other.is_positive()
 }
 
-/// Walks for a minute with the labels laid out five times a second, and hands each moment over.
+/// Simulates a minute with five label layouts per second, and passes each to `look`.
 fn for_a_minute(count: u32, zoom: f32, mut look: impl FnMut(&RoomModel, Camera, (Vec<Shown>, Vec<Wish>, Vec<Rect>))) {
     let mut walk = Walk::of(count, zoom);
     let camera = Camera { zoom, ..Camera::default() };
@@ -147,7 +147,7 @@ fn no_label_covers_a_face_or_another_label_and_nobody_who_matters_is_without() {
     for (count, zoom) in [(1, 1.0), (12, 1.0), (30, 1.0), (30, 2.0), (300, 0.5)] {
         for_a_minute(count, zoom, |_, camera, (shown, wishes, faces)| {
             for (index, (owner, _, rect, leader)) in shown.iter().enumerate() {
-                // What is out of view covers nothing.
+                // Parts outside the view cover nothing.
                 let seen = rect.intersect(camera.viewport);
                 let other = shown[..index].iter().find(|other| overlap(other.2, seen));
                 assert_eq!(other, None, "{count} at {zoom}: the label of {owner:?} covers another");
@@ -201,7 +201,7 @@ fn a_label_that_leaves_its_place_leads_back_to_its_owner() {
     assert!(leaders > 20, "{leaders}");
 }
 
-/// So near to its owner a label is its owner's without a line.
+/// Maximum distance between a label without leader line and its owner, in points.
 const CLOSE_ENOUGH: f32 = 17.0;
 
 #[test]
@@ -217,14 +217,14 @@ fn labels_do_not_jump() {
             let now: HashMap<Owner, (Pos2, World)> = now.collect();
             for (owner, (at, place)) in &now {
                 let Some((was, stood)) = before.get(owner) else { continue };
-                // It goes along with its owner; at the edge of the view it stays behind, by a step at most.
+                // The label moves with its owner, except at the edge of the view, where it may lag by one step.
                 let along = (*place - *stood) * zoom;
                 let moved = *at - *was - vec2(along.x, -along.y);
                 if moved.length() < 18.0 { kept += 1 } else { jumps += 1 }
             }
             before = now;
         });
-        // Everybody walks all the time here, and each comes past somebody every few seconds.
+        // Everyone walks all the time, and passes somebody every few seconds.
         assert!(jumps * 20 < kept, "{count} at {zoom}: {jumps} jumps, {kept} kept");
     }
 }

@@ -1,4 +1,4 @@
-//! Paints the minimap: the whole room in a small frame, and which part of it is visible.
+//! Paints the minimap: the whole room in a small frame, and the part of it that is visible.
 
 use bevy::math::Vec2 as World;
 use egui::epaint::Vertex;
@@ -11,13 +11,13 @@ use crate::view::camera::Camera;
 use crate::view::model::{DecorView, RoomModel};
 use crate::view::theme::{RADIUS, Theme, element_colour, state_colour};
 
-/// Air around what stands in the room, in world units.
+/// Margin around everything in the room, in world units.
 const AIR: f32 = 160.0;
 
-/// The frame around what is seen is at least so wide and high, in points.
+/// Minimum width and height of the frame around the visible part, in points.
 const FRAME_POINTS: f32 = 8.0;
 
-/// Which place of the room lies where in the small frame.
+/// The mapping between the room and the minimap.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Small {
     middle: World,
@@ -26,7 +26,7 @@ pub struct Small {
 }
 
 impl Small {
-    /// The whole room, and whatever the camera sees beside it, in a frame.
+    /// Fits the whole room and the camera's view into a rectangle.
     pub fn of(rect: Rect, room: &RoomModel, camera: Camera) -> Self {
         let (mut low, mut high) = camera.visible(0.0);
         let agents = room.agents.iter().map(|agent| agent.position);
@@ -40,20 +40,20 @@ impl Small {
         Self { middle: low.midpoint(high), scale, rect }
     }
 
-    /// Where a place of the room is in the frame.
+    /// Converts a world position to the screen.
     pub fn to_screen(&self, place: World) -> Pos2 {
         let from_middle = (place - self.middle) * self.scale;
         self.rect.center() + vec2(from_middle.x, -from_middle.y)
     }
 
-    /// Which place of the room a point of the frame shows.
+    /// Converts a point of the minimap to a world position.
     pub fn to_world(&self, point: Pos2) -> World {
         let from_middle = (point - self.rect.center()) / self.scale.max(f32::EPSILON);
         self.middle + World::new(from_middle.x, -from_middle.y)
     }
 }
 
-/// Paints the room into a small frame. A press in it leads to the place that [`Small::to_world`] tells.
+/// Paints the minimap. [`Small::to_world`] converts a click in it to a world position.
 pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, theme: Theme) {
     let painter = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
     let corners = CornerRadius::same(RADIUS[0]);
@@ -81,7 +81,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
     painter.add(Shape::mesh(mesh));
     let (low, high) = camera.visible(0.0);
     let seen = frame(Rect::from_two_pos(small.to_screen(low), small.to_screen(high)), rect);
-    // What is not seen is dimmed: the frame is found also where it is tiny, or as large as the map.
+    // Dim what is out of view, so that the frame is visible whether it is tiny or as large as the map.
     let beside = [
         Rect::from_min_max(rect.min, egui::pos2(rect.right(), seen.top())),
         Rect::from_min_max(egui::pos2(rect.left(), seen.bottom()), rect.max),
@@ -95,7 +95,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
     painter.rect_stroke(seen, 2.0, Stroke::new(1.5, theme.accent), StrokeKind::Inside);
 }
 
-/// A square for everybody. Those at rest come first: in a crowd they would cover whoever matters.
+/// Paints a square for each agent, resting ones first, so that they do not cover important ones.
 fn everybody(mesh: &mut Mesh, room: &RoomModel, small: Small, theme: Theme) {
     for stands_out in [false, true] {
         let all = room.agents.iter().map(|agent| (agent, Importance::of(agent)));
@@ -111,7 +111,7 @@ fn everybody(mesh: &mut Mesh, room: &RoomModel, small: Small, theme: Theme) {
     }
 }
 
-/// The frame around what is seen: never so small that it is lost, and within the map.
+/// The frame around the visible part: at least [`FRAME_POINTS`] wide, and within the map.
 fn frame(seen: Rect, map: Rect) -> Rect {
     let size = seen.size().max(Vec2::splat(FRAME_POINTS)).min(map.size() - Vec2::splat(2.0));
     super::label_layout::inside(Rect::from_center_size(seen.center(), size), map.shrink(1.0))

@@ -1,5 +1,5 @@
-//! Paints the texts in the room: bubbles, names, and lines with what agents do. The most important ones are placed
-//! first; bubbles and other names take the remaining space, and nothing covers a face.
+//! Paints the texts in the room: bubbles, names and activity lines. The most important ones are placed first, bubbles
+//! and other names take the remaining space, and nothing covers a face.
 
 use std::sync::Arc;
 
@@ -19,13 +19,12 @@ use crate::view::art::Sheet;
 use crate::view::bubble::Bubble;
 use crate::view::model::AgentView;
 
-/// With fewer bubbles than this, figures are kept free of them.
+/// With fewer bubbles than this, bubbles avoid figures.
 const MANNERLY_BUBBLES: usize = 60;
-/// The room that the handle of somebody takes who is looked at, in points.
+/// Space reserved for the handle of a selected agent, in points.
 const HANDLE: Vec2 = vec2(20.0, 20.0);
 
-/// The labels that everybody would like to show: first what is told in any case and what elements are called, then the
-/// names of others and what stands on ropes.
+/// The wanted labels: first those that are always shown and those of elements, then other names and those on ropes.
 pub(super) fn wanted<'a>(told: &Told<'a>, measure: Measure<'_>) -> [Wanted<'a>; 2] {
     let (mut first, mut later) = (Wanted::default(), Wanted::default());
     let doings = ActivityTexts::of(told.room);
@@ -38,7 +37,7 @@ pub(super) fn wanted<'a>(told: &Told<'a>, measure: Measure<'_>) -> [Wanted<'a>; 
     [first, later]
 }
 
-/// Paints all that is told.
+/// Paints all texts.
 pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &mut Labels) {
     let (camera, theme) = (told.scene.camera, told.scene.theme);
     let (faces, bodies) = (told.faces(), told.bodies());
@@ -78,8 +77,8 @@ pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &
     }
 }
 
-/// Paints what was said: of those who are looked at first, then of the nearest to the pointer, or the newest. Who says
-/// something for which there is no room has three dots overhead.
+/// Paints bubbles: those of selected agents first, then the nearest to the pointer, or the newest. An agent whose
+/// bubble has no room gets three dots.
 fn bubbles(painter: &Painter, told: &Told<'_>, ground: Ground<'_>, taken: &mut Occupancy, sheet: &Sheet) {
     let Told { recent, chosen, scene, detail, .. } = *told;
     let camera = scene.camera;
@@ -87,14 +86,14 @@ fn bubbles(painter: &Painter, told: &Told<'_>, ground: Ground<'_>, taken: &mut O
     let mut said: Vec<(u8, f32, &AgentView, &Bubble)> = said
         .map(|(agent, bubble)| {
             let rank = u8::from(!chosen.agents.contains(&*agent.id));
-            // Without a pointer the newest come first.
+            // Without a pointer, the newest come first.
             let newest = -bubble.born_secs as f32;
             let near = scene.pointer.map_or(newest, |_| told.distance(camera.to_screen(agent.position)));
             (rank, near, agent, bubble)
         })
         .collect();
     said.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    // Bubbles rather stand beside figures than on them; in a crowd there is no room for such manners.
+    // Bubbles avoid figures unless there are too many of them.
     let spared = (said.len() < MANNERLY_BUBBLES).then_some(ground.bodies);
     let air = Air { view: camera.viewport.shrink(4.0), faces: ground.faces, spared };
     let mut unheard = Vec::new();
@@ -107,7 +106,7 @@ fn bubbles(painter: &Painter, told: &Told<'_>, ground: Ground<'_>, taken: &mut O
     }
     let mut small = Batch::new(sheet, 0);
     for agent in unheard {
-        // Dots do not lie on the words or the faces of others.
+        // Dots must not cover texts or other agents' faces.
         let place = talk::folded_place(agent, camera);
         if taken.is_free(place) && ground.faces.is_free(place) {
             talk::folded(&mut small, agent, camera, scene.theme);
@@ -116,7 +115,7 @@ fn bubbles(painter: &Painter, told: &Told<'_>, ground: Ground<'_>, taken: &mut O
     small.paint(painter);
 }
 
-/// Paints signs over heads that come and go, and for who is looked at what it was refused.
+/// Paints temporary signs over heads, and the refusal texts of selected agents.
 fn signs(painter: &Painter, told: &Told<'_>, (wanted, placed): (&Wanted<'_>, &[Placed]), taken: &mut Occupancy) {
     let Told { recent, chosen, scene, detail, .. } = *told;
     if detail < Detail::Names || (recent.reactions.is_empty() && recent.refusals.is_empty()) {
@@ -128,7 +127,7 @@ fn signs(painter: &Painter, told: &Told<'_>, (wanted, placed): (&Wanted<'_>, &[P
         }
         let Some(refused) = recent.refusals.get(&agent.id) else { continue };
         talk::refusal(painter, agent, refused.1, scene);
-        // Beside each agent stands why, where everything else is told as well.
+        // In quiet mode, the card beside each agent shows the reason.
         if chosen.agents.contains(&*agent.id) && !scene.quiet {
             let name = placed.iter().find(|label| wanted.wishes[label.wish].owner == Owner::Agent(agent.key));
             let home = scene.camera.to_screen(agent.position - World::new(0.0, 9.0));

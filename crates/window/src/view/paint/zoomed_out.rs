@@ -1,6 +1,5 @@
-//! Paints the zoomed-out room: a badge with a face for each agent, and one with a number for a group. Resting agents
-//! are grey; those that need a person, work or talk are coloured, larger and glowing. Area labels say how many are
-//! where.
+//! Paints the zoomed-out room: a badge with a face for each agent, and one with a number for a cluster. Resting agents
+//! are grey; those that need a person, work or talk are coloured, larger and glowing.
 
 use egui::{Align2, Color32, Painter, Pos2, Rect, Vec2, vec2};
 
@@ -17,16 +16,16 @@ use crate::view::camera::Camera;
 use crate::view::model::RoomModel;
 use crate::view::theme::{Theme, state_colour};
 
-/// More than so many who stand alone have no faces.
+/// Above this number of single agents, faces are left out.
 const FACES_AT_MOST: usize = 700;
-/// So many who stand alone at most say in words that they need a person or work.
+/// Maximum number of single agents with a text label.
 const TOLD_AT_MOST: usize = 40;
 
-/// Numbers on dots: black on every state's colour, which are bright in both themes.
+/// Colour of numbers on dots: black is legible on every state colour, in both themes.
 pub const DOT_INK: Color32 = Color32::BLACK;
 
-/// Paints the dots into the batch: those at rest first, so that nobody at rest covers one who matters, and faces before
-/// piles, so that none lies under the number of another.
+/// Paints the dots: resting agents first, so that they cover no important one, and faces before clusters, so that no
+/// face lies on a number.
 pub(super) fn paint(
     batch: &mut Batch,
     heaps: &[Cluster],
@@ -60,7 +59,7 @@ fn colour(heap: &Cluster, theme: Theme) -> Color32 {
     if heap.importance == Importance::Rest { theme.at_rest() } else { state_colour(heap.state) }
 }
 
-/// Writes the numbers of those that are more than one.
+/// Paints the number of each cluster.
 pub(super) fn counts(painter: &Painter, heaps: &[Cluster], camera: Camera) {
     for heap in heaps.iter().filter(|heap| heap.count > 1) {
         let at: Pos2 = camera.to_screen(heap.middle);
@@ -70,7 +69,7 @@ pub(super) fn counts(painter: &Painter, heaps: &[Cluster], camera: Camera) {
     }
 }
 
-/// Who stands alone and needs a person or works, and what it does.
+/// The labels of single agents that work or need a person.
 pub(super) fn wanted<'a>(
     told: &Told<'a>,
     heaps: &[Cluster],
@@ -80,14 +79,14 @@ pub(super) fn wanted<'a>(
 ) {
     let camera = told.scene.camera;
     let matters = |heap: &Cluster| matches!(heap.importance, Importance::NeedsYou | Importance::Working);
-    // Heaps farther out of view are there only so that those at its edge are whole.
+    // Clusters farther outside the view only exist because squares at the edge are counted whole.
     let near = camera.viewport.expand(MARGIN * camera.zoom);
     let is_told = |heap: &&Cluster| heap.count == 1 && matters(heap) && near.contains(camera.to_screen(heap.middle));
     let mut first: Vec<&Cluster> = heaps.iter().filter(is_told).collect();
     first.sort_by_key(|heap| (heap.importance, heap.square));
     for heap in first.into_iter().take(TOLD_AT_MOST) {
         let agent = &told.room.agents[heap.first as usize];
-        // Who is pointed at or selected has a label of its own.
+        // Selected and hovered agents have a label of their own.
         if told.chosen.agents.contains(&*agent.id) {
             continue;
         }
@@ -110,7 +109,7 @@ pub(super) fn wanted<'a>(
     }
 }
 
-/// How strongly what stands out glows at a moment.
+/// Strength of the glow of agents that stand out.
 pub(super) fn glow_at(now_secs: f64, is_still: bool) -> f32 {
     if is_still { 0.8 } else { pulse(now_secs) }
 }
@@ -142,7 +141,7 @@ mod tests {
     fn those_who_stand_close_together_are_one_dot_with_a_number() {
         let mut agents = agents(&[State::Idle, State::Idle, State::Waiting, State::Idle, State::Idle]);
         agents[4].position = World::new(5000.0, 0.0);
-        let heaps = heaps(numbered(&agents), 0.2);
+        let heaps = group(numbered(&agents), 0.2);
         assert_eq!(heaps.iter().map(|heap| heap.count).collect::<Vec<_>>(), [4, 1]);
         assert_eq!((heaps[0].state, heaps[0].first), (State::Waiting, 2), "who needs a person is seen from afar");
     }
@@ -151,7 +150,7 @@ mod tests {
     fn rest_is_grey_and_what_stands_out_is_larger_and_in_its_colour() {
         for dark in [false, true] {
             let theme = Theme::of(dark);
-            let of = |state| heaps(numbered(&agents(&[state])), 0.2).remove(0);
+            let of = |state| group(numbered(&agents(&[state])), 0.2).remove(0);
             for calm in [State::Idle, State::Wandering, State::Patrolling, State::Cooldown, State::Paused] {
                 assert_eq!(colour(&of(calm), theme), theme.at_rest());
             }

@@ -1,4 +1,4 @@
-//! Tests of every script, compared with pictures that another program drew with the same fonts.
+//! Tests of all scripts against reference pictures that another program drew with the same fonts.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,10 +16,10 @@ use crate::view::paint::{Labels, in_rows};
 use crate::view::raster::{Rasteriser, write_png};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fonts");
-/// Of the pictures that are compared, in points.
+/// Font size of the reference pictures, in points.
 const TYPE_SIZE: f32 = 32.0;
 
-/// A line, and the picture that Pango drew of it.
+/// Lines of text, each with the file of the picture that Pango drew of it.
 const LINES: [(&str, &str); 5] = [
     ("arabic", "مرحبا بكم في الورشة (اليوم 12 مارس)، أهلا Workshop"),
     ("hebrew", "ברוכים הבאים (היום) 42"),
@@ -32,7 +32,7 @@ fn system_fonts() -> SystemFonts {
     SystemFonts::of_folder(Path::new(FOLDER), "zh_CN.UTF-8")
 }
 
-/// A line of text, black on white.
+/// Draws a line of text, black on white.
 fn picture(text: &str) -> ColorImage {
     let context = Context::default();
     fonts::install(&context);
@@ -55,7 +55,7 @@ fn reference(name: &str) -> ColorImage {
     decode(&bytes).expect("it is a picture")
 }
 
-/// How much ink stands in each column, from the first that has any to the last.
+/// The amount of ink in each pixel column, from the first column with ink to the last.
 fn ink(picture: &ColorImage) -> Vec<f32> {
     let [width, height] = picture.size;
     let darkness = |x: usize, y: usize| 255.0 - f32::from(picture.pixels[y * width + x].g());
@@ -63,13 +63,13 @@ fn ink(picture: &ColorImage) -> Vec<f32> {
     let has_ink = |column: &f32| *column > 60.0;
     let first = columns.iter().position(has_ink).expect("something is written");
     let last = columns.iter().rposition(has_ink).expect("something is written");
-    // Neighbours are mixed: the two programs round places of letters differently.
+    // Blurred over neighbouring columns, because the two programs round glyph positions differently.
     (first..=last).map(|x| (x.saturating_sub(3)..(x + 4).min(width)).map(|near| columns[near]).sum()).collect()
 }
 
-/// How alike two lines are: 1 where they are the same, about 0 where they have nothing in common.
+/// Similarity of two lines: 1 if they are equal, about 0 if they are unrelated.
 fn likeness(one: &[f32], other: &[f32]) -> f32 {
-    // A line that is a little longer is compared as if it were as long.
+    // Stretched to the same length, since widths differ a little.
     let one: Vec<f32> = (0..other.len()).map(|at| one[at * one.len() / other.len()]).collect();
     let mean = |of: &[f32]| of.iter().sum::<f32>() / of.len() as f32;
     let (mean_one, mean_other) = (mean(&one), mean(other));
@@ -109,7 +109,7 @@ fn a_font_of_the_system_is_in_memory_once_whoever_shows_text_with_it() {
     assert_eq!(first, places());
 }
 
-/// Runs `ask` in a context that has all fonts of the folder.
+/// Runs `ask` in a context with all fonts of the test folder.
 fn with_all_fonts(mut ask: impl FnMut(&Context)) {
     let letters: BTreeSet<char> = LINES.iter().flat_map(|(_, text)| text.chars()).filter(|c| !c.is_ascii()).collect();
     let found = system_fonts().find(&Wanted { letters, emoji: true });
@@ -123,7 +123,7 @@ fn laid_out(context: &Context, text: &str, width: f32) -> Arc<Galley> {
     context.fonts_mut(|fonts| fonts.layout(text.to_owned(), FontId::proportional(14.0), Color32::BLACK, width))
 }
 
-/// What stands where on a line, from left to right.
+/// The glyphs of a row, from left to right.
 fn left_to_right(galley: &Galley, row: usize) -> String {
     let mut glyphs: Vec<(f32, char)> = galley.rows[row]
         .row
@@ -136,7 +136,7 @@ fn left_to_right(galley: &Galley, row: usize) -> String {
     glyphs.into_iter().map(|(_, letter)| letter).collect()
 }
 
-/// The rows as they are read, each from left to right.
+/// The text of each row, from left to right.
 fn read_rows(galley: &Galley) -> Vec<String> {
     let ordered = in_reading_order(galley).unwrap_or_else(|| galley.clone());
     (0..ordered.rows.len()).map(|row| left_to_right(&ordered, row).trim().to_owned()).collect()
