@@ -226,7 +226,7 @@ mod tests {
                 matches!(command.context, KeyContext::Everywhere | KeyContext::NotWriting | KeyContext::Room);
             let is_by_space_bar = command.id == PAUSE;
             for keys in command.keys.iter().filter(|_| is_of_window && !is_by_space_bar) {
-                let (state, made) = crate::ui::testing::everything_applies(command);
+                let (state, made) = crate::ui::testing::run_where_it_applies(command);
                 let mut window = stage_keys(state, |ui, _| {
                     let response = ui.interact(ui.max_rect(), room_widget(), egui::Sense::click());
                     ui.memory_mut(|memory| memory.request_focus(response.id));
@@ -239,8 +239,8 @@ mod tests {
             }
         }
         let speed = CommandTable::standard().find("time.speed_4").expect("it is in the table");
-        assert_eq!(crate::ui::testing::everything_applies(speed).1, [Command::SetSpeed(Speed::Times(4))]);
+        assert_eq!(crate::ui::testing::run_where_it_applies(speed).1, [Command::SetSpeed(Speed::Times(4))]);
         let zoom = CommandTable::standard().find("room.zoom_in").expect("it is in the table");
-        assert_eq!(crate::ui::testing::everything_applies(zoom).1, [Command::Window(WindowCommand::Zoom(1.25))]);
+        assert_eq!(crate::ui::testing::run_where_it_applies(zoom).1, [Command::Window(WindowCommand::Zoom(1.25))]);
     }
 }

@@ -9,7 +9,7 @@ use crate::ui::commands::{Command, RoomAct, WindowCommand};
 /// Whether a question can be answered now: one that has just come up is to be seen first.
 fn answerable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     asked(cx)?;
-    if cx.ui.questions.is_resting() { Err("The approval has only just appeared") } else { Ok(()) }
+    if cx.ui.questions.is_locked() { Err("The approval has only just appeared") } else { Ok(()) }
 }
 
 fn asked(cx: &CommandContext<'_>) -> Result<(), &'static str> {
