@@ -19,10 +19,10 @@ impl RunningJob {
         match &self.control {
             Some(control) if control.is_cancelled() => texts::cancelling(name),
             Some(control) => match control.progress() {
-                Some(share) => texts::under_way_by(name, (share * 100.0).round()),
-                None => texts::under_way(name),
+                Some(share) => texts::running_percent(name, (share * 100.0).round()),
+                None => texts::running(name),
             },
-            None => texts::under_way(name),
+            None => texts::running(name),
         }
     }
 }
