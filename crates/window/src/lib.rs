@@ -3,7 +3,7 @@
 pub mod ui;
 pub mod view;
 
-// The floors below, by the names that everything knows them by.
+// The crates below, under the module names used throughout this crate.
 pub(crate) use workshop_files::{store, workspace};
 pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
 pub(crate) use workshop_knowledge::knowledge;

@@ -1,8 +1,7 @@
-//! The approval card: who wants what, which rule asks, exactly what would happen, how far a permission reaches, a
-//! comment to the agent, and the two answers, which are always in the same place.
+//! The approval card: who wants to do what, which rule requires approval, a preview of the effect, the scope of a
+//! permission, a comment to the agent, and the two answer buttons, which never move.
 //!
-//! The buttons ignore clicks for a moment after the card has appeared or changed, so that nobody allows what they have
-//! not seen.
+//! The buttons ignore clicks for a moment after the card appears or changes, so that nobody allows something unseen.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +18,7 @@ use crate::kernel::ApprovalId;
 use crate::tools::{Mark, Preview, PreviewLine};
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::server_form::{Filled, form_ui};
-use crate::ui::state::approvals::Freshness;
+use crate::ui::state::approvals::InputLock;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
 use crate::ui::widgets::{card, icon_button, line_parts, mix, name, primary, segments_with_tips, small};
@@ -28,42 +27,43 @@ use crate::view::paint;
 use crate::view::theme::{APPROVAL, RADIUS, SPACE, TYPE, Theme};
 use crate::view::work::QuestionView;
 
-/// How many lines of the preview are laid out, with a note on the rest.
+/// The maximum number of preview lines that are laid out; a note counts the rest.
 const LINES_SHOWN: usize = 600;
 
-/// How high the list of all questions grows.
+/// The maximum height of the list of all approvals, in points.
 const LIST_POINTS: f32 = 240.0;
 
-/// Above and below what would happen.
+/// The vertical margin inside the preview, in points.
 const PREVIEW_MARGIN: f32 = 4.0;
-/// How high the choice is of how far a permission reaches.
+/// The height of the scope buttons, in points.
 const SCOPES_POINTS: f32 = 28.0;
 
-/// From this width on, the last row of a card has only the choices and buttons.
+/// On cards at least this wide (in points), the scope buttons share a row with the answer buttons.
 const WIDE_POINTS: f32 = 900.0;
-/// In that row: how wide the choice is of how far a permission reaches, and how much of the row says what that means.
+/// The width of the scope buttons in that row, in points.
 const SCOPES_WIDTH: f32 = 330.0;
-const REACH_SHARE: f32 = 0.24;
+/// The share of that row for the explanation of the chosen scope.
+const SCOPE_NOTE_SHARE: f32 = 0.24;
 
-/// How much a card shows.
+/// The heights of the scrolling parts of a card.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CardSize {
-    /// Points for who wants what and why; more of it scrolls.
+    /// The height of the head, which says who wants what and why, in points.
     pub head: f32,
-    /// Points for what would happen; more of it scrolls. None: it is not shown.
+    /// The height of the preview, in points; 0 hides it.
     pub preview: f32,
 }
 
-/// Which question of how many a card shows that shows one of all.
+/// The position of the shown approval among all waiting ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turn {
-    /// Which, from 0.
+    /// The index, from 0.
     pub at: usize,
-    /// Of how many.
+    /// The number of waiting approvals.
     pub count: usize,
 }
 
-/// How high a card of this size is.
+/// Returns the height of a card of this size, in points.
 pub fn height_of(size: CardSize) -> f32 {
     let preview = if size.preview > 0.0 { size.preview + 2.0 * PREVIEW_MARGIN + SPACE[0] } else { 0.0 };
     2.0 * SPACE[2]
@@ -77,24 +77,24 @@ pub fn height_of(size: CardSize) -> f32 {
         + APPROVAL.row
 }
 
-/// What a card keeps between frames.
+/// The state that a card keeps between frames.
 #[derive(Clone, Debug, Default)]
 struct CardMemory {
     of: Option<ApprovalId>,
-    freshness: Freshness,
+    input_lock: InputLock,
     scope: AllowScope,
-    word: String,
+    comment: String,
     form: Filled,
 }
 
-/// What would happen, line by line, as long as it is the same.
+/// The cached lines of a preview.
 #[derive(Clone)]
 struct Lines {
     of: Arc<Preview>,
     lines: Arc<Vec<PreviewLine>>,
 }
 
-/// Draws the card of a question in a place of the window, which names it.
+/// Draws the approval card of a question; `place` identifies the card among those in the window.
 pub fn approval_card(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -106,19 +106,19 @@ pub fn approval_card(
     let mut memory: CardMemory = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let approval = &question.approval;
     if memory.of.as_ref() != Some(&approval.id) {
-        let freshness = std::mem::take(&mut memory.freshness);
-        memory = CardMemory { of: Some(approval.id.clone()), freshness, ..CardMemory::default() };
+        let input_lock = std::mem::take(&mut memory.input_lock);
+        memory = CardMemory { of: Some(approval.id.clone()), input_lock, ..CardMemory::default() };
     }
-    let rests_secs = memory.freshness.rests_for(&approval.id, ui.input(|input| input.time));
-    if rests_secs > 0.0 {
-        ui.ctx().request_repaint_after(Duration::from_secs_f64(rests_secs));
+    let locked_secs = memory.input_lock.lock_secs(&approval.id, ui.input(|input| input.time));
+    if locked_secs > 0.0 {
+        ui.ctx().request_repaint_after(Duration::from_secs_f64(locked_secs));
     }
-    let called = cx.room.called(&approval.agent).to_owned();
+    let agent_name = cx.room.called(&approval.agent).to_owned();
     card(cx.theme).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.push_id(id, |ui| {
             ui.spacing_mut().item_spacing.y = SPACE[0];
-            head_ui(ui, cx, question, (&called, size.head, turn), &mut commands);
+            head_ui(ui, cx, question, (&agent_name, size.head, turn), &mut commands);
             if size.preview > 0.0 && !question.approval.fields().is_empty() {
                 part(ui, "form", size.preview + 2.0 * PREVIEW_MARGIN, |ui| {
                     form_ui(ui, question.approval.fields(), &mut memory.form, cx.theme);
@@ -127,17 +127,17 @@ pub fn approval_card(
                 preview_ui(ui, cx, question, size.preview);
             }
             if ui.available_width() < WIDE_POINTS {
-                scope_ui(ui, cx.theme, question, &called, &mut memory);
-                reach_ui(ui, cx.theme, question, &called, &memory);
+                scope_ui(ui, cx.theme, question, &agent_name, &mut memory);
+                scope_note_ui(ui, cx.theme, question, &agent_name, &memory);
             }
-            answers_ui(ui, cx.theme, question, (&called, rests_secs > 0.0), &mut memory, &mut commands);
+            answers_ui(ui, cx.theme, question, (&agent_name, locked_secs > 0.0), &mut memory, &mut commands);
         });
     });
     ui.data_mut(|data| data.insert_temp(id, memory));
     commands
 }
 
-/// A part of the card with a fixed height, which scrolls.
+/// Draws a scrolling part of the card with a fixed height.
 fn part(ui: &mut Ui, salt: &str, height: f32, content: impl FnOnce(&mut Ui)) {
     let size = vec2(ui.available_width(), height);
     ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
@@ -150,38 +150,39 @@ fn part(ui: &mut Ui, salt: &str, height: f32, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// Who wants what and why that is asked; at the right, the buttons for the other questions and for the asking agent.
+/// Draws who wants what and why it needs approval; at the right, the buttons for other approvals and for the asking
+/// agent.
 fn head_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
     question: &QuestionView,
-    (called, height, turn): (&str, f32, Option<Turn>),
+    (agent_name, height, turn): (&str, f32, Option<Turn>),
     commands: &mut Vec<Command>,
 ) {
     let size = vec2(ui.available_width(), height);
-    let words = |ui: &mut Ui| {
+    let sentences = |ui: &mut Ui| {
         part(ui, "head", height, |ui| {
-            let sentence = RichText::new(question.approval.sentence(called)).strong().color(cx.theme.text);
+            let sentence = RichText::new(question.approval.sentence(agent_name)).strong().color(cx.theme.text);
             ui.add(Label::new(sentence).wrap());
-            // What may go wrong is seen before anything is scrolled.
+            // The risk comes first, so that it is visible without scrolling.
             let colour = if question.approval.risk.level == RiskLevel::High { cx.theme.bad } else { cx.theme.text };
-            let told = [
+            let details = [
                 (small(question.approval.warning(), cx.theme).color(colour)),
                 small(question.approval.reason(), cx.theme),
             ];
-            for told in told.into_iter().filter(|told| !told.is_empty()) {
-                ui.add(Label::new(told).wrap());
+            for detail in details.into_iter().filter(|detail| !detail.is_empty()) {
+                ui.add(Label::new(detail).wrap());
             }
         });
     };
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| match turn {
-        Some(turn) => line_parts(ui, "head", words, |ui| ways_ui(ui, cx, question, turn, commands)),
-        None => words(ui),
+        Some(turn) => line_parts(ui, "head", sentences, |ui| navigation_ui(ui, cx, question, turn, commands)),
+        None => sentences(ui),
     });
 }
 
-/// The buttons for the other questions, if there are any, and for the asking agent.
-fn ways_ui(
+/// Draws the buttons for other waiting approvals, if there are any, and for the asking agent.
+fn navigation_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
     question: &QuestionView,
@@ -202,7 +203,7 @@ fn ways_ui(
     }
 }
 
-/// The list of all questions, oldest first; a chosen one is moved to the front.
+/// Draws the list of all waiting approvals, oldest first; choosing one moves it to the front.
 fn all_questions_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -229,7 +230,7 @@ fn all_questions_ui(
     button.on_hover_text(texts::ALL_QUESTIONS_HINT);
 }
 
-/// Exactly what would happen.
+/// Draws the preview of the effect.
 fn preview_ui(ui: &mut Ui, cx: &ViewerContext<'_>, question: &QuestionView, height: f32) {
     let lines = lines_of(ui, cx, question);
     let theme = cx.theme;
@@ -240,9 +241,9 @@ fn preview_ui(ui: &mut Ui, cx: &ViewerContext<'_>, question: &QuestionView, heig
     frame.show(ui, |ui| {
         part(ui, "preview", height, |ui| {
             let shown = &lines[..lines.len().min(LINES_SHOWN)];
-            // Neighbours of one kind are laid out as one text.
-            for same in shown.chunk_by(|one, other| one.mark == other.mark) {
-                ui.add(Label::new(lines_text(same, theme)).wrap());
+            // Consecutive lines with the same mark are laid out as one text.
+            for block in shown.chunk_by(|one, other| one.mark == other.mark) {
+                ui.add(Label::new(lines_text(block, theme)).wrap());
             }
             if lines.len() > LINES_SHOWN {
                 ui.label(small(texts::more_lines(lines.len() - LINES_SHOWN), theme));
@@ -265,7 +266,7 @@ fn lines_text(lines: &[PreviewLine], theme: &Theme) -> RichText {
     if mark == Mark::Heading { text } else { text.text_style(TextStyle::Monospace).size(TYPE[0]) }
 }
 
-/// The preview, based on the present file once that is read.
+/// Returns the lines of the preview, compared with the current file content once it has been read.
 fn lines_of(ui: &Ui, cx: &ViewerContext<'_>, question: &QuestionView) -> Arc<Vec<PreviewLine>> {
     let now = question.preview.unknown_file().and_then(|path| match cx.ui.texts.text(path) {
         Some(Ok(Some(read))) => Some(read.text.clone()),
@@ -276,23 +277,23 @@ fn lines_of(ui: &Ui, cx: &ViewerContext<'_>, question: &QuestionView) -> Arc<Vec
         None => question.preview.clone(),
     };
     let id = WidgetId::new(("approval lines", question.approval.id.as_str()));
-    if let Some(known) = ui.data(|data| data.get_temp::<Lines>(id))
-        && *known.of == preview
+    if let Some(cached) = ui.data(|data| data.get_temp::<Lines>(id))
+        && *cached.of == preview
     {
-        return known.lines;
+        return cached.lines;
     }
     let lines = Arc::new(preview.lines());
     ui.data_mut(|data| data.insert_temp(id, Lines { of: Arc::new(preview), lines: lines.clone() }));
     lines
 }
 
-/// How far a permission reaches. An answer to a form is none: its place stays empty.
-fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, memory: &mut CardMemory) {
+/// Draws the scope buttons. A form has no scope, so their place stays empty.
+fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, agent_name: &str, memory: &mut CardMemory) {
     if question.approval.of_server.is_some() {
         ui.allocate_space(vec2(0.0, SCOPES_POINTS));
         return;
     }
-    let scopes = question.approval.scopes(called);
+    let scopes = question.approval.scopes(agent_name);
     let chosen = scopes.iter().position(|(scope, _)| *scope == memory.scope);
     let choices: Vec<(String, String)> = scopes
         .iter()
@@ -306,33 +307,33 @@ fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, m
             AllowScope::Always => (texts::ALWAYS.to_owned(), texts::ALLOW_ALWAYS.to_owned()),
         })
         .collect();
-    let tips: Vec<String> = scopes.iter().map(|(_, told)| told.clone()).collect();
+    let tips: Vec<String> = scopes.iter().map(|(_, explanation)| explanation.clone()).collect();
     if let Some(index) = segments_with_tips(ui, &choices, &tips, chosen, theme) {
         memory.scope = scopes[index].0;
     }
 }
 
-/// What this reach of a permission means.
-fn reach_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, memory: &CardMemory) {
-    let scopes = question.approval.scopes(called);
+/// Draws the explanation of the chosen scope.
+fn scope_note_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, agent_name: &str, memory: &CardMemory) {
+    let scopes = question.approval.scopes(agent_name);
     let chosen = scopes.iter().position(|(scope, _)| *scope == memory.scope);
     part(ui, "scope", APPROVAL.scope, |ui| {
-        let told = match scopes.as_slice() {
+        let explanation = match scopes.as_slice() {
             _ if question.approval.of_server.is_some() => "",
             [_] => texts::IS_ALWAYS_ASKED,
             _ => chosen.map_or("", |chosen| scopes[chosen].1.as_str()),
         };
-        ui.add(Label::new(small(told, theme)).wrap());
+        ui.add(Label::new(small(explanation, theme)).wrap());
     });
 }
 
-/// The two answers, each at its end of the row, and between them a word to the agent; where there is room, also how far
-/// a permission reaches.
+/// Draws the two answer buttons at both ends of the row and the comment field between them; on wide cards, also the
+/// scope buttons and their explanation.
 fn answers_ui(
     ui: &mut Ui,
     theme: &Theme,
     question: &QuestionView,
-    (called, rests): (&str, bool),
+    (agent_name, is_locked): (&str, bool),
     memory: &mut CardMemory,
     commands: &mut Vec<Command>,
 ) {
@@ -345,36 +346,36 @@ fn answers_ui(
             })
             .inner
         };
-        let refuse = sized(ui, &mut |ui| ui.add_enabled(!rests, Button::new(texts::REFUSE)));
-        name(&refuse, texts::answer_to(texts::REFUSE, called));
+        let refuse = sized(ui, &mut |ui| ui.add_enabled(!is_locked, Button::new(texts::REFUSE)));
+        name(&refuse, texts::answer_to(texts::REFUSE, agent_name));
         if row.x >= WIDE_POINTS {
             let scopes = vec2(SCOPES_WIDTH, APPROVAL.row);
             ui.allocate_ui_with_layout(scopes, Layout::left_to_right(Align::Center), |ui| {
                 ui.set_min_size(scopes);
-                scope_ui(ui, theme, question, called, memory);
+                scope_ui(ui, theme, question, agent_name, memory);
             });
-            let reach = vec2((row.x * REACH_SHARE).floor(), APPROVAL.row);
-            ui.allocate_ui_with_layout(reach, Layout::top_down(Align::Min), |ui| {
-                ui.set_min_size(reach);
-                reach_ui(ui, theme, question, called, memory);
+            let note_size = vec2((row.x * SCOPE_NOTE_SHARE).floor(), APPROVAL.row);
+            ui.allocate_ui_with_layout(note_size, Layout::top_down(Align::Min), |ui| {
+                ui.set_min_size(note_size);
+                scope_note_ui(ui, theme, question, agent_name, memory);
             });
         }
         let field = vec2((ui.available_width() - button.x - ui.spacing().item_spacing.x).max(0.0), button.y);
-        let word = egui::TextEdit::singleline(&mut memory.word)
-            .hint_text(texts::message_to(called))
+        let comment = egui::TextEdit::singleline(&mut memory.comment)
+            .hint_text(texts::message_to(agent_name))
             .margin(Margin::symmetric(8, 5));
-        let word = ui.add_sized(field, word);
-        name(&word, texts::message_to(called));
+        let comment = ui.add_sized(field, comment);
+        name(&comment, texts::message_to(agent_name));
         let misfit = question.approval.of_server.as_ref().and_then(|_| question.approval.misfit(&memory.form.values()));
-        let word = if question.approval.of_server.is_some() { texts::ANSWER } else { texts::ALLOW };
-        let allow = sized(ui, &mut |ui| primary(ui, !rests && misfit.is_none(), word, theme));
+        let label = if question.approval.of_server.is_some() { texts::ANSWER } else { texts::ALLOW };
+        let allow = sized(ui, &mut |ui| primary(ui, !is_locked && misfit.is_none(), label, theme));
         let allow = allow.on_disabled_hover_text(misfit.unwrap_or_default());
-        name(&allow, texts::answer_to(word, called));
+        name(&allow, texts::answer_to(label, agent_name));
         if allow.clicked() { Some(true) } else { refuse.clicked().then_some(false) }
     });
     if let Some(allow) = answer.inner {
-        let word = memory.word.trim();
-        let because = (!word.is_empty()).then(|| word.to_owned());
+        let comment = memory.comment.trim();
+        let because = (!comment.is_empty()).then(|| comment.to_owned());
         let decide = match allow && question.approval.of_server.is_some() {
             true => question.approval.fill(memory.form.values(), because),
             false => question.approval.answer(allow, memory.scope, because),

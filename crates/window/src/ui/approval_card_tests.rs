@@ -18,7 +18,7 @@ use crate::view::art::Art;
 
 const SIZE: CardSize = CardSize { head: 44.0, preview: 90.0 };
 
-/// A card of the first question of the room, with this width.
+/// A card of this width with the first approval of the room.
 fn cards(width: f32) -> Harness<'static, Stage> {
     let mut window = stage_pane(UiState::default(), move |ui, cx, _| {
         ui.set_max_width(width);
@@ -36,8 +36,8 @@ fn ask(window: &mut Harness<'static, Stage>, activation: u64, wants: &str) {
     window.step();
 }
 
-/// Steps until a new card accepts answers.
-fn rest(window: &mut Harness<'static, Stage>) {
+/// Steps until a new card accepts clicks.
+fn wait_until_unlocked(window: &mut Harness<'static, Stage>) {
     window.run_steps(40);
 }
 
@@ -54,17 +54,17 @@ fn decisions(window: &Harness<'static, Stage>) -> Vec<KernelCommand> {
 }
 
 #[test]
-fn the_answers_keep_their_places_whatever_is_asked() {
+fn the_answer_buttons_never_move() {
     for width in [280.0, 420.0, 1100.0] {
         let mut window = cards(width);
-        rest(&mut window);
+        wait_until_unlocked(&mut window);
         let places = |window: &Harness<'static, Stage>| {
             ["Refuse Ada", "Allow Ada", "Message Ada", "Allow for this task"].map(|label| place(window, label))
         };
         let first = places(&window);
         assert!(first[0].max.x < first[1].min.x && first[0].max.x < first[2].min.x, "Refuse is at the left: {first:?}");
         for length in 1..=20_u64 {
-            let wants = "take what was written since the morning away ".repeat(length as usize * length as usize);
+            let wants = "remove everything written since this morning ".repeat(length as usize * length as usize);
             ask(&mut window, 7 + length, &wants);
             let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it should ask");
             let text = "a long line of text that wraps\n".repeat(length as usize * 7);
@@ -76,31 +76,31 @@ fn the_answers_keep_their_places_whatever_is_asked() {
 }
 
 #[test]
-fn what_has_just_come_is_not_answered_by_a_press_that_was_meant_for_the_one_before() {
+fn a_new_approval_ignores_clicks_meant_for_the_previous_one() {
     let mut window = cards(420.0);
     let is_off =
         |window: &Harness<'static, Stage>, label: &str| window.get_by_label(label).accesskit_node().is_disabled();
     assert!(is_off(&window, "Allow Ada") && is_off(&window, "Refuse Ada"));
-    rest(&mut window);
+    wait_until_unlocked(&mut window);
     assert!(!is_off(&window, "Allow Ada") && !is_off(&window, "Refuse Ada"));
     ask(&mut window, 8, "delete notes.md");
-    assert!(is_off(&window, "Allow Ada"), "another question is in its place");
+    assert!(is_off(&window, "Allow Ada"), "another approval has replaced it");
     window.get_by_label("Allow Ada").click();
     window.step();
     assert!(decisions(&window).is_empty());
-    rest(&mut window);
+    wait_until_unlocked(&mut window);
     window.get_by_label("Allow Ada").click();
     window.run_steps(3);
     assert_eq!(decisions(&window), [KernelCommand::decide(ActivationKey::numbered(8), 2, 1, true)]);
 }
 
 #[test]
-fn every_reach_has_its_place_on_the_narrowest_card_and_on_a_wide_one() {
+fn every_scope_fits_on_the_narrowest_and_on_a_wide_card() {
     for width in [APPROVAL.width, WIDE_POINTS + 40.0, 1_400.0] {
         let mut window = cards(width);
         let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it should ask");
         question.approval.pattern = Some("git status".into());
-        rest(&mut window);
+        wait_until_unlocked(&mut window);
         let choices = [
             "Allow only this once",
             "Allow for this task",
@@ -113,35 +113,35 @@ fn every_reach_has_its_place_on_the_narrowest_card_and_on_a_wide_one() {
         assert!(places.is_sorted_by(|one, next| one.max.x <= next.min.x), "{width}: {places:?}");
         let right = place(&window, "Allow Ada").max.x;
         assert!(places[5].max.x <= right, "{width}: {places:?} in {right}");
-        let word = place(&window, "Message Ada");
-        assert!(word.width() >= 80.0 && !places.iter().any(|one| one.intersects(word)), "{width}: {word:?}");
+        let comment = place(&window, "Message Ada");
+        assert!(comment.width() >= 80.0 && !places.iter().any(|one| one.intersects(comment)), "{width}: {comment:?}");
     }
 }
 
 #[test]
-fn tab_leads_through_the_card_as_it_is_read_and_everything_on_it_has_a_name() {
-    let ways = ["All approvals", "Previous approval", "Next approval", "Go to approval"];
+fn tab_follows_the_reading_order_and_every_control_has_a_name() {
+    let navigation = ["All approvals", "Previous approval", "Next approval", "Go to approval"];
     let scopes = ["Allow only this once", "Allow for this task", "Allow always"];
-    let narrow = [&ways[..], &scopes, &["Refuse Ada", "Message Ada", "Allow Ada"]].concat();
-    let wide = [&ways[..], &["Refuse Ada"], &scopes, &["Message Ada", "Allow Ada"]].concat();
+    let narrow = [&navigation[..], &scopes, &["Refuse Ada", "Message Ada", "Allow Ada"]].concat();
+    let wide = [&navigation[..], &["Refuse Ada"], &scopes, &["Message Ada", "Allow Ada"]].concat();
     for (width, among) in [(420.0, narrow), (1_100.0, wide)] {
         let mut window = cards(width);
         window.state_mut().room.work.pieces.push(asking_piece(8, "bram-1", "write b.md"));
-        rest(&mut window);
+        wait_until_unlocked(&mut window);
         controls_have_names(&window);
         are_as_read(&tab_stops(&mut window), &among);
     }
 }
 
 #[test]
-fn an_answer_says_how_far_it_reaches_and_brings_a_word() {
+fn an_answer_has_the_chosen_scope_and_the_comment() {
     let mut window = cards(420.0);
-    rest(&mut window);
+    wait_until_unlocked(&mut window);
     let shown =
         |window: &Harness<'static, Stage>, part: &str| window.query_all_by_label_contains(part).next().is_some();
     assert!(shown(&window, "Ada wants to write notes.md") && shown(&window, "Because its safety mode is safe."));
     assert!(shown(&window, "At the end of notes.md") && shown(&window, "+ one"));
-    for (choice, told, scope) in [
+    for (choice, explanation, scope) in [
         (
             "Allow for this task",
             "Until this task ends, Ada and agents that it starts may change files",
@@ -161,7 +161,7 @@ fn an_answer_says_how_far_it_reaches_and_brings_a_word() {
     ] {
         window.get_by_label(choice).click();
         window.run_steps(3);
-        assert!(shown(&window, told), "{told}");
+        assert!(shown(&window, explanation), "{explanation}");
         window.get_by_label("Allow Ada").click();
         window.run_steps(3);
         let Some(KernelCommand::Decide { allow: true, scope: given, because: None, .. }) = decisions(&window).pop()
@@ -184,7 +184,7 @@ fn an_answer_says_how_far_it_reaches_and_brings_a_word() {
 }
 
 #[test]
-fn what_may_go_wrong_is_seen_first_and_what_happens_below_it() {
+fn the_risk_is_above_the_reason_and_the_preview() {
     for (width, size) in [(380.0, CANVAS_CARD), (840.0, RUN_BAR_CARD)] {
         let mut window = stage_pane(UiState::default(), move |ui, cx, _| {
             ui.set_max_width(width);
@@ -206,7 +206,7 @@ fn what_may_go_wrong_is_seen_first_and_what_happens_below_it() {
 }
 
 #[test]
-fn what_a_server_asks_is_answered_with_a_form_that_fits() {
+fn an_elicitation_is_answered_with_a_valid_form() {
     let mut window = cards(420.0);
     let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it should ask");
     let schema = serde_json::json!({
@@ -219,7 +219,7 @@ fn what_a_server_asks_is_answered_with_a_form_that_fits() {
     let asked = McpElicitation::of(1, "Which branch?", &schema).expect("it can be answered");
     question.approval.of_server = Some(Box::new(asked));
     (question.approval.for_task, question.approval.always) = (None, Vec::new());
-    rest(&mut window);
+    wait_until_unlocked(&mut window);
     assert!(window.query_by_label("Allow only this once").is_none(), "an answer is no permission");
     assert!(window.get_by_label("Answer Ada").accesskit_node().is_disabled(), "it must be filled in");
     window.get_by_label("Fill in Branch").focus();
@@ -237,21 +237,21 @@ fn what_a_server_asks_is_answered_with_a_form_that_fits() {
 }
 
 #[test]
-fn what_is_asked_each_time_offers_nothing_more() {
+fn an_approval_needed_every_time_offers_no_wider_scope() {
     let mut window = cards(420.0);
     let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it should ask");
     (question.approval.for_task, question.approval.always) = (None, Vec::new());
-    rest(&mut window);
+    wait_until_unlocked(&mut window);
     assert!(window.query_by_label("Allow for this task").is_none() && window.query_by_label("Allow always").is_none());
     assert!(window.query_all_by_label_contains("always needs your approval").next().is_some());
 }
 
 #[test]
-fn of_several_questions_one_stands_in_front_and_the_others_are_a_press_away() {
+fn of_several_approvals_one_is_in_front_and_next_shows_another() {
     let mut window = cards(420.0);
     window.state_mut().room.work.pieces =
         vec![asking_piece(7, "ada-1", "write a.md"), asking_piece(8, "bram-1", "write b.md")];
-    rest(&mut window);
+    wait_until_unlocked(&mut window);
     assert!(window.query_by_label("All approvals").is_some() && window.query_by_label("Allow Ada").is_some());
     let before = place(&window, "Allow Ada");
     window.get_by_label("Next approval").click();
@@ -261,14 +261,14 @@ fn of_several_questions_one_stands_in_front_and_the_others_are_a_press_away() {
 }
 
 #[test]
-fn all_questions_are_listed_and_the_one_that_is_chosen_stands_in_front() {
+fn all_approvals_are_listed_and_choosing_one_moves_it_to_the_front() {
     let mut window = cards(420.0);
     let asks = [(7, "ada-1", "write a.md"), (8, "bram-1", "write b.md"), (9, "ada-1", "write c.md")];
     window.state_mut().room.work.pieces =
         asks.into_iter().map(|(number, who, what)| asking_piece(number, who, what)).collect();
     let art = Art::load(&window.ctx, 1.0).0;
     window.state_mut().art = Some(art);
-    rest(&mut window);
+    wait_until_unlocked(&mut window);
     window.get_by_label("All approvals").click();
     window.run_steps(3);
     let listed: Vec<String> = {
@@ -283,7 +283,7 @@ fn all_questions_are_listed_and_the_one_that_is_chosen_stands_in_front() {
     let is_in = |place: Rect| faces.iter().any(|face| place.contains(face.center()));
     let has_face = |sentence: &String| window.query_all_by_label(sentence).any(|row| is_in(row.rect()));
     assert!(listed.iter().all(has_face), "{faces:?}");
-    // The one in front is shown on the card as well.
+    // The one in front is also shown on the card.
     assert_eq!(listed.iter().map(|sentence| rows(sentence)).collect::<Vec<_>>(), [2, 1, 1]);
     window.get_by_label(&listed[2]).click();
     window.run_steps(3);

@@ -1,5 +1,5 @@
-//! The input of every pane: the room, recent events, the appearance of the window, and what is selected and open. Panes
-//! only read it; what a person does is returned as commands.
+//! The input of every pane: the room, recent events, the look of the window, and what is selected and open. Panes only
+//! read it and return what the person does as commands.
 
 use std::collections::BTreeSet;
 
@@ -11,39 +11,39 @@ use crate::view::model::RoomModel;
 use crate::view::recent_events::Recent;
 use crate::view::theme::Theme;
 
-/// What a pane may look at while it is drawn.
+/// Everything a pane may read while it is drawn.
 #[derive(Clone, Copy)]
 pub struct ViewerContext<'a> {
-    /// The room as it is now.
+    /// The current state of the room.
     pub room: &'a RoomModel,
-    /// What happened lately.
+    /// The recent events.
     pub recent: &'a Recent,
-    /// Colours.
+    /// The colours.
     pub theme: &'a Theme,
-    /// Drawings.
+    /// The artwork.
     pub art: &'a Art,
-    /// What is selected and open, what was read of files, and how the person wants things.
+    /// The state of the window: selection, open panes, file contents that were read, and preferences.
     pub ui: &'a UiState,
-    /// Files into which something was written that is not saved.
+    /// The paths of files with unsaved changes.
     pub unsaved: &'a BTreeSet<String>,
-    /// What commands about files are about, while a list of commands is open in front.
+    /// The files that file commands apply to while the palette is open.
     pub files: &'a FileTargets,
-    /// Every command.
+    /// The table of all commands.
     pub table: &'a CommandTable,
 }
 
 impl<'a> ViewerContext<'a> {
-    /// What tells whether a command can be given.
+    /// Returns the context by which commands decide whether they apply.
     pub fn commands(&self) -> CommandContext<'a> {
         CommandContext { room: self.room, ui: self.ui, at: None, files: self.files }
     }
 
-    /// Whether something was written into this file that is not saved.
+    /// Whether this file has unsaved changes.
     pub fn is_unsaved(&self, path: &str) -> bool {
         self.unsaved.contains(path)
     }
 
-    /// When something was, by milliseconds since 1970, in the person's words.
+    /// Returns a time, in milliseconds since 1970, as text in the person's date format.
     pub fn when(&self, time_ms: u64) -> String {
         self.ui.when(time_ms)
     }

@@ -1,12 +1,12 @@
-//! Faces of agents in lists: whoever is named with others is recognised as in the room.
+//! Portraits of agents in lists, so that an agent is recognised as the one in the room.
 
 use egui::{Sense, Ui, vec2};
 
 use super::ViewerContext;
 use crate::view::paint;
 
-/// The face of an agent that is in the room, in a square of this side, in a line of text. For who is not there, its
-/// place stays empty, so that the names stand below each other.
+/// Draws the portrait of an agent as a square of this side length, in points. An agent that is not in the room leaves
+/// the square empty, so that names stay aligned.
 pub fn face_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &str, side: f32) {
     let (rect, _) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
     if let Some(agent) = cx.room.agent(agent).filter(|_| ui.is_rect_visible(rect)) {
@@ -29,7 +29,7 @@ mod tests {
 
     type Pane = fn(&mut Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command>;
 
-    /// A pane with drawings, and with both agents selected.
+    /// A pane with artwork and with both agents selected.
     fn pane(draw: Pane) -> Harness<'static, Stage> {
         let mut window = stage_pane(UiState::default(), draw);
         let art = Art::load(&window.ctx, 1.0).0;
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_listed_has_a_face_beside_the_name() {
+    fn every_listed_agent_has_a_portrait_beside_the_name() {
         let inspector: Pane = |ui, cx, panes| inspector::inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log);
         let talks: Pane = |ui, cx, panes| conversations::sidebar_ui(ui, cx, &mut panes.conversations);
         let shelf: Pane = |ui, cx, panes| shelf::shelf_ui(ui, cx, &mut panes.shelf);
@@ -55,7 +55,7 @@ mod tests {
             for row in rows {
                 let of_row = window.query_all_by_label_contains(row).next();
                 let place = of_row.unwrap_or_else(|| panic!("{what} has no {row}")).rect();
-                // The face stands in the row, or at the left of the name.
+                // The portrait is inside the row or to the left of the name.
                 let near = place.expand2(vec2(40.0, 0.0));
                 let has_face = drawings.iter().any(|drawing| near.contains(drawing.center()));
                 assert!(has_face, "{what}: {row} at {place:?} among {drawings:?}");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_in_the_room_has_an_empty_place() {
+    fn an_agent_that_is_not_in_the_room_has_an_empty_portrait() {
         let mut window = stage_pane(UiState::default(), |ui, cx, _| {
             ui.horizontal(|ui| {
                 face_ui(ui, cx, "nobody", 20.0);

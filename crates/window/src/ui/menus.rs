@@ -1,4 +1,4 @@
-//! Menus and tooltips generated from the table of commands: the entries of a menu, why one is disabled, and its keys.
+//! Menus and tooltips generated from the command table: a menu's entries, why one is disabled, and its shortcut.
 
 use egui::{Context, Response, Ui};
 
@@ -8,12 +8,12 @@ use crate::ui::context::ViewerContext;
 use crate::ui::widgets::menu::{choice, entry};
 use crate::ui::widgets::name;
 
-/// The entries that the table has for a menu. What cannot be done now is grey and says why.
+/// Draws the entries of a menu. Commands that do not apply are disabled and explain why in a tooltip.
 pub fn entries(ui: &mut Ui, cx: &ViewerContext<'_>, menu: Menu, commands: &mut Vec<Command>) {
     entries_for(ui, cx.table, &cx.commands(), menu, commands);
 }
 
-/// The same where the menu is about something else than the commands of a bar.
+/// Draws the entries of a menu for an explicit context, such as the thing that a context menu was opened on.
 pub fn entries_for(
     ui: &mut Ui,
     table: &CommandTable,
@@ -38,12 +38,12 @@ pub fn entries_for(
     }
 }
 
-/// What a command of the table comes to now.
+/// Runs a command by id and returns the resulting commands.
 pub fn run(cx: &ViewerContext<'_>, id: &str) -> Vec<Command> {
     cx.table.find(id).map(|command| command.run(&cx.commands())).unwrap_or_default()
 }
 
-/// What is to be said under the pointer of a button that does this command: more about it, and its keys.
+/// Returns the tooltip for a button that runs a command: its description and its shortcut.
 pub fn tip(context: &Context, table: &CommandTable, id: &str) -> String {
     let Some(command) = table.find(id) else { return String::new() };
     let keys = keys::first_shown(context, command);
@@ -51,13 +51,13 @@ pub fn tip(context: &Context, table: &CommandTable, id: &str) -> String {
     lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// Says under the pointer of a button which keys do what it does: those of this command of the house.
+/// Adds a tooltip with the shortcut of this command.
 pub fn keys_tip(button: Response, id: &str) -> Response {
     let keys = keys::shown(&button.ctx, id);
     if keys.is_empty() { button } else { button.on_hover_text(keys) }
 }
 
-/// Says under the pointer of a button what its command does and which keys do the same.
+/// Adds a tooltip with the description and the shortcut of this command.
 pub fn command_tip(button: Response, cx: &ViewerContext<'_>, id: &str) -> Response {
     let tip = tip(&button.ctx, cx.table, id);
     if tip.is_empty() { button } else { button.on_hover_text(tip) }

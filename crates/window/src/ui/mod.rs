@@ -1,7 +1,7 @@
-//! Everything around and above the room: panels, overlays, notices, keys. Drawn with `egui` from a
-//! [`RoomModel`](crate::view::model::RoomModel); what a person does is returned as [`Command`]s.
+//! The user interface around and above the room: panels, overlays, notices and keyboard shortcuts. It is drawn with
+//! `egui` from a [`RoomModel`](crate::view::model::RoomModel) and returns what the person does as [`Command`]s.
 //!
-//! The folders use one another in one direction: `shell` → `panes` → `commands` → `state` → `widgets`.
+//! The folders depend on one another in one direction: `shell` → `panes` → `commands` → `state` → `widgets`.
 
 pub mod approval_card;
 pub mod commands;

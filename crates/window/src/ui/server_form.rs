@@ -1,4 +1,4 @@
-//! The form for a question of an MCP server during a call: its fields as the server describes them, side by side if
+//! The form for an elicitation of an MCP server during a call: the fields that the server describes, in columns where
 //! there is space.
 
 use std::collections::BTreeMap;
@@ -11,38 +11,38 @@ use crate::gateway::mcp::{FieldKind, FormField};
 use crate::ui::widgets::{self, field, menu, small};
 use crate::view::theme::{MENU, SPACE, Theme};
 
-/// What a person has filled in so far, by field.
+/// The values that the person has entered so far, by field name.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Filled(BTreeMap<String, String>);
+pub struct FormValues(BTreeMap<String, String>);
 
-impl Filled {
-    /// As it is answered: what is empty is left out.
+impl FormValues {
+    /// Returns the values as they are sent to the server, without empty ones.
     pub fn values(&self) -> Map<String, Value> {
-        let given = self.0.iter().filter(|(_, text)| !text.trim().is_empty());
-        given.map(|(name, text)| (name.clone(), Value::from(text.as_str()))).collect()
+        let entered = self.0.iter().filter(|(_, text)| !text.trim().is_empty());
+        entered.map(|(name, text)| (name.clone(), Value::from(text.as_str()))).collect()
     }
 }
 
-/// The minimum width of a field if several are side by side.
+/// The minimum width of a column, in points.
 const FIELD_POINTS: f32 = 320.0;
-/// The maximum number of fields side by side.
+/// The maximum number of columns.
 const COLUMNS_AT_MOST: usize = 3;
 
 /// Draws the form.
-pub fn form_ui(ui: &mut Ui, fields: &[FormField], filled: &mut Filled, theme: &Theme) {
+pub fn form_ui(ui: &mut Ui, fields: &[FormField], values: &mut FormValues, theme: &Theme) {
     let columns = ((ui.available_width() / FIELD_POINTS) as usize).clamp(1, COLUMNS_AT_MOST).min(fields.len().max(1));
     for row in fields.chunks(columns) {
         ui.columns(columns, |columns| {
             for (ui, one) in columns.iter_mut().zip(row) {
-                field_ui(ui, one, filled, theme);
+                field_ui(ui, one, values, theme);
             }
         });
     }
 }
 
-fn field_ui(ui: &mut Ui, one: &FormField, filled: &mut Filled, theme: &Theme) {
-    let usual = one.usual.as_ref().map(|usual| usual.as_str().map_or_else(|| usual.to_string(), str::to_owned));
-    let text = filled.0.entry(one.name.clone()).or_insert_with(|| usual.unwrap_or_default());
+fn field_ui(ui: &mut Ui, one: &FormField, values: &mut FormValues, theme: &Theme) {
+    let default = one.usual.as_ref().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    let text = values.0.entry(one.name.clone()).or_insert_with(|| default.unwrap_or_default());
     ui.label(texts::title_of_field(&one.title, one.required));
     if !one.about.is_empty() {
         ui.add(Label::new(small(&one.about, theme)).wrap());

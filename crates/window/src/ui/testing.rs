@@ -1,4 +1,4 @@
-//! A small room and a harness for tests of panes, which are drawn without a screen and clicked by name.
+//! A small room and a harness for tests of panes: they are drawn without a screen and clicked by label.
 
 use crate::element::MailStatus;
 use std::sync::{Arc, OnceLock};
@@ -30,21 +30,21 @@ use crate::view::theme::LIGHT;
 use crate::view::work::{PieceView, QuestionView};
 use crate::view::workflows::{WorkflowView, WorkflowsView};
 
-/// Everything that a pane is drawn from, and the resulting commands.
+/// The input of a pane and the commands it returned.
 pub struct Stage {
     /// The room.
     pub room: RoomModel,
     /// The recent events.
     pub recent: Recent,
-    /// The window.
+    /// The state of the window.
     pub state: UiState,
-    /// Its panes.
+    /// The states of the panes.
     pub panes: PaneStates,
-    /// The commands for more than the window; the window's own commands have been run.
+    /// The commands that were not the window's own; the window's own have been run.
     pub commands: Vec<Command>,
-    /// All commands.
+    /// Every command that was returned.
     pub asked: Vec<Command>,
-    /// Drawings, where a test is about them.
+    /// The artwork, for tests that need it.
     pub art: Option<Art>,
 }
 
@@ -55,7 +55,7 @@ impl Stage {
         Self { room, recent: sample_recent(), state, panes, commands, asked, art: None }
     }
 
-    /// Gives access to a pane's context together with the panes.
+    /// Calls `look` with the context of a pane and the states of all panes.
     pub fn look<T>(&mut self, look: impl FnOnce(&ViewerContext<'_>, &mut PaneStates) -> T) -> T {
         let unsaved = self.panes.unsaved();
         self.state.notices.update(&self.room, self.state.time.now_secs);
@@ -74,7 +74,7 @@ impl Stage {
         look(&cx, &mut self.panes)
     }
 
-    /// Runs the window's own commands, and keeps the rest.
+    /// Runs the window's own commands and keeps the rest.
     pub fn take(&mut self, commands: Vec<Command>) {
         for command in commands {
             self.asked.push(command.clone());
@@ -83,7 +83,7 @@ impl Stage {
                     let (state, panes) = (&mut self.state, &mut self.panes);
                     self.commands.extend(window_commands::apply(command, &self.room, state, panes));
                 }
-                // Slow work is done at once: nothing waits for it here.
+                // Jobs run synchronously: nothing else happens here.
                 Command::Run(job) => drop(job.run()),
                 command => self.commands.push(command),
             }
@@ -91,28 +91,28 @@ impl Stage {
     }
 }
 
-/// Without drawings, which take some time to make.
+/// Returns empty artwork: loading the real one takes a while.
 fn art() -> &'static Art {
     static ART: OnceLock<Art> = OnceLock::new();
     ART.get_or_init(Art::default)
 }
 
-/// Where faces and other drawings are, each as large as it is: of those that the last frame shows of the artwork.
+/// Returns the rectangles of all portraits and other artwork in the last frame.
 pub fn drawings(window: &Harness<'static, Stage>) -> Vec<Rect> {
     fn collect(shape: &Shape, into: &mut Vec<Rect>) {
         match shape {
-            // What is not drawn with the artwork has the texture of the fonts.
+            // Everything else is drawn with the font texture.
             Shape::Mesh(mesh) if mesh.texture_id != TextureId::default() => into.push(mesh.calc_bounds()),
             Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, into)),
             _ => {}
         }
     }
-    let mut found = Vec::new();
-    window.output().shapes.iter().for_each(|shape| collect(&shape.shape, &mut found));
-    found
+    let mut drawings = Vec::new();
+    window.output().shapes.iter().for_each(|shape| collect(&shape.shape, &mut drawings));
+    drawings
 }
 
-/// Puts a pane on the stage, with the sample room.
+/// Returns a harness that draws a pane with the sample room.
 pub fn stage_pane(
     state: UiState,
     draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command> + 'static,
@@ -120,7 +120,7 @@ pub fn stage_pane(
     pane_of(Stage::new(sample_room(), state), draw)
 }
 
-/// Puts a pane on this stage.
+/// Returns a harness that draws a pane with this stage.
 pub fn pane_of(
     stage: Stage,
     draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command> + 'static,
@@ -132,7 +132,7 @@ pub fn pane_of(
     Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
 }
 
-/// A window that runs the commands of keys, with something drawn in it.
+/// Returns a harness that handles keyboard shortcuts and then calls `draw`.
 pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'static) -> Harness<'static, Stage> {
     let app = move |ui: &mut egui::Ui, stage: &mut Stage| {
         let pressed = {
@@ -155,7 +155,7 @@ pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'st
     Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
 }
 
-/// An agent's question about a tool call in this piece of work.
+/// An approval that an agent needs for a tool call of this activation.
 pub fn question(activation: u64, agent: &str, wants: &str) -> QuestionView {
     let key = ActivationKey::numbered(activation);
     let approval = Approval {
@@ -180,7 +180,7 @@ pub fn question(activation: u64, agent: &str, wants: &str) -> QuestionView {
     QuestionView { approval, preview: Preview::Addition { path: "notes.md".into(), text: "one\ntwo".into() } }
 }
 
-/// A piece of work that asks the person.
+/// An activation that waits for an approval.
 pub fn asking_piece(activation: u64, agent: &str, wants: &str) -> PieceView {
     PieceView {
         activation: ActivationKey::numbered(activation),
@@ -194,7 +194,7 @@ pub fn asking_piece(activation: u64, agent: &str, wants: &str) -> PieceView {
     }
 }
 
-/// A room in which this command applies: agents ask where it answers them.
+/// Returns a room in which this command applies, with waiting approvals, furniture or workflows where it needs them.
 pub fn room_for(command: &CommandInfo) -> RoomModel {
     let mut room = sample_room();
     if command.id.starts_with("question.") {
@@ -210,8 +210,8 @@ pub fn room_for(command: &CommandInfo) -> RoomModel {
     room
 }
 
-/// A window in which this command applies, and its result there.
-pub fn everything_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
+/// Returns a window state in which this command applies, and the commands that it results in.
+pub fn run_where_it_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
     let mut state = UiState::default();
     state.transfer.copied = vec![Thing::Element("news".into())];
     state.selection.select([Thing::Element("rules".into())]);
@@ -222,18 +222,18 @@ pub fn everything_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
         state.view.arranging = Some(Arranging { chosen: Some(rug()) });
     }
     let room = room_for(command);
-    // A question is visible for a while before it is answered.
+    // An approval takes no answer until it has been visible for a moment.
     state.questions.update(&room, 0.0);
     state.questions.update(&room, 1.0);
-    let made = command.run(&CommandContext { room: &room, ui: &state, at: None, files: &FileTargets::default() });
-    (state, made)
+    let result = command.run(&CommandContext { room: &room, ui: &state, at: None, files: &FileTargets::default() });
+    (state, result)
 }
 
 fn rug() -> DecorView {
     DecorView { kind: "rug".into(), position: Vec2::ZERO, size: Vec2::new(100.0, 60.0), turned: false }
 }
 
-/// An agent that does nothing.
+/// An idle agent.
 pub fn agent(key: u32, id: &str, name: &str) -> AgentView {
     AgentView {
         key: AgentKey(key),
@@ -283,7 +283,7 @@ pub fn pin(id: &str, author: &str, text: &str) -> PinView {
     }
 }
 
-/// Two agents who talk, and one element of each kind.
+/// Two agents in a conversation, and one element of each kind.
 pub fn sample_room() -> RoomModel {
     let mut ada = agent(0, "ada-1", "Ada");
     ada.detail = Some(Arc::new(AgentDetail {
@@ -340,7 +340,7 @@ pub fn sample_room() -> RoomModel {
     }
 }
 
-/// One ended conversation, and one that is still running.
+/// One conversation that has ended, and one that is still running.
 pub fn sample_recent() -> Recent {
     let talk = |session: &str, topic: &str, ended: Option<&str>| PastTalk {
         session: session.into(),

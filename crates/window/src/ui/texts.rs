@@ -1,6 +1,6 @@
-//! All texts that several panes share: the approval card, and the forms of servers.
+//! Interface texts that several panes share: the approval card and the forms of MCP servers.
 
-// The card of a question: its head
+// Approval card: head
 pub(super) const GO_TO_QUESTION: &str = "Go to approval";
 pub(super) const NEXT_QUESTION: &str = "Next approval";
 pub(super) const PREVIOUS_QUESTION: &str = "Previous approval";
@@ -11,7 +11,7 @@ pub(super) fn turn(number: usize, count: usize) -> String {
     format!("{number} of {count}")
 }
 
-// The card of a question: what would happen
+// Approval card: preview
 pub(super) fn more_lines(number: usize) -> String {
     match number {
         1 => "1 more line".to_owned(),
@@ -19,7 +19,7 @@ pub(super) fn more_lines(number: usize) -> String {
     }
 }
 
-// The card of a question: how far a permission reaches
+// Approval card: scope of a permission
 pub(super) const ONCE: &str = "Once";
 pub(super) const ALLOW_ONCE: &str = "Allow only this once";
 pub(super) const TASK: &str = "Task";
@@ -38,7 +38,7 @@ pub(super) fn allow_until(limit: impl std::fmt::Display) -> String {
     format!("Allow until {limit}")
 }
 
-// The card of a question: the answers
+// Approval card: answers
 pub(super) const REFUSE: &str = "Refuse";
 pub(super) const ALLOW: &str = "Allow";
 pub(super) const ANSWER: &str = "Answer";

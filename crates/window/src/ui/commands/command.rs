@@ -1,5 +1,5 @@
-//! Everything that a person can do in the window, as data: panes return commands, one place carries them out, and each
-//! can be undone from there.
+//! Everything that a person can do in the window, as data: panes return commands, one place runs them, and that place
+//! can undo them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,105 +26,105 @@ use crate::workspace::undo::UndoPlan;
 use crate::workspace::vfs::FileCommand;
 use crate::workspace::{Relationship, SettingsEdit};
 
-/// Something that changes the room. Enters through the one door, so that it is recorded.
+/// A change of the room. All of them pass through one place, so that they are recorded.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RoomAct {
-    /// About an agent.
+    /// A change of an agent.
     Agent(AgentCommand),
     /// The positions and names of elements.
     Element(ElementCommand),
-    /// About what an element holds.
+    /// A change of an element's content.
     Edit(ElementEdit),
-    /// About conversations.
+    /// A change of a conversation.
     Talk(ConversationCommand),
     /// A task for an agent.
     Task(TaskCommand),
-    /// About who is what to whom.
+    /// A change of a relationship.
     Relate(RelationshipCommand),
-    /// About furniture.
+    /// A change of the furniture.
     Furnish(FurnishCommand),
-    /// About running work.
+    /// A change of running work.
     Work(KernelCommand),
-    /// About channels and blackboards.
+    /// A change of a channel or blackboard.
     Together(CollaborationCommand),
-    /// About workflows.
+    /// A change of a workflow.
     Workflow(WorkflowCommand),
-    /// About a file.
+    /// A change of a file.
     File(FileCommand),
-    /// About the settings of the workspace.
+    /// A change of the workspace's settings.
     Settings(SettingsEdit),
 }
 
-/// Something that concerns the window alone: nothing in the room and no file changes by it.
+/// A command that changes only the window, neither the room nor any file.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WindowCommand {
-    /// Selects these instead of what was selected; deselects where there are none.
+    /// Selects these things instead of the selected ones; an empty list deselects all.
     Select(Vec<Thing>),
     /// Selects everything in the room.
     SelectAll,
-    /// Selects the next thing of the room, or the one before.
+    /// Selects the next or the previous thing of the room.
     SelectNext {
-        /// The next one.
+        /// Whether to select the next one.
         forward: bool,
     },
     /// Selects a relationship.
     SelectRope(Relationship),
-    /// Makes a file the one that is looked at.
+    /// Makes a file the one that the inspector shows.
     ChooseFile(Option<String>),
-    /// Brings the selection into view, or everything if nothing is selected.
+    /// Fits the selection into the view, or everything if nothing is selected.
     Frame,
-    /// Brings everybody into view who works, talks or needs the person.
-    ShowBusy,
-    /// Selects the next agent that needs the person, and comes near.
+    /// Fits all agents that work, talk, read or need the person into the view.
+    ShowActive,
+    /// Selects the next agent that needs the person, and zooms to it.
     NextInNeed,
-    /// Makes everything in the room larger by this.
+    /// Multiplies the zoom of the room by this factor.
     Zoom(f32),
-    /// Opens what is selected.
+    /// Opens the selected thing.
     OpenSelected,
-    /// Opens an element, or comes near an agent.
+    /// Opens an element, or zooms to an agent.
     OpenThing(Thing),
     /// Opens the overlay of an element.
     OpenElement(Id),
     /// Closes the overlay of an element.
     CloseElement,
-    /// Selects a thing, and lets the view glide to it.
+    /// Selects a thing and moves the camera to it.
     GoTo(Thing),
-    /// Opens the menu of what is selected.
+    /// Opens the context menu of the selection.
     OpenMenu,
-    /// Moves the next or the previous question of an agent to the front, and brings its agent into view.
+    /// Moves the next or the previous waiting approval to the front, and scrolls its agent into view.
     StepQuestion {
-        /// The next one.
+        /// Whether to step to the next one.
         forward: bool,
     },
-    /// Moves this question to the front, and brings its agent into view.
+    /// Moves this approval to the front, and scrolls its agent into view.
     ChooseQuestion(ApprovalId),
-    /// Brings the agent of the question in front into view, and selects it.
+    /// Selects the agent of the approval in front, and scrolls it into view.
     ShowQuestion,
-    /// Highlights the agents that know something; nobody if it is `None`.
+    /// Highlights the agents that know something; `None` ends the highlighting.
     LightUp(Option<Arc<WhoKnows>>),
-    /// Shows a conversation, by its session.
+    /// Shows a conversation, by its session id.
     ShowConversation(Id),
-    /// Writes the label of a relationship.
+    /// Starts editing the label of a relationship.
     Name(Naming),
-    /// Takes something into the hand, or nothing any more.
+    /// Starts dragging a shelf item; `None` stops.
     Drag(Option<ShelfItem>),
-    /// Shows a tab, or hides it where it is in front.
+    /// Shows a tab, or hides it if it is in front.
     ToggleTab(Tab),
-    /// Puts a tab away.
+    /// Closes a tab.
     CloseTab(Tab),
-    /// Puts all panes back where they were at first.
+    /// Resets the layout of the panes.
     ResetPanes,
-    /// Closes a file, or the one in front; asks first where something in it is not saved.
+    /// Closes a file, or the one in front; asks first if it has unsaved changes.
     CloseFile(Option<String>),
-    /// Closes a file whatever was written into it.
+    /// Closes a file and discards its unsaved changes.
     DiscardFile(String),
     /// Opens or closes the command palette.
     TogglePalette,
-    /// Shows or hides the keys.
+    /// Shows or hides the keyboard shortcuts.
     ToggleKeys,
     /// Shows or hides the settings.
     ToggleSettings,
-    /// Shows the settings, at this one if it is named.
+    /// Shows the settings, scrolled to this one if given.
     ShowSettings(Option<String>),
     /// Shows or hides the notices.
     ToggleNotices,
@@ -134,225 +134,225 @@ pub enum WindowCommand {
     Notice(NoticeCommand),
     /// Closes a panel in front of the panes.
     Close(FrontPanel),
-    /// The question in front of everything is answered.
+    /// Closes the open dialog.
     CloseDialog,
     /// Turns the debug overlay on or off.
     ToggleDebugOverlay,
-    /// Folds the story strip, or unfolds it.
+    /// Collapses or expands the story strip.
     ToggleStory,
-    /// Begins to arrange the furniture, or ends it.
+    /// Starts or ends arranging the furniture.
     ToggleArranging,
-    /// Chooses a piece of furniture that is arranged.
+    /// Selects a piece of furniture.
     ChooseFurniture(DecorView),
-    /// Light or dark.
+    /// Switches between the light and the dark theme.
     ToggleTheme,
-    /// Light, dark, or as the system has it.
+    /// Sets the theme: light, dark, or that of the operating system.
     SetLight(Light),
-    /// The language of dates.
+    /// Sets the language of dates.
     SetDates(DateLanguage),
-    /// Whether the interface moves as little as it can.
+    /// Sets whether motion is reduced.
     SetCalm(bool),
-    /// Makes text larger or smaller, by tenths.
+    /// Changes the text size by steps of 0.1.
     StepTextSize(i32),
-    /// Text as large as usual.
+    /// Resets the text size.
     ResetTextSize,
-    /// Asks something in front of everything.
+    /// Opens a dialog.
     Ask(Dialog),
-    /// Asks for a file or a folder of the computer.
+    /// Opens a file dialog of the operating system.
     Browse(Purpose),
-    /// Keeps a task that was given, so that it can be given again.
+    /// Adds a task to the recent tasks.
     RememberTask(String),
-    /// Begins a task in the bar below the room, for the person to continue.
+    /// Begins a task in the bar below the room, for the person to complete.
     BeginTask {
-        /// Who is to do it.
+        /// The agent that is to do the task.
         agent: Id,
-        /// How it begins.
+        /// The beginning of the task.
         text: String,
     },
-    /// Tells the person something, and whether it is good.
+    /// Shows a notice, and whether it reports a success.
     Tell(String, bool),
-    /// Cancels a drag, otherwise closes what is open, otherwise deselects.
+    /// Cancels a drag; otherwise closes what is open; otherwise deselects.
     Escape,
-    /// Shows a workflow in the graph, or the one that was shown last, and lets it run: asks what it is to be about
+    /// Shows a workflow in the graph, or the one that was shown last, and optionally runs it, which asks for the topic
     /// first.
     ShowWorkflow {
-        /// Its file.
+        /// The path of its file.
         path: Option<String>,
-        /// Whether it is to run.
+        /// Whether to run it.
         runs: bool,
     },
-    /// Asks something of the explorer.
+    /// Passes a command to the file explorer.
     Files(FilesCommand),
-    /// Asks something of a pane that was added, by its name and that of the command.
+    /// Runs a command of an added pane, by the name of the pane and of the command.
     Pane(&'static str, &'static str),
 }
 
-/// Something that the person was told is put aside; the list of notices still has it.
+/// Dismisses a notice, which remains in the list of all notices.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NoticeCommand {
-    /// These problems, by their places on the board.
+    /// These problems, by their indices on the board.
     PutAside(Vec<usize>),
-    /// Every problem.
+    /// All problems.
     PutAllAside,
-    /// How something went.
+    /// A result.
     PutOutcomeAside(Outcome),
-    /// A cap that was reached, as it reads.
+    /// The notice that a cap was reached, by its text.
     PutCapAside(String),
-    /// A run of failures of a provider, by its mark.
+    /// The failures of a provider, by their key.
     PutFaultAside(String),
     /// The first steps, permanently.
     CloseHint,
 }
 
-/// Something that the explorer is asked for: by key, by menu, by hand, or in answer to a question.
+/// A command of the file explorer, from a key, a menu, a drag or a dialog.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FilesCommand {
-    /// To look for a file.
+    /// Searches for a file.
     Find,
-    /// To open files in tabs.
+    /// Opens files in tabs.
     Open(Vec<String>),
-    /// To make a file, in this folder.
+    /// Asks for the name of a new file in this folder.
     New(String),
-    /// To make a workflow without steps, which are drawn in the graph.
+    /// Creates a workflow without steps, which are drawn in the graph.
     NewEmptyWorkflow,
-    /// To make a workflow from the template of this name, with the agents that it names and that are not there.
+    /// Creates a workflow from the template of this name, with those of its agents that do not exist yet.
     NewWorkflow(&'static str),
-    /// To make a file with this text.
+    /// Creates a file with this path and text.
     Make(String, String),
-    /// To give a file another path.
+    /// Asks for a new name of a file.
     Rename(String),
-    /// To give a folder another path.
+    /// Asks for a new name of a folder.
     RenameFolder(String),
-    /// To give files other paths: from and to.
+    /// Renames files, as pairs of old and new path.
     GivePaths(Vec<(String, String)>),
-    /// To put files into a folder.
+    /// Moves files into a folder.
     Move(Vec<String>, String),
-    /// To make a second one of each.
+    /// Duplicates files.
     Duplicate(Vec<String>),
-    /// To copy paths as a text.
+    /// Copies paths to the clipboard.
     CopyPaths(Vec<String>),
-    /// To take files away.
+    /// Deletes files, after a confirmation where several are affected.
     Delete(Vec<String>),
-    /// The same, after it was asked whether that is meant.
+    /// Deletes files that the person has confirmed.
     DeleteSurely(Vec<String>),
-    /// To have files back.
+    /// Restores deleted files.
     Restore(Vec<String>),
-    /// To fold all folders, or to unfold them.
+    /// Collapses or expands all folders.
     FoldAll(bool),
 }
 
-/// Something that a person does.
+/// A command of the person.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Command {
-    /// Changes the window alone.
+    /// Changes only the window.
     Window(WindowCommand),
-    /// Changes the room; undone by what is second, where it can be undone. For what elements hold, for
-    /// relationships and for what is new, the way back is worked out where the act is performed.
+    /// Changes the room, with the inverse if it is known here. For contents of elements, relationships and new things,
+    /// the inverse is computed where the change is made.
     Act(RoomAct, Option<RoomAct>),
-    /// Several changes that are undone as one.
+    /// Makes several changes that are undone as one.
     Acts(Vec<(RoomAct, Option<RoomAct>)>),
-    /// Moves elements a little.
+    /// Moves elements by a small offset.
     Nudge(Vec<Id>, Vec2),
-    /// Takes things out of the room.
+    /// Removes things from the room.
     Delete(Vec<Thing>),
-    /// Puts a second one of each beside it.
+    /// Duplicates things, each beside the original.
     Duplicate(Vec<Thing>),
-    /// Keeps these for pasting.
+    /// Copies things.
     Copy(Vec<Thing>),
-    /// Puts what was copied here.
+    /// Pastes the copied things at this position.
     Paste(Vec2),
-    /// Takes the last change back.
+    /// Undoes the last change.
     Undo,
-    /// Does it again.
+    /// Redoes the last undone change.
     Redo,
-    /// Stops or starts time.
+    /// Pauses or resumes the room.
     SetPaused(bool),
-    /// How fast time passes.
+    /// Sets the speed of the simulation.
     SetSpeed(Speed),
-    /// Opens a scene of this workspace by its stem.
+    /// Opens a scene of this workspace, by its file stem.
     OpenScene(String),
-    /// Makes a scene of this name and opens it.
+    /// Creates a scene with this name and opens it.
     NewScene(String),
-    /// Saves the open scene under another name and continues in that one.
+    /// Saves the open scene under another name and continues in the new one.
     SaveSceneAs(String),
-    /// Begins the open scene as its file says: memories and places are forgotten.
+    /// Restarts the open scene from its file; memories and positions are lost.
     ResetScene,
-    /// Makes agents of files or folders dropped here.
+    /// Imports files or folders that were dropped in the room, and adds their agents to it.
     Import {
-        /// From the desktop.
+        /// The dropped files and folders.
         paths: Vec<PathBuf>,
-        /// Where they were dropped.
+        /// The position in the room.
         place: DropPlace,
     },
-    /// Who answers from now on: `offline`, `openai:model`, …
+    /// Overrides the provider: `offline`, `openai:model`, …
     SetProvider(String),
-    /// Asks a provider something small, to see whether it answers.
+    /// Sends a small request to a provider, to test whether it answers.
     TestProvider(String),
-    /// Keeps a key to a provider among the person's own files, under the name of its variable.
+    /// Stores a provider's key among the person's own files, under the name of its environment variable.
     KeepKey(&'static str, Secret),
-    /// Withdraws that question.
+    /// Cancels the test of a provider.
     StopTrial,
-    /// Lets the settings and the agents decide again who answers.
+    /// Ends the override, so that the settings and the agents decide the provider again.
     EndProviderOverride,
-    /// Changes settings of the workspace.
+    /// Changes the workspace's settings.
     SetSettings(SettingsEdit),
-    /// Makes an agent for whom a coding agent of the person's own answers.
+    /// Adds an agent that one of the person's own coding agents answers for.
     AddCodingAgent {
-        /// What it is called.
+        /// The name of the agent.
         name: String,
-        /// Who answers: `acp:claude`.
+        /// The provider and model: `acp:claude`.
         model: String,
-        /// Where in the room it is placed.
+        /// The position in the room.
         place: DropPlace,
     },
-    /// Connects an MCP server now, whether or not it is needed: by its key.
+    /// Connects an MCP server now, by its key, even if it is not needed.
     TestServer(Id),
-    /// Allows this workspace to use exactly this MCP server.
+    /// Gives the consent to use exactly this MCP server in this workspace.
     AllowServer(Box<McpServer>),
-    /// Takes back what was allowed to this MCP server.
+    /// Withdraws the consent to this MCP server.
     ForbidServer(Box<McpServer>),
-    /// Opens a file of the workspace in a tab, at a line where one is named.
+    /// Opens a file of the workspace in a tab, at this line if given.
     OpenFile(String, Option<usize>),
-    /// Opens a file of the workspace in the program that the person's system has for it.
+    /// Opens a file of the workspace in the program that the operating system associates with it.
     OpenOutside(String),
-    /// Shows a tab of the studio.
+    /// Shows a tab.
     Show(Tab),
-    /// Copies files and folders from elsewhere into the workspace: agent files among agents, others among
-    /// artifacts, or into this folder.
+    /// Copies files and folders into the workspace: agent files into the folder of agents, others into that of
+    /// artifacts, or all into this folder.
     ImportFiles {
-        /// From where.
+        /// The files and folders to import.
         paths: Vec<PathBuf>,
-        /// Into which folder of the workspace; by what each is where absent.
+        /// The target folder in the workspace; if absent, each file goes to the folder of its kind.
         folder: Option<String>,
     },
-    /// Shows what an agent did to files, and what undoing it from a moment on would change.
+    /// Shows what an agent did to files, and what undoing it from some time on would change.
     LookBack {
-        /// Whose work, by id.
+        /// The id of the agent.
         agent: Id,
-        /// From which moment on, in milliseconds since 1970.
+        /// The time from which on to undo, in milliseconds since 1970.
         since_ms: Option<u64>,
     },
-    /// Puts files back as the person has seen it.
+    /// Undoes an agent's changes of files, as the person has confirmed.
     UndoWork(UndoPlan),
-    /// Imports what the person has seen a summary of.
+    /// Performs an import that the person has confirmed.
     ImportSeen(ImportQuestion),
-    /// Writes the log of this run as JSON into this file, or into the workspace's exports where none is named.
+    /// Exports the log of this run as JSON lines to this file, or to the workspace's exports if none is given.
     ExportLog(Option<PathBuf>),
-    /// Writes the workspace as a zip into this file, or beside the workspace if none is given.
+    /// Exports the workspace as a zip file, beside the workspace if no file is given.
     ExportZip(Option<PathBuf>),
     /// Opens another workspace.
     OpenWorkspace(PathBuf),
-    /// Shows the log of an earlier run; that of the open room where absent.
+    /// Shows the log of an earlier run, or of the open room if absent.
     ShowRun(Option<Id>),
-    /// Writes a picture of the window: into this file, or into the workspace's pictures where none is named.
+    /// Saves a picture of the window to this file, or to the workspace's pictures if none is given.
     Screenshot(Option<PathBuf>),
-    /// Does something slow beside the frames, for a pane.
+    /// Runs a job in the background, for a pane.
     Run(Job),
-    /// Closes the window; asks first if work is running or something is not saved.
+    /// Closes the window; asks first if agents work or files have unsaved changes.
     Quit,
-    /// Closes it even if work is running.
+    /// Closes the window, even if agents work.
     QuitNow,
-    /// Closes it as soon as no work is running, or cancels that.
+    /// Whether to close the window as soon as no agent works.
     QuitWhenDone(bool),
 }
 

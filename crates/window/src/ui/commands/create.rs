@@ -14,26 +14,26 @@ use crate::simulation::RelationshipCommand;
 use crate::view::model::RoomModel;
 use crate::workspace::Relationship;
 
-/// Said where an agent does not come to stand where it was put.
+/// Shown when an agent is added elsewhere than it was dropped.
 pub const LIFTED: &str = texts::LIFTED;
 
-/// The kind of element that shows channels.
+/// The kind of element that shows a channel.
 pub const CHANNEL_BOARD: &str = "messageboard";
 
-/// Where an agent that is dropped here comes to stand: above all elements, unless it is put there exactly. The ghost
-/// that is dragged shows it; [`add_agent`] does it.
+/// Returns where an agent dropped here is added: above all elements, unless `exactly`. The dragged ghost shows this
+/// position, and [`add_agent`] uses it.
 pub fn spawn_place(room: &RoomModel, place: Vec2, exactly: bool) -> Vec2 {
     let topmost = room.elements.iter().map(|element| element.position.y).reduce(f32::max);
     tenths(spawn_position::spawn_place(place, topmost, room.spawn_above.filter(|_| !exactly)))
 }
 
-/// Whether what is put down with these keys held comes to stand exactly where it is put.
+/// Whether these modifier keys place something exactly where it is dropped.
 pub fn is_exact(modifiers: Modifiers) -> bool {
     modifiers.alt || modifiers.ctrl || modifiers.command
 }
 
-/// Puts an agent of a profile here, under an id of its own so that it can be taken away again. One order; where it
-/// comes to stand elsewhere than it was put, the person is told why.
+/// Adds an agent of a profile, under a new id, so that this can be undone. If it is added elsewhere than at `place`, a
+/// notice says why.
 pub fn add_agent(room: &RoomModel, profile: &Id, place: Vec2, exactly: bool) -> Vec<Command> {
     let position = spawn_place(room, place, exactly);
     let ids = unique_names::numbered(profile, "", 1);
@@ -46,37 +46,37 @@ pub fn add_agent(room: &RoomModel, profile: &Id, place: Vec2, exactly: bool) -> 
     [add].into_iter().chain(why).collect()
 }
 
-/// Puts an element of this kind somewhere, under an id of its own so that it can be taken away again.
+/// Adds an element of this kind, under a new id, so that this can be undone.
 pub fn element_at(room: &RoomModel, kind: &str, place: Vec2) -> Command {
     element_with(room, kind, Map::new(), place)
 }
 
-/// Puts a rulebook somewhere that shows a file.
+/// Adds a rulebook that shows a file.
 pub fn rulebook_of(room: &RoomModel, file: &str, place: Vec2) -> Command {
     element_with(room, "rulebook", Map::from_iter([("file".to_owned(), json!(file))]), place)
 }
 
-fn element_with(room: &RoomModel, kind: &str, more: Map<String, Value>, place: Vec2) -> Command {
+fn element_with(room: &RoomModel, kind: &str, extra: Map<String, Value>, place: Vec2) -> Command {
     let position = tenths(place);
     let id = unique_names::first_free(unique_names::numbered(kind, "", 1), |id| room.element(id).is_some());
-    let more = with_own_file(room, kind, more);
-    let own = [
+    let extra = with_own_file(room, kind, extra);
+    let required = [
         ("id".to_owned(), json!(id)),
         ("kind".to_owned(), json!(kind)),
         ("position".to_owned(), json!([position.x, position.y])),
     ];
-    let keys = own.into_iter().chain(more).collect();
+    let keys = required.into_iter().chain(extra).collect();
     let inverse = RoomAct::Element(ElementCommand::Remove { element: id.as_str().into() });
     Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(inverse))
 }
 
-/// Puts a message board somewhere that shows a channel.
+/// Adds a message board that shows a channel.
 pub fn board_of_channel(room: &RoomModel, channel: &str, place: Vec2) -> Command {
-    let more = [("label".to_owned(), json!(format!("#{channel}"))), ("channel".to_owned(), json!(channel))];
-    element_with(room, CHANNEL_BOARD, Map::from_iter(more), place)
+    let extra = [("label".to_owned(), json!(format!("#{channel}"))), ("channel".to_owned(), json!(channel))];
+    element_with(room, CHANNEL_BOARD, Map::from_iter(extra), place)
 }
 
-/// Lets a message board show a channel, or none, instead of the one that it shows.
+/// Makes a message board show another channel, or none.
 pub fn show_channel(room: &RoomModel, board: &Id, channel: Option<&str>) -> Command {
     let set = |channel: Option<&str>| {
         let channel = channel.map(str::to_owned);
@@ -85,12 +85,12 @@ pub fn show_channel(room: &RoomModel, board: &Id, channel: Option<&str>) -> Comm
     Command::Act(set(channel), Some(set(room.together.shown.get(board).map(String::as_str))))
 }
 
-/// Puts a task board somewhere that shows a file.
+/// Adds a task board that shows a file.
 pub fn task_board_of(room: &RoomModel, file: &str, place: Vec2) -> Command {
     element_with(room, "taskboard", Map::from_iter([("file".to_owned(), json!(file))]), place)
 }
 
-/// A new element of a kind that shows task files gets a file that nobody has.
+/// Gives a new element of a kind that shows a task file an unused path.
 fn with_own_file(room: &RoomModel, word: &str, mut keys: Map<String, Value>) -> Map<String, Value> {
     let shows_file = kind(word).is_some_and(|kind| kind.task_file);
     if shows_file && !keys.contains_key("file") {
@@ -106,7 +106,7 @@ fn with_own_file(room: &RoomModel, word: &str, mut keys: Map<String, Value>) -> 
     keys
 }
 
-/// Ends a relationship.
+/// Removes a relationship.
 pub fn end_relationship(relationship: Relationship) -> Command {
     Command::Act(RoomAct::Relate(RelationshipCommand::Remove { relationship }), None)
 }
@@ -117,10 +117,10 @@ mod tests {
     use crate::ui::testing::sample_room;
 
     #[test]
-    fn a_drop_is_one_order_and_says_why_where_it_is_lifted() {
+    fn a_drop_is_one_command_and_explains_why_it_is_moved_up() {
         let room = sample_room();
         // The topmost element is at 200, and agents are added 120 above it.
-        for (y, exactly, stands, is_told) in
+        for (y, exactly, actual_y, has_notice) in
             [(0.0, false, 320.0, true), (0.04, true, 0.0, false), (900.0, false, 900.0, false)]
         {
             let commands = add_agent(&room, &"ada".into(), Vec2::new(5.0, y), exactly);
@@ -129,14 +129,14 @@ mod tests {
             let Command::Act(RoomAct::Agent(AgentCommand::Add { position, .. }), _) = &commands[0] else {
                 panic!("{commands:?}")
             };
-            assert_eq!(*position, Vec2::new(5.0, stands));
+            assert_eq!(*position, Vec2::new(5.0, actual_y));
             assert_eq!(spawn_place(&room, Vec2::new(5.0, y), exactly), *position, "the ghost shows the same");
-            assert_eq!(commands.get(1).is_some(), is_told);
+            assert_eq!(commands.get(1).is_some(), has_notice);
         }
     }
 
     #[test]
-    fn a_new_task_board_has_a_file_of_its_own_and_one_of_a_file_shows_that() {
+    fn a_new_task_board_gets_its_own_file_unless_one_is_given() {
         let mut room = sample_room();
         let file = |command: Command| match command {
             Command::Act(RoomAct::Element(ElementCommand::Add { keys }), _) => keys["file"].clone(),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn alt_and_ctrl_put_it_exactly() {
+    fn alt_and_ctrl_place_exactly() {
         let held = [Modifiers::NONE, Modifiers::ALT, Modifiers::CTRL, Modifiers::COMMAND, Modifiers::SHIFT];
         assert_eq!(held.map(is_exact), [false, true, true, true, false]);
     }

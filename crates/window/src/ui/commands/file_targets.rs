@@ -1,58 +1,58 @@
-//! The targets of commands about files: the selected row of the file list, the files that belong to it, and what these
-//! are in the room.
+//! The targets of file commands: the selected row of the file list, the files that it stands for, and how the room uses
+//! them.
 
 use crate::base::Id;
 
-/// A row of the list of files.
+/// A kind of row in the file list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FilesRow {
-    /// None: the ground below the rows.
+    /// No row: the empty space below the rows.
     #[default]
     Ground,
-    /// A file that is there.
+    /// An existing file.
     File,
     /// A folder.
     Folder,
     /// A deleted file that can be restored.
     Gone,
-    /// The heading over what is gone.
+    /// The heading of the bin, which lists deleted files.
     Bin,
 }
 
-/// What a file is to the room.
+/// How the room uses a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum FileUse {
-    /// Nothing.
+    /// Not at all.
     #[default]
     None,
-    /// It defines a profile, of which this agent is in the room.
+    /// As a profile.
     Agent {
-        /// The profile.
+        /// The id of the profile.
         profile: Id,
-        /// The agent, where there is one.
+        /// An agent of the profile in the room, if there is one.
         agent: Option<Id>,
     },
-    /// It holds what an element shows, or could.
+    /// As the content of this element, or of one that could be added.
     Element(Option<Id>),
-    /// It is a scene, by its stem.
+    /// As a scene, by its file stem.
     Scene(String),
-    /// It is a workflow.
+    /// As a workflow.
     Workflow,
 }
 
-/// What commands about files are about.
+/// The targets of file commands.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FileTargets {
-    /// The kind of the row.
+    /// The kind of the selected row.
     pub row: FilesRow,
-    /// What the row stands for, by path; empty for the ground and for the bin.
+    /// The path of the row; empty for the empty space and the bin.
     pub path: String,
-    /// The files that are meant: those that are selected, those in the folder, those in the bin.
+    /// The affected files: those selected, those in the folder, or those in the bin.
     pub paths: Vec<String>,
-    /// The folder that something new comes to lie in; empty for the workspace itself.
+    /// The folder in which new files are created; empty for the workspace itself.
     pub folder: String,
-    /// Whether it is the program's own record.
+    /// Whether it is a record kept by the program, which cannot be changed.
     pub is_record: bool,
-    /// What the file is to the room.
+    /// How the room uses the file.
     pub used: FileUse,
 }

@@ -1,5 +1,5 @@
-//! Slow work that a pane requests: it runs in the background, is shown in the window and can be cancelled, and its
-//! result is passed back to the pane.
+//! Background jobs: a pane starts one, the window shows it and can cancel it, and its result is passed back to the
+//! pane.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,26 +8,26 @@ use serde_json::Value;
 
 use crate::base::JobControl;
 
-/// What came of a job, or in words why nothing did.
+/// The result of a job, or a message why it failed.
 pub type JobResult = Result<Value, String>;
 
-/// The owner of jobs of the window itself, which no pane asked for.
+/// The owner of jobs that the window itself starts.
 pub const WINDOW: &str = "";
 
-/// Something slow to do.
+/// A background job.
 #[derive(Clone)]
 pub struct Job {
-    /// The pane that gets the result, by its word; [`WINDOW`] where none does. It is cancelled when that pane closes.
+    /// The name of the pane that gets the result, or [`WINDOW`]. The job is cancelled when that pane closes.
     pub pane: &'static str,
-    /// What it does, for people.
+    /// What the job does, for people.
     pub name: String,
-    /// How far it is, and whether it is to give up.
+    /// Its progress and cancellation.
     pub control: JobControl,
     run: Arc<dyn Fn(&JobControl) -> JobResult + Send + Sync>,
 }
 
 impl Job {
-    /// A job of this pane.
+    /// Creates a job of this pane.
     pub fn new(
         pane: &'static str,
         name: impl Into<String>,
@@ -36,7 +36,7 @@ impl Job {
         Self { pane, name: name.into(), control: JobControl::default(), run: Arc::new(run) }
     }
 
-    /// Does it. Takes as long as it takes.
+    /// Runs the job to its end; this may take long.
     pub fn run(&self) -> JobResult {
         (self.run)(&self.control)
     }

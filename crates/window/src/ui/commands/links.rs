@@ -7,7 +7,7 @@ use crate::ui::state::Dialog;
 use crate::ui::widgets;
 use crate::view::theme::Theme;
 
-/// Draws a text as Markdown; asks about the link that is clicked.
+/// Draws a text as Markdown; a clicked link opens a confirmation dialog.
 pub fn markdown(ui: &mut Ui, text: &str, theme: &Theme, commands: &mut Vec<Command>) {
     let address = widgets::markdown::markdown(ui, text, theme);
     commands.extend(address.map(|address| WindowCommand::Ask(Dialog::OpenLink(address)).into()));

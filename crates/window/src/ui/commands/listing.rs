@@ -1,43 +1,42 @@
-//! The table of commands as text for people and programs: for `workshop --help-keys` and for the page of keys in the
-//! documentation.
+//! The command table as text: for `workshop --help-keys` and for the page of keyboard shortcuts in the documentation.
 
 use std::fmt::Write;
 
 use egui::{KeyboardShortcut, ModifierNames};
 use serde::Serialize;
 
-use super::keys::spelled;
+use super::keys::symbol;
 use super::table::CommandTable;
 use super::texts;
 
-/// A command as it is listed.
+/// A command in the listing.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ListedCommand {
-    /// Names it for ever.
+    /// The permanent id.
     pub id: &'static str,
-    /// What it does.
+    /// The name.
     pub name: &'static str,
-    /// More about it; empty where the name says it all.
+    /// The description; empty if the name is sufficient.
     pub about: &'static str,
-    /// Its keys. "Ctrl" is the command key on a Mac.
+    /// The shortcuts. "Ctrl" stands for the command key on a Mac.
     pub keys: Vec<String>,
-    /// Where these work; empty where there are none.
+    /// Where the shortcuts apply; empty if there are none.
     pub works: &'static str,
-    /// What it is called in menus.
+    /// The labels in menus.
     pub menus: Vec<&'static str>,
-    /// Whether the palette has it.
+    /// Whether the palette lists it.
     pub in_palette: bool,
-    /// How it is taken back.
+    /// How it is undone.
     pub undone: &'static str,
 }
 
-/// Every command, in the order of the table.
+/// Returns every command, in the order of the table.
 pub fn listed(table: &CommandTable) -> Vec<ListedCommand> {
     let of = |command: &super::table::CommandInfo| ListedCommand {
         id: command.id,
         name: command.name,
         about: command.about,
-        keys: command.keys.iter().map(written).collect(),
+        keys: command.keys.iter().map(format_keys).collect(),
         works: if command.keys.is_empty() { "" } else { command.context.label() },
         menus: command.menus.iter().map(|(_, label)| *label).collect(),
         in_palette: command.is_in_palette,
@@ -46,11 +45,11 @@ pub fn listed(table: &CommandTable) -> Vec<ListedCommand> {
     table.all().iter().map(of).collect()
 }
 
-fn written(keys: &KeyboardShortcut) -> String {
-    spelled(keys).map_or_else(|| keys.format(&ModifierNames::NAMES, false), str::to_owned)
+fn format_keys(keys: &KeyboardShortcut) -> String {
+    symbol(keys).map_or_else(|| keys.format(&ModifierNames::NAMES, false), str::to_owned)
 }
 
-/// As columns: keys, command, where the keys work, how it is undone, and the id.
+/// Returns the listing as columns: shortcuts, name, where they apply, how it is undone, and id.
 pub fn as_text(table: &CommandTable) -> String {
     let rows: Vec<[String; 5]> = listed(table)
         .into_iter()
@@ -64,7 +63,7 @@ pub fn as_text(table: &CommandTable) -> String {
     for row in [&head].into_iter().chain(&rows) {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths) {
-            // Writing into a text does not fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(line, "{cell:<width$}  ");
         }
         text.push_str(line.trim_end());
@@ -73,7 +72,7 @@ pub fn as_text(table: &CommandTable) -> String {
     text
 }
 
-/// The commands with keys as a table in Markdown.
+/// Returns the commands with shortcuts as a Markdown table.
 pub fn as_markdown(table: &CommandTable) -> String {
     let mut text = texts::HEAD_IN_MARKDOWN.to_owned();
     for one in listed(table).into_iter().filter(|one| !one.keys.is_empty()) {
@@ -89,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_is_a_line_and_keys_are_spelled_out() {
+    fn every_command_is_one_line_with_its_shortcuts() {
         let table = CommandTable::standard();
         let text = as_text(table);
         assert_eq!(text.lines().count(), table.all().len() + 1, "one line each, and the head");

@@ -1,4 +1,4 @@
-//! Everything that a person can do in the window: one table of commands with their keys, menus, effects and inverses.
+//! Everything that a person can do in the window: the command table with shortcuts, menus, effects and inverses.
 
 mod command;
 pub mod create;

@@ -1,6 +1,6 @@
-//! All texts of the commands that are not in the table.
+//! Interface texts of the commands, except those in the table.
 
-/// Shown if an agent cannot stay where it was put.
+/// Shown if an agent is added elsewhere than it was dropped.
 pub(super) const LIFTED: &str =
     "Agents appear above the elements. Hold Alt or Ctrl while dropping to place one exactly.";
 

@@ -4,35 +4,35 @@ use crate::ui::commands::RoomAct;
 use crate::workspace::vfs::NewFile;
 
 /// The maximum number of changes that can be undone.
-const KEPT: usize = 200;
+const MAX_STEPS: usize = 200;
 
-/// What was done at once, and what takes it back: each in the order in which it is to be done.
+/// One undoable change: the actions and their inverses, each in the order in which they are performed.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Step {
-    /// What was done.
+    /// The actions.
     pub forth: Vec<RoomAct>,
-    /// What takes it back.
+    /// The inverse actions.
     pub back: Vec<RoomAct>,
-    /// What was moved, where this was a small move: the next small move of the same things goes on with this step.
+    /// The elements of a nudge: the next nudge of the same elements is merged into this step.
     pub nudged: Vec<crate::base::Id>,
-    /// Files that came into the workspace with it, and go when it is taken back.
+    /// The files that the change added to the workspace; undoing it removes them.
     pub files: Vec<NewFile>,
-    /// The record of an agent's work that was undone with it.
+    /// The number of the record if an agent's work was undone by this change.
     pub undone: Option<u64>,
 }
 
-/// What takes a step back, or does it again.
+/// What undoing or redoing a step does.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Reversal {
-    /// What to do in the room, in order.
+    /// The actions in the room, in order.
     pub acts: Vec<RoomAct>,
-    /// Files to be taken out of the workspace, or put back into it.
+    /// The files to remove from the workspace, or to restore.
     pub files: Vec<NewFile>,
-    /// The record of an agent's work that is to be taken back, or undone again.
+    /// The record of undone work to be redone, or to be undone again.
     pub undone: Option<u64>,
 }
 
-/// The changes of this window, oldest first. Each entry is undone as one.
+/// The changes made in this window, oldest first. Each step is undone as one.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     done: Vec<Step>,
@@ -40,32 +40,32 @@ pub struct History {
 }
 
 impl History {
-    /// Notes what was done. What had been taken back before cannot be done again any more.
+    /// Records a change. Undone changes can no longer be redone then.
     pub fn note(&mut self, step: Step) {
         if step.back.is_empty() && step.files.is_empty() && step.undone.is_none() {
             return;
         }
         self.undone.clear();
         match self.done.last_mut() {
-            // Ten presses of an arrow are one move.
+            // Repeated nudges of the same elements are one step.
             Some(last) if !step.nudged.is_empty() && last.nudged == step.nudged => last.forth = step.forth,
             _ => self.done.push(step),
         }
-        let surplus = self.done.len().saturating_sub(KEPT);
+        let surplus = self.done.len().saturating_sub(MAX_STEPS);
         self.done.drain(..surplus);
     }
 
-    /// What to do to take the last change back.
+    /// Undoes the last step: returns what to do.
     pub fn undo(&mut self) -> Reversal {
         let Some(mut step) = self.done.pop() else { return Reversal::default() };
-        // A move that was taken back and made again is complete.
+        // A nudge after a redo is a new step.
         step.nudged.clear();
         let reversal = Reversal { acts: step.back.clone(), files: step.files.clone(), undone: step.undone };
         self.undone.push(step);
         reversal
     }
 
-    /// What to do to do it again.
+    /// Redoes the last undone step: returns what to do.
     pub fn redo(&mut self) -> Reversal {
         let Some(step) = self.undone.pop() else { return Reversal::default() };
         let reversal = Reversal { acts: step.forth.clone(), files: step.files.clone(), undone: step.undone };
@@ -73,12 +73,12 @@ impl History {
         reversal
     }
 
-    /// How many steps can be taken back, and how many done again.
+    /// Returns how many steps can be undone and redone.
     pub fn len(&self) -> (usize, usize) {
         (self.done.len(), self.undone.len())
     }
 
-    /// Forgets everything: the room is another one now.
+    /// Forgets all steps, because another room is open.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
@@ -105,7 +105,7 @@ mod tests {
         history.note(step(&[1.0, 2.0], &[1.0, 0.0]));
         history.note(step(&[3.0], &[2.0]));
         history.note(step(&[4.0], &[]));
-        assert_eq!(history.undo().acts, [to(2.0)], "what cannot be taken back is no step");
+        assert_eq!(history.undo().acts, [to(2.0)], "a change without inverse is no step");
         assert_eq!(history.undo().acts, [to(1.0), to(0.0)]);
         assert_eq!(history.undo().acts, []);
         assert_eq!(history.redo().acts, [to(1.0), to(2.0)]);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_came_in_go_and_come_again_with_their_step() {
+    fn added_files_are_removed_by_undo_and_restored_by_redo() {
         let mut history = History::default();
         let files = vec![NewFile { path: "agents/zoe.md".into(), version: Some(1), hash: 7 }];
         history.note(Step { files: files.clone(), ..Step::default() });
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn small_moves_of_the_same_things_are_one() {
+    fn repeated_nudges_of_the_same_elements_are_one_step() {
         let mut history = History::default();
         let nudge = |to: f32, from: f32| Step { nudged: vec!["rules".into()], ..step(&[to], &[from]) };
         history.note(nudge(1.0, 0.0));
@@ -132,15 +132,15 @@ mod tests {
         assert_eq!(history.undo().acts, [to(0.0)]);
         assert_eq!(history.redo().acts, [to(2.0)]);
         history.note(nudge(3.0, 2.0));
-        assert_eq!(history.len(), (2, 0), "what was done again is complete");
+        assert_eq!(history.len(), (2, 0), "a redone step is complete");
     }
 
     #[test]
-    fn a_long_day_s_changes_are_bounded() {
+    fn the_number_of_steps_is_bounded() {
         let mut history = History::default();
-        for x in 0..KEPT + 50 {
+        for x in 0..MAX_STEPS + 50 {
             history.note(step(&[x as f32 + 1.0], &[x as f32]));
         }
-        assert_eq!((0..).take_while(|_| !history.undo().acts.is_empty()).count(), KEPT);
+        assert_eq!((0..).take_while(|_| !history.undo().acts.is_empty()).count(), MAX_STEPS);
     }
 }

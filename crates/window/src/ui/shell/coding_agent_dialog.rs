@@ -1,5 +1,5 @@
-//! The dialog that adds a coding agent of the person: the available ones, how each is started, whether it is allowed, a
-//! test, and its name in the room.
+//! The dialog that adds one of the person's own coding agents: which are available, how each is started, whether it is
+//! allowed, a test, and its name in the room.
 
 use egui::{Label, RichText, Ui};
 
@@ -14,19 +14,19 @@ use crate::ui::widgets::{self, dialog, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
-/// The present choices and inputs.
+/// The current choices and inputs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CodingAgentChoice {
-    /// The text after `acp:`, once one was chosen from the list.
+    /// The name after `acp:` of the one selected in the list.
     chosen: Option<String>,
-    /// A command line instead.
+    /// The command line typed instead.
     line: String,
-    /// What it is to be called; what people call it where nothing is written.
+    /// The name in the room; if empty, the coding agent's usual name.
     name: String,
 }
 
 impl CodingAgentChoice {
-    /// The one that is chosen, as far as it was looked at.
+    /// Returns the selected coding agent, once its status is known.
     fn of<'a>(&self, agents: &'a CodingAgents) -> Option<&'a AvailableAgent> {
         match &self.chosen {
             Some(chosen) => agents.listed.iter().find(|agent| agent.name == *chosen),
@@ -38,7 +38,7 @@ impl CodingAgentChoice {
     }
 }
 
-/// Draws the dialog. Returns its result, once it is answered, and what is to be done meanwhile.
+/// Draws the dialog. Returns its result once it is answered; other commands are added to `commands`.
 pub(super) fn add_coding_agent(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -59,10 +59,10 @@ pub(super) fn add_coding_agent(
     let agent = own.of(&state.coding_agents);
     ui.add_space(SPACE[1]);
     ui.label(widgets::small(texts::NAME_IN_THE_ROOM, theme));
-    let usual = agent.map_or("", |agent| agent.title.as_str());
-    let field = widgets::field(ui, &mut own.name, texts::NAME_IN_THE_ROOM, usual);
+    let default_name = agent.map_or("", |agent| agent.title.as_str());
+    let field = widgets::field(ui, &mut own.name, texts::NAME_IN_THE_ROOM, default_name);
     let name = match own.name.trim() {
-        "" => usual,
+        "" => default_name,
         name => name,
     };
     let add = agent.filter(|agent| agent.is_installed && agent.consent == Consent::Given && !name.is_empty());
@@ -71,8 +71,8 @@ pub(super) fn add_coding_agent(
     ui.add_space(SPACE[2]);
     ui.horizontal_wrapped(|ui| {
         let button = widgets::primary(ui, add.is_some(), texts::ADD_TO_THE_ROOM, theme);
-        let is_wanted = button.on_disabled_hover_text(texts::CHOOSE_AND_ALLOW_FIRST).clicked() || is_entered;
-        if let Some(agent) = add.filter(|_| is_wanted) {
+        let is_confirmed = button.on_disabled_hover_text(texts::CHOOSE_AND_ALLOW_FIRST).clicked() || is_entered;
+        if let Some(agent) = add.filter(|_| is_confirmed) {
             let place = DropPlace { position: state.view.camera.middle, exactly: false };
             let model = format!("{PROVIDER}:{}", agent.name);
             answer = Some(vec![Command::AddCodingAgent { name: name.to_owned(), model, place }]);
@@ -84,7 +84,7 @@ pub(super) fn add_coding_agent(
     answer
 }
 
-/// The list, and the field for a command line.
+/// Draws the list and the field for a command line.
 fn choose(ui: &mut Ui, agents: &CodingAgents, own: &mut CodingAgentChoice, theme: &Theme) {
     for agent in &agents.listed {
         let note = if agent.is_installed { server_status_text::consent(agent.consent) } else { texts::NOT_INSTALLED };
@@ -115,7 +115,7 @@ fn choose(ui: &mut Ui, agents: &CodingAgents, own: &mut CodingAgentChoice, theme
     }
 }
 
-/// The status of the chosen one, and the actions for it.
+/// Draws the status of the selected coding agent and the buttons for it.
 fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { theme, ui: state, .. } = *cx;
     ui.add(Label::new(RichText::new(agent.agent.details()).monospace().size(TYPE[0])).wrap());
@@ -142,14 +142,14 @@ fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, comman
                 commands.push(Command::AllowServer(Box::new(agent.agent.clone())));
             }
         }
-        let is_asked = state.providers.trial.as_ref().is_some_and(|trial| trial.outcome.is_none());
-        let test = ui.add_enabled(is_allowed && !is_asked, egui::Button::new(texts::TEST));
+        let is_testing = state.providers.trial.as_ref().is_some_and(|trial| trial.outcome.is_none());
+        let test = ui.add_enabled(is_allowed && !is_testing, egui::Button::new(texts::TEST));
         if test.on_hover_text(texts::TEST_HINT).on_disabled_hover_text(texts::ALLOW_FIRST).clicked() {
             commands.push(Command::TestProvider(format!("{PROVIDER}:{}", agent.name)));
         }
         ui.label(widgets::small(text_format::capitalised(server_status_text::consent(agent.consent)), theme));
     });
-    // The name under which it was requested, if it could not be.
+    // The trial has the name that was requested if it could not be resolved.
     let names = [format!("{PROVIDER} · {}", agent.name), format!("{PROVIDER}:{}", agent.name)];
     if let Some(trial) = state.providers.trial.as_ref().filter(|trial| names.contains(&trial.of)) {
         trial_ui(ui, trial, state.time.now_secs, theme, commands);
@@ -170,11 +170,11 @@ mod tests {
     use crate::ui::testing::{Stage, pane_of, sample_room};
 
     fn agent(name: &str, is_installed: bool, consent: Consent) -> AvailableAgent {
-        let found = AvailableAgent::of(name, &AcpSettings::default(), &Environment::default()).expect("it can be read");
-        AvailableAgent { is_installed, consent, ..found }
+        let agent = AvailableAgent::of(name, &AcpSettings::default(), &Environment::default()).expect("it can be read");
+        AvailableAgent { is_installed, consent, ..agent }
     }
 
-    fn asking(listed: Vec<AvailableAgent>) -> Harness<'static, Stage> {
+    fn open_dialog(listed: Vec<AvailableAgent>) -> Harness<'static, Stage> {
         let mut state = UiState::default();
         state.front.ask(Dialog::AddCodingAgent);
         state.coding_agents.listed = listed;
@@ -190,8 +190,8 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_not_allowed_is_allowed_first() {
-        let mut window = asking(vec![agent("claude", true, Consent::None)]);
+    fn a_coding_agent_must_be_allowed_before_it_is_added() {
+        let mut window = open_dialog(vec![agent("claude", true, Consent::None)]);
         click(&mut window, "Add to the room");
         click(&mut window, "Claude Code");
         for label in ["Test", "Add to the room"] {
@@ -205,8 +205,8 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_allowed_is_tried_named_and_comes_in() {
-        let mut window = asking(vec![agent("claude", true, Consent::Given)]);
+    fn an_allowed_coding_agent_can_be_tested_named_and_added() {
+        let mut window = open_dialog(vec![agent("claude", true, Consent::Given)]);
         click(&mut window, "Claude Code");
         click(&mut window, "Test");
         window.state_mut().panes.dialogs.coding_agent.name = "Claudia".into();
@@ -219,8 +219,8 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_not_here_says_how_it_is_installed_and_a_line_that_cannot_be_read_why() {
-        let mut window = asking(vec![agent("claude", false, Consent::None)]);
+    fn a_missing_coding_agent_and_an_invalid_command_line_show_what_to_do() {
+        let mut window = open_dialog(vec![agent("claude", false, Consent::None)]);
         click(&mut window, "Claude Code");
         assert!(window.query_by_label_contains("npm install -g @agentclientprotocol/claude-agent-acp").is_some());
         assert!(window.query_by_label("Allow").is_none());

@@ -1,4 +1,4 @@
-//! Modal dialogs: names of scenes, restarting a scene, opening a link.
+//! Modal dialogs: scene names, restarting a scene, imports, links, unsaved changes.
 
 use egui::{Response, RichText, Ui};
 
@@ -14,14 +14,14 @@ use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::theme::{DIALOG, SPACE, Theme};
 
-/// No scene has a longer name: file systems allow 255 bytes, and some room is needed beside the name.
+/// The maximum length of a scene name: file systems allow 255 bytes, and some of them are needed for suffixes.
 pub const LONGEST_STEM_BYTES: usize = 120;
-/// What would be imported is scrolled where it is higher.
+/// The maximum height of the list of files to import, in points.
 const SUMMARY_POINTS: f32 = 320.0;
-/// How many unsaved files are named.
+/// The maximum number of unsaved files that are listed.
 const UNSAVED_SHOWN: usize = 6;
 
-/// What was written into the question that is open.
+/// The inputs of the open dialog.
 #[derive(Clone, Debug, Default)]
 pub struct Dialogs {
     scene_name: String,
@@ -29,16 +29,16 @@ pub struct Dialogs {
 }
 
 impl Dialogs {
-    /// Another question is asked.
+    /// Clears the inputs, because another dialog is open.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 }
 
-/// The result of a dialog: it stays open, it is closed, or this is done.
+/// The result of a dialog: `None` while it stays open, otherwise the resulting commands.
 type Answer = Option<Vec<Command>>;
 
-/// Draws the question that is open, if one is.
+/// Draws the open dialog, if any.
 pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec<Command> {
     let Some(dialog) = cx.ui.front.dialog() else { return Vec::new() };
     let title = match dialog {
@@ -87,7 +87,7 @@ fn about(ui: &mut Ui, text: impl Into<String>, theme: &Theme) {
     ui.add(egui::Label::new(widgets::soft(text, theme)).wrap());
 }
 
-/// The row of buttons, each with its result. Returns the result of the clicked one.
+/// Draws the row of buttons, each with its result. Returns the result of the clicked one.
 fn buttons(ui: &mut Ui, add: impl FnOnce(&mut Ui, &mut dyn FnMut(Response, Vec<Command>))) -> Answer {
     ui.add_space(SPACE[2]);
     let mut answer = None;
@@ -101,8 +101,8 @@ fn buttons(ui: &mut Ui, add: impl FnOnce(&mut Ui, &mut dyn FnMut(Response, Vec<C
     answer
 }
 
-/// What stops a scene from having this name, in words.
-fn why_not(room: &RoomModel, name: &str) -> Option<String> {
+/// Returns why a scene cannot have this name, if it cannot.
+fn name_problem(room: &RoomModel, name: &str) -> Option<String> {
     let stem = text::slug(name);
     if stem.is_empty() {
         return Some(texts::NAME_IS_EMPTY.to_owned());
@@ -110,7 +110,7 @@ fn why_not(room: &RoomModel, name: &str) -> Option<String> {
     if stem.len() > LONGEST_STEM_BYTES {
         return Some(texts::NAME_IS_TOO_LONG.to_owned());
     }
-    // Some systems take two spellings of a name for one.
+    // Some file systems ignore case.
     let same = room.scenes.iter().find(|scene| scene.to_lowercase() == stem);
     same.map(|scene| texts::scene_exists(scene))
 }
@@ -125,20 +125,20 @@ fn scene_name(ui: &mut Ui, cx: &ViewerContext<'_>, name: &mut String, is_new: bo
     if name.is_empty() && !entered {
         field.request_focus();
     }
-    let refused = why_not(room, name);
-    let said = match &refused {
+    let problem = name_problem(room, name);
+    let note = match &problem {
         Some(why) if !name.is_empty() => widgets::small(why.clone(), theme).color(theme.bad),
         _ => widgets::small(format!("scenes/{}.yaml", text::truncate(&text::slug(name), 60)), theme),
     };
-    ui.add(egui::Label::new(said).wrap());
+    ui.add(egui::Label::new(note).wrap());
     let name = text::one_line(name);
-    let make = if is_new { Command::NewScene(name) } else { Command::SaveSceneAs(name) };
+    let create = if is_new { Command::NewScene(name) } else { Command::SaveSceneAs(name) };
     let answer = buttons(ui, |ui, button| {
         let label = if is_new { texts::CREATE_SCENE } else { texts::SAVE_SCENE };
-        button(widgets::primary(ui, refused.is_none(), label, theme), vec![make.clone()]);
+        button(widgets::primary(ui, problem.is_none(), label, theme), vec![create.clone()]);
         button(ui.button(texts::CANCEL), Vec::new());
     });
-    answer.or_else(|| (refused.is_none() && entered).then(|| vec![make]))
+    answer.or_else(|| (problem.is_none() && entered).then(|| vec![create]))
 }
 
 fn reset(ui: &mut Ui, theme: &Theme) -> Answer {
@@ -149,7 +149,7 @@ fn reset(ui: &mut Ui, theme: &Theme) -> Answer {
     })
 }
 
-/// What would come in is shown before it does.
+/// Lists what would be imported, before it is.
 fn import(ui: &mut Ui, question: &ImportQuestion, theme: &Theme) -> Answer {
     widgets::in_card(ui, theme, |ui| {
         egui::ScrollArea::vertical().max_height(SUMMARY_POINTS).show(ui, |ui| {
@@ -183,7 +183,7 @@ fn open_link(ui: &mut Ui, url: &str, theme: &Theme) -> Answer {
     })
 }
 
-/// Something was written into a file that is not saved.
+/// Confirms closing a file with unsaved changes.
 fn close_file(ui: &mut Ui, path: &str, theme: &Theme) -> Answer {
     about(ui, texts::changes_not_saved(path), theme);
     buttons(ui, |ui, button| {
@@ -193,7 +193,7 @@ fn close_file(ui: &mut Ui, path: &str, theme: &Theme) -> Answer {
     })
 }
 
-/// The window is to be closed while work is running, or while something is not saved.
+/// Confirms closing the window while agents work or files have unsaved changes.
 fn close(ui: &mut Ui, cx: &ViewerContext<'_>) -> Answer {
     let ViewerContext { room, unsaved, theme, .. } = *cx;
     let at_work = room.work.pieces.len();
@@ -223,7 +223,7 @@ mod tests {
     use crate::ui::testing::{Stage, pane_of, sample_room};
     use egui_kittest::kittest::Queryable;
 
-    fn asking(room: RoomModel, dialog: Dialog) -> egui_kittest::Harness<'static, Stage> {
+    fn open_dialog(room: RoomModel, dialog: Dialog) -> egui_kittest::Harness<'static, Stage> {
         let mut state = UiState::default();
         state.front.ask(dialog);
         let mut window = pane_of(Stage::new(room, state), |ui, cx, panes| dialogs_ui(ui, cx, &mut panes.dialogs));
@@ -232,12 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn a_scene_begins_again_only_after_a_yes() {
-        let mut window = asking(sample_room(), Dialog::ResetScene);
+    fn a_scene_is_restarted_only_after_a_confirmation() {
+        let mut window = open_dialog(sample_room(), Dialog::ResetScene);
         window.get_by_label("Cancel").click();
         window.run_steps(4);
         assert!(window.state().commands.is_empty());
-        let mut window = asking(sample_room(), Dialog::ResetScene);
+        let mut window = open_dialog(sample_room(), Dialog::ResetScene);
         window.get_by_label("Restart scene").click();
         window.run_steps(4);
         assert_eq!(window.state().commands, [Command::ResetScene]);
@@ -260,39 +260,39 @@ mod tests {
     }
 
     #[test]
-    fn work_is_finished_first_or_cut_off_only_after_a_yes() {
-        for (answer, wanted) in [
+    fn closing_waits_for_work_or_interrupts_it_after_a_confirmation() {
+        for (answer, expected) in [
             ("Finish work, then close", Command::QuitWhenDone(true)),
             ("Close now", Command::QuitNow),
             ("Cancel", Command::QuitWhenDone(false)),
         ] {
-            let mut window = asking(at_work(), Dialog::Close);
+            let mut window = open_dialog(at_work(), Dialog::Close);
             assert!(window.query_by_label_contains("1 task is not finished").is_some());
             window.get_by_label(answer).click();
             window.run_steps(4);
             let Stage { state, commands, .. } = window.state();
-            assert_eq!((&commands[..], state.front.dialog()), (&[wanted][..], None), "{answer}");
+            assert_eq!((&commands[..], state.front.dialog()), (&[expected][..], None), "{answer}");
         }
     }
 
     #[test]
-    fn a_new_scene_needs_a_name_of_its_own() {
-        let mut window = asking(sample_room(), Dialog::NewScene);
-        for (typed, made) in [("Morning", false), ("Night Shift", true)] {
+    fn a_new_scene_needs_an_unused_name() {
+        let mut window = open_dialog(sample_room(), Dialog::NewScene);
+        for (typed, created) in [("Morning", false), ("Night Shift", true)] {
             typed.clone_into(&mut window.state_mut().panes.dialogs.scene_name);
             window.run_steps(2);
             window.get_by_label("Create scene").click();
             window.run_steps(2);
-            assert_eq!(!window.state().commands.is_empty(), made, "{typed}");
+            assert_eq!(!window.state().commands.is_empty(), created, "{typed}");
         }
         assert_eq!(window.state().commands, [Command::NewScene("Night Shift".into())]);
     }
 
     #[test]
-    fn names_that_make_no_file_are_refused_in_words() {
+    fn names_that_cannot_be_file_names_are_refused() {
         let room = sample_room();
         let long = "a very long name ".repeat(20);
-        for (name, refused) in [
+        for (name, problem) in [
             ("", true),
             ("///", true),
             ("../../etc", false),
@@ -303,7 +303,7 @@ mod tests {
             ("morning!", true),
             (long.as_str(), true),
         ] {
-            assert_eq!(why_not(&room, name).is_some(), refused, "{name}");
+            assert_eq!(name_problem(&room, name).is_some(), problem, "{name}");
         }
         assert_eq!(text::slug("../../etc"), "etc", "a name never leads out of the folder");
     }

@@ -141,8 +141,8 @@ impl Shell {
         if is_busy || !state.view.is_framed {
             return;
         }
-        if let Some(agent) = state.questions.take_coming() {
-            state.view.reveal(room, &Thing::Agent(agent), state.departure());
+        if let Some(agent) = state.questions.take_to_reveal() {
+            state.view.reveal(room, &Thing::Agent(agent), state.move_start());
         }
     }
 

@@ -172,7 +172,8 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEntr
     }
     for agent in &room.agents {
         for command in slash_commands::known(cx, &agent.id) {
-            let begins = WindowCommand::BeginTask { agent: agent.id.clone(), text: slash_commands::begun(command) };
+            let begins =
+                WindowCommand::BeginTask { agent: agent.id.clone(), text: slash_commands::task_prefix(command) };
             let words = texts::own_command(&agent.name, &command.name);
             lines.push(with_face(&agent.look, line(words, &command.about, window(vec![begins]))));
         }

@@ -112,7 +112,7 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
         commands.extend(approval_card(ui, cx, question, ("run bar", size, Some(Turn { at, count }))));
     }
     let known = entry(cx, own).map_or(&[][..], |agent| slash_commands::known(cx, &agent));
-    if slash_commands::are_offered(known, &own.task) {
+    if slash_commands::has_suggestions(known, &own.task) {
         ui.horizontal_wrapped(|ui| own.goes_on |= slash_commands::suggestions_ui(ui, known, &mut own.task));
     }
     // In the order of Tab: agent, task, run; then the status of work.

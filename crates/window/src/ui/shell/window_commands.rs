@@ -22,7 +22,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::SelectRope(rope) => ui.selection.select_rope(rope),
         WindowCommand::ChooseFile(path) => ui.selection.choose_file(path),
         WindowCommand::Frame => ui.frame(room),
-        WindowCommand::ShowBusy => ui.view.frame_active(room),
+        WindowCommand::ShowActive => ui.view.frame_active(room),
         WindowCommand::NextInNeed => ui.next_in_need(room),
         WindowCommand::Zoom(factor) => ui.view.camera.zoom_at(ui.view.camera.viewport.center(), factor),
         WindowCommand::OpenSelected => open_selected(room, ui, panes),
@@ -30,7 +30,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::OpenElement(element) => ui.front.open_element(element),
         WindowCommand::CloseElement => drop(ui.front.close_element()),
         WindowCommand::GoTo(thing) => {
-            ui.view.glide_to(room, &thing, ui.departure());
+            ui.view.glide_to(room, &thing, ui.move_start());
             ui.dock.show(&Tab::Room, |_| true);
             ui.selection.select([thing]);
         }

@@ -1,4 +1,4 @@
-//! The approvals that agents need: which one is shown, since when, and whether one has just appeared.
+//! The approvals that agents wait for: which one is in front, since when, and whether it has just appeared.
 
 use std::collections::BTreeSet;
 
@@ -7,64 +7,64 @@ use crate::kernel::ApprovalId;
 use crate::view::model::RoomModel;
 use crate::view::work::{PieceView, QuestionView};
 
-/// A question takes no answer for so long after it came: what was pressed then was meant for something else.
-pub const REST_SECS: f64 = 0.3;
+/// Seconds for which a new approval takes no answer, because a click then was meant for something else.
+pub const LOCK_SECS: f64 = 0.3;
 
-/// What somebody looks at, and since when.
+/// The approval that is shown and since when, to ignore clicks just after it appeared.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Freshness {
+pub struct InputLock {
     shown: Option<ApprovalId>,
     since_secs: f64,
 }
 
-impl Freshness {
-    /// This is shown now. For how much longer it takes no answer; nothing once it does.
-    pub fn rests_for(&mut self, shown: &ApprovalId, now_secs: f64) -> f64 {
+impl InputLock {
+    /// Registers the approval that is shown now and returns for how many more seconds it takes no answer.
+    pub fn lock_secs(&mut self, shown: &ApprovalId, now_secs: f64) -> f64 {
         if self.shown.as_ref() != Some(shown) {
             *self = Self { shown: Some(shown.clone()), since_secs: now_secs };
         }
-        // A hair of a moment is none: sums of times are not exact.
-        let left = self.since_secs + REST_SECS - now_secs;
+        // Sums of times are not exact: a remainder of almost 0 counts as 0.
+        let left = self.since_secs + LOCK_SECS - now_secs;
         if left > 1e-6 { left } else { 0.0 }
     }
 }
 
-/// The questions of the room, and the one in front: that which keys answer, and cards show that show one of all.
+/// The waiting approvals of the room and the one in front, which keyboard shortcuts answer and the canvas shows.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Questions {
     front: Option<ApprovalId>,
-    freshness: Freshness,
-    is_resting: bool,
+    input_lock: InputLock,
+    is_locked: bool,
     known: BTreeSet<ApprovalId>,
-    /// The agent whose question is to be brought into view, once mouse and keyboard are idle.
-    coming: Option<Id>,
+    /// The agent whose new approval is to be scrolled into view once mouse and keyboard are idle.
+    to_reveal: Option<Id>,
 }
 
 impl Questions {
-    /// Takes in what is asked now.
+    /// Updates to the approvals that wait now.
     pub fn update(&mut self, room: &RoomModel, now_secs: f64) {
-        let asked: BTreeSet<ApprovalId> =
+        let waiting: BTreeSet<ApprovalId> =
             room.work.questions().map(|(_, question)| question.approval.id.clone()).collect();
-        let is_there = self.front.as_ref().is_some_and(|front| asked.contains(front));
-        if !is_there {
+        let still_waits = self.front.as_ref().is_some_and(|front| waiting.contains(front));
+        if !still_waits {
             self.front = room.work.questions().next().map(|(_, question)| question.approval.id.clone());
         }
-        self.is_resting = match &self.front {
-            Some(front) => self.freshness.rests_for(front, now_secs) > 0.0,
+        self.is_locked = match &self.front {
+            Some(front) => self.input_lock.lock_secs(front, now_secs) > 0.0,
             None => {
-                self.freshness = Freshness::default();
+                self.input_lock = InputLock::default();
                 false
             }
         };
-        // Earlier questions come before new ones.
+        // Older approvals come first.
         let is_new = self.front.as_ref().is_some_and(|front| !self.known.contains(front));
         if is_new {
-            self.coming = self.front(room).map(|(piece, ..)| piece.agent.clone());
+            self.to_reveal = self.front(room).map(|(piece, ..)| piece.agent.clone());
         }
-        self.known = asked;
+        self.known = waiting;
     }
 
-    /// The question in front, the how many-th of all it is, and how many there are.
+    /// Returns the approval in front, its index and the number of waiting approvals.
     pub fn front<'a>(&self, room: &'a RoomModel) -> Option<(&'a PieceView, &'a QuestionView, usize, usize)> {
         let front = self.front.as_ref()?;
         let at = room.work.questions().position(|(_, question)| question.approval.id == *front)?;
@@ -72,12 +72,12 @@ impl Questions {
         Some((piece, question, at, room.work.questions().count()))
     }
 
-    /// Whether the question in front takes no answer yet.
-    pub fn is_resting(&self) -> bool {
-        self.is_resting
+    /// Whether the approval in front takes no answer yet.
+    pub fn is_locked(&self) -> bool {
+        self.is_locked
     }
 
-    /// Puts the next question in front, or the one before. Whose that is.
+    /// Moves the next or the previous approval to the front and returns the agent that it belongs to.
     pub fn step(&mut self, room: &RoomModel, forward: bool) -> Option<Id> {
         let (_, _, at, count) = self.front(room)?;
         let next = if forward { (at + 1) % count } else { (at + count - 1) % count };
@@ -86,16 +86,16 @@ impl Questions {
         Some(piece.agent.clone())
     }
 
-    /// Puts a question in front, if it is still asked. Whose that is.
+    /// Moves an approval to the front, if it still waits, and returns the agent that it belongs to.
     pub fn choose(&mut self, room: &RoomModel, chosen: &ApprovalId) -> Option<Id> {
         let (piece, _) = room.work.questions().find(|(_, question)| question.approval.id == *chosen)?;
         self.front = Some(chosen.clone());
         Some(piece.agent.clone())
     }
 
-    /// Whose question came up and was not brought into view.
-    pub fn take_coming(&mut self) -> Option<Id> {
-        self.coming.take()
+    /// Takes the agent whose new approval has not been scrolled into view.
+    pub fn take_to_reveal(&mut self) -> Option<Id> {
+        self.to_reveal.take()
     }
 }
 
@@ -109,50 +109,50 @@ mod tests {
     }
 
     #[test]
-    fn what_has_just_come_takes_no_answer_for_a_moment() {
-        let mut seen = Freshness::default();
-        for (shown, now_secs, rests) in [
+    fn a_new_approval_takes_no_answer_for_a_moment() {
+        let mut lock = InputLock::default();
+        for (shown, now_secs, is_locked) in [
             (1, 10.0, true),
             (1, 10.2, true),
             (1, 10.3, false),
             (1, 99.0, false),
-            // Another one has taken its place.
+            // Another one has replaced it.
             (2, 99.1, true),
             (2, 99.5, false),
             (1, 99.6, true),
         ] {
-            assert_eq!(seen.rests_for(&id(shown), now_secs) > 0.0, rests, "{shown} at {now_secs}");
+            assert_eq!(lock.lock_secs(&id(shown), now_secs) > 0.0, is_locked, "{shown} at {now_secs}");
         }
     }
 
     #[test]
-    fn the_oldest_question_stands_in_front_until_another_is_chosen_or_it_is_answered() {
+    fn the_oldest_approval_is_in_front_until_another_is_chosen_or_it_is_answered() {
         let mut room = sample_room();
         let mut questions = Questions::default();
         questions.update(&room, 0.0);
         assert!(questions.front(&room).is_none());
         room.work.pieces = vec![asking_piece(7, "ada-1", "write a.md"), asking_piece(8, "bram-1", "write b.md")];
         questions.update(&room, 1.0);
-        assert_eq!(questions.take_coming().as_deref(), Some("ada-1"));
-        assert!(questions.is_resting());
+        assert_eq!(questions.take_to_reveal().as_deref(), Some("ada-1"));
+        assert!(questions.is_locked());
         questions.update(&room, 2.0);
         let front = |questions: &Questions, room: &RoomModel| {
             questions.front(room).map(|(piece, _, at, count)| (piece.agent.to_string(), at, count))
         };
         assert_eq!(front(&questions, &room), Some(("ada-1".into(), 0, 2)));
-        assert!(!questions.is_resting() && questions.take_coming().is_none());
+        assert!(!questions.is_locked() && questions.take_to_reveal().is_none());
         assert_eq!(questions.step(&room, true).as_deref(), Some("bram-1"));
         questions.update(&room, 3.0);
-        assert!(questions.is_resting(), "another one is in front");
-        assert_eq!(questions.step(&room, true).as_deref(), Some("ada-1"), "and round");
+        assert!(questions.is_locked(), "another one is in front");
+        assert_eq!(questions.step(&room, true).as_deref(), Some("ada-1"), "after the last comes the first");
         assert_eq!(questions.step(&room, false).as_deref(), Some("bram-1"));
         let first = room.work.questions().next().map(|(_, question)| question.approval.id.clone());
         assert_eq!(questions.choose(&room, &first.expect("it is asked")).as_deref(), Some("ada-1"));
-        assert_eq!(questions.choose(&room, &id(99)), None, "nobody asks that any more");
+        assert_eq!(questions.choose(&room, &id(99)), None, "it no longer waits");
         assert_eq!(front(&questions, &room), Some(("ada-1".into(), 0, 2)));
         room.work.pieces.pop();
         questions.update(&room, 4.0);
         assert_eq!(front(&questions, &room), Some(("ada-1".into(), 0, 1)));
-        assert!(questions.take_coming().is_none(), "that one was known");
+        assert!(questions.take_to_reveal().is_none(), "it is not new");
     }
 }

@@ -1,4 +1,4 @@
-//! What is open above the panes: a dialog, the keys, the settings, the notices, the palette, or an element's content.
+//! What is open in front of the panes: a dialog, the shortcuts, the settings, the notices, the palette, or an element.
 //! They are closed one at a time, the topmost first.
 
 use std::collections::BTreeSet;
@@ -16,13 +16,13 @@ pub enum FrontPanel {
     Palette,
     /// The settings.
     Settings,
-    /// The keys.
+    /// The keyboard shortcuts.
     Keys,
     /// All notices.
     Notices,
 }
 
-/// What stands in front of the panes.
+/// What is open in front of the panes.
 #[derive(Clone, Debug, Default)]
 pub struct Front {
     dialog: Option<Dialog>,
@@ -31,32 +31,32 @@ pub struct Front {
 }
 
 impl Front {
-    /// The question that is to be answered before anything else.
+    /// Returns the open dialog.
     pub fn dialog(&self) -> Option<&Dialog> {
         self.dialog.as_ref()
     }
 
-    /// Asks something, instead of what was asked.
+    /// Opens a dialog, instead of the open one.
     pub fn ask(&mut self, dialog: Dialog) {
         self.dialog = Some(dialog);
     }
 
-    /// The question is answered. Whether there was one.
+    /// Closes the dialog. Returns whether one was open.
     pub fn close_dialog(&mut self) -> bool {
         self.dialog.take().is_some()
     }
 
-    /// The element whose content is open.
+    /// Returns the open element.
     pub fn element(&self) -> Option<&Id> {
         self.element.as_ref()
     }
 
-    /// Opens the content of an element, instead of that of another.
+    /// Opens an element, instead of the open one.
     pub fn open_element(&mut self, element: Id) {
         self.element = Some(element);
     }
 
-    /// Closes the content of an element. Whether one was open.
+    /// Closes the open element. Returns whether one was open.
     pub fn close_element(&mut self) -> bool {
         self.element.take().is_some()
     }
@@ -66,7 +66,7 @@ impl Front {
         self.panels.contains(&panel)
     }
 
-    /// Whether a panel lies over the panes, so that they hear no keys.
+    /// Whether a panel covers the panes, so that keyboard shortcuts do not reach them.
     pub fn is_covered(&self) -> bool {
         self.panels.iter().any(|panel| *panel != FrontPanel::Palette)
     }
@@ -76,19 +76,19 @@ impl Front {
         self.panels.insert(panel);
     }
 
-    /// Closes a panel. Whether it was open.
+    /// Closes a panel. Returns whether it was open.
     pub fn close(&mut self, panel: FrontPanel) -> bool {
         self.panels.remove(&panel)
     }
 
-    /// Opens a panel, or closes it.
+    /// Opens or closes a panel.
     pub fn toggle(&mut self, panel: FrontPanel) {
         if !self.close(panel) {
             self.open(panel);
         }
     }
 
-    /// Closes what lies topmost. Whether anything was open.
+    /// Closes the topmost panel, dialog or element. Returns whether any was open.
     pub fn close_topmost(&mut self) -> bool {
         use FrontPanel::{Keys, Notices, Palette, Settings};
         self.close_dialog()
@@ -97,73 +97,73 @@ impl Front {
     }
 }
 
-/// A question that stands in front of everything until it is answered.
+/// A modal dialog.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Dialog {
-    /// What is a new scene to be called?
+    /// Asks for the name of a new scene.
     NewScene,
-    /// Under which name is the open scene to be saved?
+    /// Asks for the name under which the open scene is saved.
     SaveSceneAs,
-    /// Really begin the scene again?
+    /// Confirms restarting the scene.
     ResetScene,
-    /// Really close this file, into which something was written that is not saved?
+    /// Confirms closing this file, which has unsaved changes.
     CloseFile(String),
-    /// Really close the window, while work is running or something is not saved?
+    /// Confirms closing the window while agents work or files have unsaved changes.
     Close,
-    /// Really open this address in the browser?
+    /// Confirms opening this address in the browser.
     OpenLink(String),
-    /// Import what was found there?
+    /// Confirms an import.
     Import(ImportQuestion),
-    /// Which coding agent of the person's own is to move in?
+    /// Adds one of the person's own coding agents.
     AddCodingAgent,
-    /// Which of an agent's work is to be undone?
+    /// Chooses which work of an agent to undo.
     UndoWork(Box<UndoQuestion>),
 }
 
-/// What a file or folder is asked for.
+/// What a file dialog is opened for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// Files to be copied into the workspace: into this folder, or by what each is where absent.
+    /// Choosing files to import into this folder, or by their kinds if absent.
     ImportFiles(Option<String>),
-    /// A folder to be copied into the workspace.
+    /// Choosing a folder to import into this folder, or by the kinds of its files if absent.
     ImportFolder(Option<String>),
-    /// A workspace to be opened, or an empty folder to begin one in.
+    /// Choosing a workspace, or an empty folder for a new one.
     OpenWorkspace,
-    /// Where the workspace goes as a zip; the name that is offered.
+    /// Saving the workspace as a zip file; the suggested name.
     ExportZip(String),
-    /// Where the event log goes; the name that is offered.
+    /// Saving the event log; the suggested name.
     ExportLog(String),
 }
 
 /// Where files were dropped in the room.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DropPlace {
-    /// Under the pointer.
+    /// The position of the pointer.
     pub position: Vec2,
-    /// Whether what comes of them stands exactly there, instead of above the elements.
+    /// Whether the result is placed exactly there, instead of above the elements.
     pub exactly: bool,
 }
 
-/// What would be imported, for the person who decides.
+/// A proposed import, to be confirmed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImportQuestion {
-    /// From where.
+    /// The files and folders to import.
     pub paths: Vec<PathBuf>,
-    /// Into which folder of the workspace; by what each is where absent.
+    /// The target folder in the workspace; if absent, each file goes to the folder of its kind.
     pub folder: Option<String>,
-    /// Where it was dropped in the room, if it was.
+    /// Where they were dropped in the room, if they were.
     pub place: Option<DropPlace>,
-    /// What would come in and what not, a line each.
+    /// What would be imported and what not, one line each.
     pub summary: Vec<String>,
 }
 
-/// What an agent did to files, for the person who chooses what is undone of it.
+/// The restore points of an agent, to choose from.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UndoQuestion {
-    /// Whose work, by id.
+    /// The id of the agent.
     pub agent: Id,
-    /// Its pieces of work that changed files, the newest first.
+    /// The agent's activations that changed files, newest first.
     pub points: Vec<RestorePoint>,
-    /// The moment that was chosen, in milliseconds since 1970, and what going back behind it comes to.
+    /// The chosen time, in milliseconds since 1970, and what undoing everything after it would change.
     pub plan: Option<(u64, UndoPlan)>,
 }

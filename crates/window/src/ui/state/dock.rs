@@ -8,34 +8,36 @@ use egui_tiles::{Container, Linear, LinearDir, SimplificationOptions, Tile, Tile
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Files that are open at once; the one that was opened first is closed for another where it has nothing unsaved.
+/// The maximum number of open files; beyond it, the one opened first is closed unless it has unsaved changes.
 pub const FILES_AT_MOST: usize = 40;
-/// The maximum number of added panes in a layout that is read.
-const ADDED_AT_MOST: usize = 20;
-/// Narrower windows show what is known of the selection only while something is selected.
-const ROOMY_POINTS: f32 = 1_000.0;
-/// The default shares of the window for panes: left, middle, right; the log below.
+/// The maximum number of added panes in a saved layout.
+const MAX_ADDED_PANES: usize = 20;
+/// Windows narrower than this, in points, show the inspector only while something is selected.
+const WIDE_POINTS: f32 = 1_000.0;
+/// The default shares of the columns: left, middle, right.
 const SHARES: [f32; 3] = [0.20, 0.55, 0.25];
+/// The default share of the middle column for the event log.
 const LOG_SHARE: f32 = 0.38;
+/// The default share of the left column for the files.
 const FILES_SHARE: f32 = 0.42;
 
 /// A pane.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tab {
-    /// What can be dragged into the room.
+    /// The shelf, from which things are dragged into the room.
     Shelf,
     /// The files of the workspace.
     Files,
     /// The room.
     Room,
-    /// Who started whom, and who read and wrote what.
+    /// The graph: who started whom, and who read and wrote what.
     Graph,
     /// A file in the editor, by path.
     File(String),
-    /// What is known of the selection.
+    /// The inspector, with details of the selection.
     Inspector,
-    /// A pane that was added, by its word.
+    /// An added pane, by name.
     Pane(String),
     /// Conversations.
     Talks,
@@ -44,11 +46,11 @@ pub enum Tab {
 }
 
 impl Tab {
-    /// Every pane that there is once.
+    /// The panes that always exist, each exactly once.
     pub const FIXED: [Self; 7] =
         [Self::Room, Self::Graph, Self::Files, Self::Shelf, Self::Inspector, Self::Talks, Self::Log];
 
-    /// What it is called on the command line; empty for files.
+    /// Returns the name on the command line; empty for files and added panes.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Shelf => "shelf",
@@ -62,7 +64,7 @@ impl Tab {
         }
     }
 
-    /// What it is called on its tab.
+    /// Returns the title on the tab.
     pub fn title(&self) -> String {
         match self {
             Self::Shelf => texts::SHELF.to_owned(),
@@ -78,11 +80,11 @@ impl Tab {
     }
 }
 
-/// How the panes stand.
+/// The layout of the panes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dock {
     pub(in crate::ui) tree: Tree<Tab>,
-    /// Panes that the person put away.
+    /// The panes that the person closed.
     hidden: BTreeSet<Tab>,
     /// The pane that a narrow window shows.
     pub alone: Tab,
@@ -114,42 +116,42 @@ impl Default for Dock {
     }
 }
 
-/// Panes of earlier versions, by their words: workflows are a layer of the graph.
+/// The names of panes that earlier versions had: workflows are now a layer of the graph.
 const FORMER_PANES: [&str; 1] = ["workflows"];
 
-/// The stored layout of the panes.
+/// The saved layout.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct SavedLayout {
     tree: Tree<Tab>,
     hidden: BTreeSet<Tab>,
     alone: Tab,
 }
 
 impl Dock {
-    /// How the panes stand, to be written down.
+    /// Returns the layout for saving.
     pub fn to_value(&self) -> Value {
-        let written = Written { tree: self.tree.clone(), hidden: self.hidden.clone(), alone: self.alone.clone() };
-        serde_json::to_value(written).unwrap_or(Value::Null)
+        let saved = SavedLayout { tree: self.tree.clone(), hidden: self.hidden.clone(), alone: self.alone.clone() };
+        serde_json::to_value(saved).unwrap_or(Value::Null)
     }
 
-    /// Panes as they were written down; nothing where that is no studio.
+    /// Returns a saved layout, or `None` if it is not a complete layout.
     pub fn from_value(value: &Value) -> Option<Self> {
-        let Written { tree, hidden, alone } = serde_json::from_value(value.clone()).ok()?;
+        let SavedLayout { tree, hidden, alone } = serde_json::from_value(value.clone()).ok()?;
         let dock = Self { tree, hidden, alone, is_narrow: false };
-        // Every pane once, each where it is reached from the root.
+        // Every pane must exist once and be reachable from the root.
         let mut reached = Vec::new();
-        dock.reach(dock.tree.root()?, &mut reached, 0)?;
+        dock.collect_reachable(dock.tree.root()?, &mut reached, 0)?;
         let panes: Vec<&Tab> = reached.iter().filter_map(|id| dock.tree.tiles.get_pane(id)).collect();
         let distinct: BTreeSet<&&Tab> = panes.iter().collect();
         let is_whole = distinct.len() == panes.len() && reached.len() == dock.tree.tiles.len();
         (is_whole
             && Tab::FIXED.iter().all(|tab| panes.contains(&tab))
-            && panes.len() <= 7 + FILES_AT_MOST + ADDED_AT_MOST)
+            && panes.len() <= 7 + FILES_AT_MOST + MAX_ADDED_PANES)
             .then_some(dock)
             .map(Self::without_former_panes)
     }
 
-    /// What used to be a pane and is a part of another one now has no tab any more.
+    /// Removes the tabs of panes that have become parts of others.
     fn without_former_panes(mut self) -> Self {
         for word in FORMER_PANES {
             self.remove(&Tab::Pane(word.to_owned()));
@@ -157,8 +159,8 @@ impl Dock {
         self
     }
 
-    /// Walks the tiles below one; `None` if it does not end.
-    fn reach(&self, tile: TileId, reached: &mut Vec<TileId>, depth: usize) -> Option<()> {
+    /// Collects the tiles below this one; `None` if they are nested too deeply.
+    fn collect_reachable(&self, tile: TileId, reached: &mut Vec<TileId>, depth: usize) -> Option<()> {
         if depth > 32 || reached.len() > 500 {
             return None;
         }
@@ -166,25 +168,25 @@ impl Dock {
         match self.tree.tiles.get(tile)? {
             Tile::Pane(_) => Some(()),
             Tile::Container(container) => {
-                container.children().try_for_each(|child| self.reach(*child, reached, depth + 1))
+                container.children().try_for_each(|child| self.collect_reachable(*child, reached, depth + 1))
             }
         }
     }
 
-    /// The files that are open, in the order in which they were opened.
+    /// Returns the paths of the open files in the order in which they were opened.
     pub fn files(&self) -> Vec<String> {
-        // Tiles are numbered in the order in which they were made.
+        // Tile ids increase with every new tile.
         let mut tiles: Vec<(u64, &String)> = self.tree.tiles.iter().filter_map(file_of).collect();
         tiles.sort_unstable_by_key(|(number, _)| *number);
         tiles.into_iter().map(|(_, path)| path.clone()).collect()
     }
 
-    /// Whether a pane is not put away. A file is either there or not.
+    /// Whether a pane is not closed.
     pub fn is_shown(&self, tab: &Tab) -> bool {
         self.tree.tiles.find_pane(tab).is_some() && !self.hidden.contains(tab)
     }
 
-    /// Whether a pane stands in front of those that share its place.
+    /// Whether a pane is the active one of its tabs.
     pub fn is_in_front(&self, tab: &Tab) -> bool {
         let Some(tile) = self.tree.tiles.find_pane(tab) else { return false };
         let in_front = |parent| match self.tree.tiles.get_container(parent) {
@@ -194,18 +196,18 @@ impl Dock {
         self.is_shown(tab) && self.tree.tiles.parent_of(tile).is_none_or(in_front)
     }
 
-    /// Whether a pane is seen in this window.
+    /// Whether a pane is visible in this window.
     pub fn is_seen(&self, tab: &Tab) -> bool {
         if self.is_narrow { self.alone == *tab } else { self.is_in_front(tab) }
     }
 
-    /// Where a pane stood when it was drawn last.
+    /// Returns the rectangle of a pane in the last frame.
     pub fn rect(&self, tab: &Tab) -> Option<egui::Rect> {
         self.tree.tiles.rect(self.tree.tiles.find_pane(tab)?)
     }
 
-    /// Brings a pane to the front. A file is opened for it beside the room; for the first file that has nothing
-    /// unsaved another is closed where too many are open.
+    /// Brings a pane to the front. Opens a file as a tab beside the room; if too many are open, the first one without
+    /// unsaved changes is closed.
     pub fn show(&mut self, tab: &Tab, is_unsaved: impl Fn(&str) -> bool) {
         self.hidden.remove(tab);
         self.alone = tab.clone();
@@ -221,7 +223,7 @@ impl Dock {
         self.tree.make_active(|_, tile| matches!(tile, Tile::Pane(pane) if pane == tab));
     }
 
-    /// Puts a pane away; closes a file. The room stays.
+    /// Closes a pane or a file. The room cannot be closed.
     pub fn close(&mut self, tab: &Tab) {
         match tab {
             Tab::Room => {}
@@ -233,17 +235,17 @@ impl Dock {
         }
     }
 
-    /// Puts a pane away, or brings it to the front.
+    /// Closes a pane that is in front; brings any other to the front.
     pub fn toggle(&mut self, tab: &Tab) {
         if self.is_in_front(tab) { self.close(tab) } else { self.show(tab, |_| true) }
     }
 
-    /// The file that stands in front, if one does.
+    /// Returns the path of the file in front, if a file is.
     pub fn front_file(&self) -> Option<String> {
         self.files().into_iter().find(|path| self.is_in_front(&Tab::File(path.clone())))
     }
 
-    /// A file has another path, or is to be shown no more.
+    /// Changes the path of an open file; closes it if the new path is already open.
     pub fn rename(&mut self, from: &str, to: &str) {
         if self.tree.tiles.find_pane(&Tab::File(to.to_owned())).is_some() {
             return self.close(&Tab::File(from.to_owned()));
@@ -257,14 +259,14 @@ impl Dock {
         }
     }
 
-    /// Closes all files: another workspace is open.
+    /// Closes all files, because another workspace is open.
     pub fn close_files(&mut self) {
         for path in self.files() {
             self.close(&Tab::File(path));
         }
     }
 
-    /// Everything as it stood at first; open files stay open.
+    /// Resets the layout; open files stay open.
     pub fn reset(&mut self) {
         let files = self.files();
         *self = Self::default();
@@ -279,7 +281,7 @@ impl Dock {
         }
     }
 
-    /// Puts a pane among the tabs of the room; where the room has no tabs, at the root's end.
+    /// Inserts a pane as a tab beside the room, or into the root if the room has no tabs.
     fn insert(&mut self, tab: Tab) {
         let tile = self.tree.tiles.insert_pane(tab);
         let beside = self.tree.tiles.find_pane(&Tab::Room).and_then(|room| self.tree.tiles.parent_of(room));
@@ -290,10 +292,11 @@ impl Dock {
         }
     }
 
-    /// Shows and hides panes for this window: `width` in points; what is known of the selection needs one there.
+    /// Shows and hides panes for a window of this width, in points; a narrow one shows the inspector only for a
+    /// selection.
     pub(in crate::ui) fn arrange(&mut self, width: f32, something_selected: bool) {
         for tab in Tab::FIXED {
-            let fits = tab != Tab::Inspector || width >= ROOMY_POINTS || something_selected;
+            let fits = tab != Tab::Inspector || width >= WIDE_POINTS || something_selected;
             if let Some(tile) = self.tree.tiles.find_pane(&tab) {
                 let shown = fits && !self.hidden.contains(&tab);
                 self.tree.tiles.set_visible(tile, shown);
@@ -309,7 +312,7 @@ fn file_of<'a>((id, tile): (&TileId, &'a Tile<Tab>)) -> Option<(u64, &'a String)
     }
 }
 
-/// Every pane keeps its tab, so that it can be dragged; empty containers go.
+/// Every pane keeps its tab, so that it can be dragged; empty containers are removed.
 pub(in crate::ui) const SIMPLIFY: SimplificationOptions = SimplificationOptions {
     prune_empty_tabs: true,
     prune_empty_containers: true,
@@ -325,16 +328,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn never(_: &str) -> bool {
+    fn never_unsaved(_: &str) -> bool {
         false
     }
 
     #[test]
-    fn a_file_is_opened_once_beside_the_room_and_closed_again() {
+    fn a_file_is_opened_once_beside_the_room_and_can_be_closed() {
         let mut dock = Dock::default();
         let file = Tab::File("notes/plan.md".into());
-        dock.show(&file, never);
-        dock.show(&file, never);
+        dock.show(&file, never_unsaved);
+        dock.show(&file, never_unsaved);
         assert_eq!(dock.files(), ["notes/plan.md"]);
         assert!(dock.is_in_front(&file) && !dock.is_in_front(&Tab::Room));
         dock.rename("notes/plan.md", "notes/new.md");
@@ -346,9 +349,9 @@ mod tests {
     }
 
     #[test]
-    fn panes_are_put_away_and_come_back_where_they_were() {
+    fn panes_can_be_hidden_and_shown_again() {
         let mut dock = Dock::default();
-        assert!(!dock.is_shown(&Tab::Log), "folded at first");
+        assert!(!dock.is_shown(&Tab::Log), "hidden by default");
         dock.toggle(&Tab::Log);
         assert!(dock.is_in_front(&Tab::Log));
         dock.toggle(&Tab::Log);
@@ -356,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn with_too_many_files_open_the_first_that_is_saved_goes() {
+    fn opening_too_many_files_closes_the_first_saved_one() {
         let mut dock = Dock::default();
         for number in 0..=FILES_AT_MOST {
             dock.show(&Tab::File(format!("{number}.md")), |path| path == "0.md");
@@ -367,17 +370,17 @@ mod tests {
     }
 
     #[test]
-    fn a_pane_that_became_a_part_of_another_has_no_tab_any_more() {
+    fn a_former_pane_has_no_tab() {
         let mut dock = Dock::default();
         let [former, added] = ["workflows", "blackboard"].map(|word| Tab::Pane(word.to_owned()));
         dock.show(&former, |_| true);
         dock.show(&added, |_| true);
-        let read = Dock::from_value(&dock.to_value()).expect("it is a studio");
+        let read = Dock::from_value(&dock.to_value()).expect("it is a layout");
         assert!(read.tree.tiles.find_pane(&former).is_none() && read.tree.tiles.find_pane(&added).is_some());
     }
 
     #[test]
-    fn what_is_no_studio_is_not_taken_for_one() {
+    fn an_invalid_layout_is_rejected() {
         let whole = Dock::default().to_value();
         assert!(Dock::from_value(&whole).is_some());
         for broken in [Value::Null, serde_json::json!({}), serde_json::json!({ "tree": 3, "hidden": [] })] {
@@ -393,14 +396,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_opened_and_closed_every_pane_is_there_and_is_remembered(
+        fn a_layout_is_saved_and_restored_after_any_changes(
             steps in prop::collection::vec((0_usize..4, 0_usize..12), 0..60)
         ) {
             let mut dock = Dock::default();
             for (what, which) in steps {
                 let tab = Tab::FIXED.get(which).cloned().unwrap_or_else(|| Tab::File(format!("{which}.md")));
                 match what {
-                    0 | 1 => dock.show(&tab, never),
+                    0 | 1 => dock.show(&tab, never_unsaved),
                     2 => dock.close(&tab),
                     _ => dock.toggle(&tab),
                 }

@@ -1,16 +1,16 @@
-//! The state of the window while the furniture is arranged.
+//! The state of the window while furniture is being arranged.
 
 use crate::view::model::{DecorView, RoomModel};
 
-/// The room while its furniture is arranged: nobody in it is selected or carried.
+/// The state while furniture is being arranged: agents and elements cannot be selected or moved then.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Arranging {
-    /// The piece that was chosen last, as it was then.
+    /// The selected piece of furniture, as it was when it was selected.
     pub chosen: Option<DecorView>,
 }
 
 impl Arranging {
-    /// The chosen piece, if it is still there.
+    /// Returns the selected piece if it is unchanged.
     pub fn chosen_in<'a>(&self, room: &'a RoomModel) -> Option<&'a DecorView> {
         let chosen = self.chosen.as_ref()?;
         room.decor.iter().find(|decor| *decor == chosen)

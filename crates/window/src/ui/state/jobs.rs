@@ -1,4 +1,4 @@
-//! Background jobs as the window shows them: in one place, each with its progress and a button to cancel it.
+//! Background jobs as the window lists them, with progress and a button to cancel.
 
 use super::texts;
 use crate::base::JobControl;
@@ -6,23 +6,23 @@ use crate::base::JobControl;
 /// A job that takes long enough to be shown.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunningJob {
-    /// What it does, for people.
+    /// What the job does, for people.
     pub name: String,
-    /// How far it is, and a way to cancel it; absent where it can be neither said nor done.
+    /// Progress and cancellation; absent if the job supports neither.
     pub control: Option<JobControl>,
 }
 
 impl RunningJob {
-    /// What is said of it: its name, and how far it is where that is known.
+    /// Returns the name and, if known, the progress.
     pub fn status_text(&self) -> String {
         let name = &self.name;
         match &self.control {
             Some(control) if control.is_cancelled() => texts::cancelling(name),
             Some(control) => match control.progress() {
-                Some(share) => texts::under_way_by(name, (share * 100.0).round()),
-                None => texts::under_way(name),
+                Some(share) => texts::running_percent(name, (share * 100.0).round()),
+                None => texts::running(name),
             },
-            None => texts::under_way(name),
+            None => texts::running(name),
         }
     }
 }
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_says_how_far_it_is_where_that_is_known() {
+    fn a_job_shows_its_progress_if_known() {
         let control = JobControl::default();
         let job = RunningJob { name: "Importing files".into(), control: Some(control.clone()) };
         assert_eq!(job.status_text(), "Importing files …");

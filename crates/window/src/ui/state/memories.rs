@@ -1,5 +1,5 @@
-//! What the window knows about memories: the memory files, read again whenever one changes, and the search. Everything
-//! that shows memories uses this, so that all show the same.
+//! The memories of all agents: parsed again whenever a memory file changes, and searchable. Everything that shows
+//! memories uses this, so that all panes agree.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,46 +12,46 @@ use crate::knowledge::file::KNOWLEDGE_FOLDER;
 use crate::knowledge::{Edge, KnowledgeFile, Memory, Owner, Relation};
 use crate::learning::MemorySearch;
 
-/// The files of memories as they were read, and the way to search them.
+/// The memories that were read, and the search for them.
 #[derive(Clone, Debug, Default)]
 pub struct Memories {
-    /// In a cell, because read-only code updates it to the files that were read.
+    /// In a cell, because read-only code updates it after files were read.
     known: RefCell<Arc<KnownMemories>>,
-    /// The way to search them as agents are reminded of them; absent where no room has them.
+    /// Searches memories as agents are reminded of them; absent if the room has none.
     pub search: Option<MemorySearch>,
 }
 
-/// The memories of all files.
+/// The memories of all memory files.
 #[derive(Clone, Debug, Default)]
 pub struct KnownMemories {
-    /// The texts, by whose they are.
+    /// The text of each memory file, by owner.
     pub texts: BTreeMap<Owner, Arc<str>>,
-    /// All memories, the newest first.
+    /// All memories, newest first.
     pub memories: Vec<MemoryRow>,
-    /// What is wrong with lines, in words.
+    /// The problems found in the files, as messages.
     pub problems: Vec<String>,
-    /// Stands for exactly these texts.
+    /// A hash of all texts.
     pub version: u64,
     /// Whether every file was read.
     pub is_whole: bool,
 }
 
-/// A memory and where it stands.
+/// A memory and its position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MemoryRow {
-    /// What is remembered.
+    /// The memory.
     pub memory: Memory,
-    /// Whose file it stands in.
+    /// The owner of the file.
     pub owner: Owner,
-    /// The line of its file, counted from 1.
+    /// The line in the file, counted from 1.
     pub line: usize,
 }
 
 impl Memories {
-    /// All memories as they stand in what was read of the files.
+    /// Returns the memories of the files read so far.
     pub fn known(&self, files: &FileTexts) -> Arc<KnownMemories> {
         let listed = files.files();
-        // In order of paths, so that of many files only these are looked at.
+        // Files are sorted by path, so only this range is visited.
         let first = listed.partition_point(|file| file.path.as_str() < KNOWLEDGE_FOLDER);
         let of_folder = listed[first..].iter().take_while(|file| file.path.starts_with(KNOWLEDGE_FOLDER));
         let owners = of_folder.filter(|file| file.is_there).filter_map(|file| Owner::by_place(&file.path));
@@ -63,7 +63,7 @@ impl Memories {
                     version = next_version(version, &place, text.hash);
                     read.push((owner, text.text.clone()));
                 }
-                // A file that cannot be read is reported by the editor.
+                // The editor reports a file that cannot be read.
                 Some(_) => {}
                 None => is_whole = false,
             }
@@ -84,7 +84,7 @@ fn next_version(version: u64, place: &str, hash: u64) -> u64 {
 }
 
 impl KnownMemories {
-    /// What stands in these texts, in order of whose they are.
+    /// Parses these texts, in order of their owners.
     pub fn of(texts: impl IntoIterator<Item = (Owner, Arc<str>)>) -> Self {
         let (mut taken, mut known) = (BTreeSet::new(), Self { is_whole: true, ..Self::default() });
         known.texts = texts.into_iter().collect();
@@ -100,17 +100,17 @@ impl KnownMemories {
         for (place, text) in in_order_of_paths {
             known.version = next_version(known.version, &place, content_hash(text.as_bytes()));
         }
-        // Newest first; a memory without a date was written by a person, and keeps the order of its file.
+        // Newest first; memories without a date were written by a person and keep the order of their file.
         known.memories.sort_by_key(|row| std::cmp::Reverse(row.memory.dated()));
         known
     }
 
-    /// The memory of this id.
+    /// Returns the memory with this id.
     pub fn find(&self, id: &str) -> Option<&MemoryRow> {
         self.memories.iter().find(|row| *row.memory.id == *id)
     }
 
-    /// The memories with which this one cannot be true, whichever of both says so.
+    /// Returns the memories that contradict this one or that this one contradicts.
     pub fn against<'a>(&'a self, memory: &'a Memory) -> impl Iterator<Item = &'a MemoryRow> {
         let contradicts = |edge: &&Edge| edge.relation == Relation::Contradicts;
         let names =
@@ -118,18 +118,18 @@ impl KnownMemories {
         self.memories.iter().filter(move |row| names(memory, &row.memory.id) || names(&row.memory, &memory.id))
     }
 
-    /// All tags that memories have, in order.
+    /// Returns all tags of memories, in order.
     pub fn tags(&self) -> BTreeSet<&str> {
         self.memories.iter().flat_map(|row| row.memory.tags.iter().map(|tag| &**tag)).collect()
     }
 
-    /// How many memories an agent has to itself, and how many everybody knows.
+    /// Returns the number of an agent's own memories and of those shared by all agents.
     pub fn counts_of(&self, agent: &str) -> (usize, usize) {
         let own = self.of_agent(agent).count();
         (own, self.memories.iter().filter(|row| row.owner == Owner::Shared).count())
     }
 
-    /// The memories that an agent has to itself, the newest first.
+    /// Returns the agent's own memories, newest first.
     pub fn of_agent<'a>(&'a self, agent: &'a str) -> impl Iterator<Item = &'a MemoryRow> {
         self.memories.iter().filter(move |row| matches!(&row.owner, Owner::Agent(owner) if **owner == *agent))
     }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_files_is_reported_with_what_contradicts_it_and_what_is_wrong() {
+    fn memories_are_parsed_with_contradictions_and_problems() {
         let known = KnownMemories::of(texts());
         assert_eq!(
             known.memories.iter().map(|row| (&*row.memory.id, row.line)).take(2).collect::<Vec<_>>(),
@@ -176,14 +176,14 @@ mod tests {
         );
         let free = known.find("k-2").expect("it should exist");
         let against: Vec<&str> = known.against(&free.memory).map(|row| &*row.memory.id).collect();
-        assert_eq!(against, ["k-1"], "whichever of both says so");
+        assert_eq!(against, ["k-1"], "a contradiction counts in both directions");
         assert_eq!(known.problems.len(), 1, "{:?}", known.problems);
         assert_eq!(known.counts_of("ada"), (1, 1));
         assert_eq!(known.tags(), ["net"].into());
     }
 
     #[test]
-    fn files_are_read_again_only_where_one_is_another_and_all_of_them_are_there() {
+    fn memories_are_parsed_again_only_when_a_file_changed_and_all_are_read() {
         let (ada, shared) = ("memory/knowledge/ada.md", "memory/knowledge/shared.md");
         let memories = Memories::default();
         let half = read(&[("agents/x.md", Some("x")), (ada, Some(ADA)), (shared, None)]);
@@ -192,7 +192,7 @@ mod tests {
         let known = memories.known(&whole);
         assert!(known.is_whole && known.memories.len() == 2);
         assert_eq!(known.version, KnownMemories::of(texts()).version);
-        assert!(Arc::ptr_eq(&known, &memories.known(&whole)), "nothing is read twice");
+        assert!(Arc::ptr_eq(&known, &memories.known(&whole)), "nothing is parsed twice");
         let other = read(&[(ada, Some(SHARED)), (shared, Some(SHARED))]);
         assert!(!Arc::ptr_eq(&known, &memories.known(&other)));
     }

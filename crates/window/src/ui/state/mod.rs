@@ -1,5 +1,5 @@
-//! State of the window that is kept between frames, is not part of the room and is used by several panels. What only
-//! one panel uses, it keeps itself.
+//! State of the window that is kept between frames, is not part of the room and is shared by several panes. A pane
+//! keeps the state that only it uses.
 
 pub mod appearance;
 pub mod approvals;
@@ -24,7 +24,7 @@ pub use self::appearance::{Appearance, Light, Look};
 pub use self::approvals::Questions;
 pub use self::dialogs::{Dialog, DropPlace, Front, FrontPanel, ImportQuestion, Purpose, UndoQuestion};
 pub use self::notices::{Notices, Outcome, Place};
-pub use self::room_view::{Departure, RoomView};
+pub use self::room_view::{MoveStart, RoomView};
 pub use self::selection::Selection;
 
 use self::dock::Dock;
@@ -44,115 +44,115 @@ use crate::workspace::vfs::{FileCommand, FileOperation};
 /// The window's own state.
 #[derive(Clone, Debug, Default)]
 pub struct UiState {
-    /// From where the room is seen, and what the pointer is over in it.
+    /// The camera on the room and what the pointer is over.
     pub view: RoomView,
-    /// What is selected.
+    /// The selection.
     pub selection: Selection,
-    /// How the panes stand.
+    /// The layout of the panes.
     pub dock: Dock,
-    /// What stands in front of the panes.
+    /// What is open in front of the panes.
     pub front: Front,
-    /// What is on its way into the room.
+    /// What is being moved into the room.
     pub transfer: Transfer,
-    /// What the person is told.
+    /// The notices for the person.
     pub notices: Notices,
-    /// What agents ask the person.
+    /// The approvals that agents wait for.
     pub questions: Questions,
-    /// How the window looks.
+    /// The appearance of the window.
     pub appearance: Appearance,
-    /// The moment of this frame.
+    /// The time of this frame.
     pub time: FrameTime,
-    /// What is known of providers.
+    /// The status of providers.
     pub providers: Providers,
-    /// What the person said of MCP servers, by their keys, as far as was found out.
+    /// The person's consent to MCP servers, by server key, as far as it was read.
     pub server_consents: BTreeMap<Id, Consent>,
-    /// Which coding agents of the person's own can be chosen, as far as was found out.
+    /// The coding agents that can be added, as far as they were read.
     pub coding_agents: CodingAgents,
-    /// Slow work that is under way and takes long enough to be shown.
+    /// The background jobs that take long enough to be shown.
     pub jobs: Vec<RunningJob>,
-    /// What was given and opened before.
+    /// The recent tasks and workspaces.
     pub recents: Recents,
-    /// What was read of files and of earlier runs.
+    /// The contents of files and earlier runs that were read.
     pub texts: FileTexts,
-    /// What was read of memories.
+    /// The memories that were read.
     pub memories: Memories,
-    /// Who is lit up in the room because they know something.
+    /// The agents highlighted in the room because they know something.
     pub who_knows: Option<Arc<WhoKnows>>,
-    orders_given: OrderCounter,
+    file_commands: CommandCounter,
 }
 
-/// The moment of a frame.
+/// The time of a frame.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct FrameTime {
     /// Seconds of real time since the window opened.
     pub now_secs: f64,
-    /// The same, but standing still while nothing in the room moves and nobody looks: breath and blinks go by it.
+    /// The same clock, stopped while nothing in the room moves and the window is unfocused; animations use it.
     pub room_secs: f64,
-    /// When the window was opened, in milliseconds since 1970: tells the names of its orders from those of others.
+    /// When the window was opened, in milliseconds since 1970; makes the keys of its file commands unique.
     pub born_ms: u64,
 }
 
 impl FrameTime {
-    /// The moment of this frame, in milliseconds since 1970.
+    /// Returns the time of this frame, in milliseconds since 1970.
     pub fn now_ms(&self) -> u64 {
         self.born_ms.saturating_add((self.now_secs.max(0.0) * 1e3) as u64)
     }
 }
 
-/// What is on its way into the room.
+/// What is being moved into the room.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Transfer {
-    /// What is dragged from the shelf.
+    /// The shelf item that is being dragged.
     pub dragging: Option<ShelfItem>,
-    /// What was copied.
+    /// The copied agents and elements.
     pub copied: Vec<Thing>,
-    /// The names of files that hang over the window.
+    /// The names of files dragged over the window.
     pub hanging: Vec<String>,
 }
 
-/// What is known of providers.
+/// The status of providers.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Providers {
-    /// Which can be asked, as far as was found out.
+    /// The status of each provider, as far as it was checked.
     pub statuses: Vec<ProviderStatus>,
-    /// The one that is tried out, or was last.
+    /// The current or last trial of a provider.
     pub trial: Option<TrialView>,
 }
 
-/// The coding agents that can be chosen.
+/// The coding agents that can be added.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CodingAgents {
-    /// Those with a name.
+    /// The known coding agents.
     pub listed: Vec<AvailableAgent>,
-    /// What is wrong with those of the settings that cannot be.
+    /// The problems of coding agents in the settings.
     pub problems: Vec<Problem>,
-    /// The command line that was written, and what it stands for.
+    /// The command line that was typed, and the agent it stands for.
     pub written: Option<(String, Result<AvailableAgent, Problem>)>,
 }
 
-/// What was given and opened before.
+/// The recent tasks and workspaces.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Recents {
     tasks: Vec<String>,
-    /// Workspaces that were open on this computer, by folder, the last one first.
+    /// The folders of recent workspaces, latest first.
     pub workspaces: Vec<PathBuf>,
 }
 
 impl Recents {
-    /// Tasks that can be given again.
+    /// The maximum number of recent tasks.
     const TASKS_KEPT: usize = 40;
 
-    /// Tasks that were given before, the last one first.
+    /// Returns the recent tasks, latest first.
     pub fn tasks(&self) -> &[String] {
         &self.tasks
     }
 
-    /// Takes up tasks that were given before, the last one first.
+    /// Restores the recent tasks, latest first.
     pub fn restore_tasks(&mut self, tasks: &[String]) {
         self.tasks = tasks.iter().take(Self::TASKS_KEPT).cloned().collect();
     }
 
-    /// Keeps a task that was given, so that it can be given again.
+    /// Adds a task to the recent tasks.
     pub fn remember_task(&mut self, task: &str) {
         self.tasks.retain(|given| given != task);
         self.tasks.insert(0, task.to_owned());
@@ -160,11 +160,11 @@ impl Recents {
     }
 }
 
-/// Counts orders. Behind a cell, because whoever only looks at the window gives orders too.
+/// Counts file commands. In a cell, because read-only code creates commands.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct OrderCounter(Cell<u64>);
+pub struct CommandCounter(Cell<u64>);
 
-impl OrderCounter {
+impl CommandCounter {
     fn next(&self) -> u64 {
         let number = self.0.get() + 1;
         self.0.set(number);
@@ -172,95 +172,95 @@ impl OrderCounter {
     }
 }
 
-/// Something that can be dragged from the shelf into the room.
+/// An item that can be dragged from the shelf into the room.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ShelfItem {
     /// A profile, by id.
     Profile(Id),
-    /// A kind of element, by its word.
+    /// A kind of element, by name.
     Element(Id),
 }
 
-/// A relationship that is being made or called something else.
+/// A relationship that is being created or renamed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Naming {
-    /// Who and to whom; with the label that it has, where it is there already.
+    /// The two agents, and the current label if the relationship exists.
     pub relationship: Relationship,
-    /// Whether it is still to be made.
+    /// Whether the relationship does not exist yet.
     pub is_new: bool,
-    /// The label as it is written.
+    /// The label as typed so far.
     pub label: String,
-    /// Whether the field has asked for the keyboard.
+    /// Whether the text field has requested the focus.
     pub asked: bool,
 }
 
 impl Naming {
-    /// Makes a new relationship; calls the first one something else where these two are related like that already.
+    /// Creates a relationship; renames the first existing one between these two agents.
     pub fn of(from: &Id, to: &Id, ties: impl IntoIterator<Item = Relationship>) -> Self {
-        let there = ties.into_iter().find(|tie| tie.from == *from && tie.to == *to);
+        let existing = ties.into_iter().find(|tie| tie.from == *from && tie.to == *to);
         let new = || Relationship { from: from.clone(), to: to.clone(), label: String::new() };
-        let is_new = there.is_none();
-        let relationship = there.unwrap_or_else(new);
+        let is_new = existing.is_none();
+        let relationship = existing.unwrap_or_else(new);
         Self { label: relationship.label.clone(), relationship, is_new, asked: false }
     }
 }
 
-/// What the space bar is doing: it pauses when it is let go, unless it was held to move the view.
+/// The state of the space bar: it pauses when released, unless it was held to move the view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SpaceBar {
-    /// Nobody presses it.
+    /// Not pressed.
     #[default]
     Up,
-    /// Somebody presses it.
+    /// Pressed.
     Down,
-    /// Somebody presses it, and has moved the view meanwhile.
+    /// Pressed, and the view has been moved meanwhile.
     Used,
 }
 
-/// A provider that is tried out: what is asked, or what came of it.
+/// A trial of a provider.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TrialView {
-    /// Provider and model, in words.
+    /// The provider and the model, as text.
     pub of: String,
-    /// When it was asked, in seconds since the window opened.
+    /// When it began, in seconds since the window opened.
     pub since_secs: f64,
-    /// What came; absent while it is waited for.
+    /// The outcome; absent while it runs.
     pub outcome: Option<TrialOutcome>,
 }
 
-/// What came of trying a provider out.
+/// The outcome of a trial of a provider.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TrialOutcome {
-    /// Whether it answered.
+    /// Whether the provider answered.
     pub good: bool,
-    /// What came, or what failed, as a sentence.
+    /// The answer or the error, as a sentence.
     pub text: String,
-    /// What to do; empty where all is well.
+    /// What to do about the error; empty if there is none.
     pub remedy: String,
 }
 
 impl UiState {
-    /// Tells the person how something went.
+    /// Shows a notice.
     pub fn notify(&mut self, text: impl Into<String>, good: bool) {
         self.notify_at(text, good, None);
     }
 
-    /// The same, with where it leads to.
+    /// Shows a notice that links to a place.
     pub fn notify_at(&mut self, text: impl Into<String>, good: bool, place: Option<Place>) {
         self.notices.notify(text, good, place, self.time.now_secs);
     }
 
-    /// All memories as they stand in what was read of the files.
+    /// Returns the memories of the files read so far.
     pub fn known_memories(&self) -> Arc<KnownMemories> {
         self.memories.known(&self.texts)
     }
 
-    /// What is to be known more closely: what is selected and what the pointer is over.
+    /// Returns the things whose details are needed: the selection and what the pointer is over.
     pub fn looked_at(&self) -> BTreeSet<Thing> {
         self.selection.things().iter().chain(&self.view.hovered).cloned().collect()
     }
 
-    /// When something was, by milliseconds since 1970, in the person's words.
+    /// Returns a time, in milliseconds since 1970, as text in the person's date format.
     pub fn when(&self, time_ms: u64) -> String {
         if time_ms == 0 {
             texts::AT_AN_UNKNOWN_TIME.to_owned()
@@ -269,56 +269,56 @@ impl UiState {
         }
     }
 
-    /// For a view that sets out now.
-    pub fn departure(&self) -> Departure {
-        Departure { now_secs: self.time.now_secs, is_still: self.appearance.look.calm }
+    /// Returns the start of a camera movement that begins now.
+    pub fn move_start(&self) -> MoveStart {
+        MoveStart { now_secs: self.time.now_secs, is_still: self.appearance.look.calm }
     }
 
-    /// Shows the selection, or everything where nothing is selected.
+    /// Fits the selection into the view, or everything if nothing is selected.
     pub fn frame(&mut self, room: &RoomModel) {
         self.view.frame(room, self.selection.things());
     }
 
-    /// Selects the next thing of the room, or the one before, and brings it into view. Whether there was one.
+    /// Selects the next or the previous thing of the room and scrolls it into view. Returns whether there was one.
     pub fn select_next(&mut self, room: &RoomModel, forward: bool) -> bool {
         let Some(thing) = self.selection.select_next(room, forward) else { return false };
-        self.view.reveal(room, &thing, self.departure());
+        self.view.reveal(room, &thing, self.move_start());
         true
     }
 
-    /// Selects the next agent that needs the person, after the one that is selected, and comes near.
+    /// Selects the next agent that needs the person, after the selected one, and zooms to it.
     pub fn next_in_need(&mut self, room: &RoomModel) {
         let now = self.selection.things().iter().find_map(|thing| room.agent(thing.agent()?)).map(|agent| agent.key);
         if let Some(next) = room_view::next_in_need(room, now) {
             let thing = Thing::Agent(next.id.clone());
             self.selection.select([thing.clone()]);
-            self.view.come_near(room, &thing, self.departure());
+            self.view.zoom_to(room, &thing, self.move_start());
         }
     }
 
-    /// Opens an element, or comes near an agent.
+    /// Opens an element, or zooms to an agent.
     pub fn open_thing(&mut self, thing: &Thing, room: &RoomModel) {
         match thing {
             Thing::Element(id) => self.front.open_element(id.clone()),
-            Thing::Agent(_) => self.view.come_near(room, thing, self.departure()),
+            Thing::Agent(_) => self.view.zoom_to(room, thing, self.move_start()),
         }
     }
 
-    /// Brings whoever asks the question in front into view.
+    /// Scrolls the agent whose approval is in front into view.
     pub fn show_question(&mut self, room: &RoomModel) {
         if let Some((piece, ..)) = self.questions.front(room) {
             let asker = Thing::Agent(piece.agent.clone());
-            self.view.reveal(room, &asker, self.departure());
+            self.view.reveal(room, &asker, self.move_start());
         }
     }
 
-    /// An order about a file, with a name that was never used.
+    /// Returns a file command with a unique key.
     pub fn file_command(&self, operation: FileOperation) -> FileCommand {
-        let (born, number) = (self.time.born_ms, self.orders_given.next());
-        FileCommand { key: format!("user-{born}-{number}").into(), operation }
+        let (opened_ms, number) = (self.time.born_ms, self.file_commands.next());
+        FileCommand { key: format!("user-{opened_ms}-{number}").into(), operation }
     }
 
-    /// Another room is open: what belonged to the last one is forgotten.
+    /// Forgets everything about the previous room, because another one is open.
     pub fn forget_room(&mut self) {
         self.selection.forget_room();
         self.view.forget_room();

@@ -1,5 +1,5 @@
-//! What the person is told: results of their actions, problems, and which of them were dismissed. Nothing that was
-//! dismissed is lost.
+//! Notices for the person: results of their actions, problems, and which of them were dismissed. Dismissed notices stay
+//! in the list of all notices.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -7,30 +7,30 @@ use super::notice_board::NoticeBoard;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 
-/// An outcome that went well goes away after so many seconds; one that did not stays until it is put aside.
+/// Seconds after which the notice of a success disappears; that of a failure stays until it is dismissed.
 pub const OUTCOME_SECS: f64 = 6.0;
-/// How many outcomes are kept after they were dismissed.
-const TOLD_KEPT: usize = 200;
-/// How many outcomes wait to be dismissed.
-const OUTCOMES_KEPT: usize = 20;
+/// The maximum number of results in the list of all notices.
+const MAX_HISTORY: usize = 200;
+/// The maximum number of results that are not dismissed.
+const MAX_OUTCOMES: usize = 20;
 
-/// How something went that the person asked for.
+/// The result of something that the person did.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
-    /// What is to be said, as a sentence.
+    /// The result as a sentence.
     pub text: String,
-    /// Whether it went well.
+    /// Whether it succeeded.
     pub good: bool,
-    /// Where it leads to.
+    /// The place that it links to.
     pub place: Option<Place>,
-    /// When it was told, in seconds since the window opened.
+    /// When it was shown, in seconds since the window opened.
     pub born_secs: f64,
 }
 
-/// Something that a notice leads to.
+/// A place that a notice links to.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Place {
-    /// A file of the workspace, and a line of it.
+    /// A file of the workspace, and a line in it.
     File(String, Option<usize>),
     /// A setting, by section and key: `budget.calls_per_run`.
     Setting(String),
@@ -38,87 +38,87 @@ pub enum Place {
     Thing(Thing),
 }
 
-/// What the person is told.
+/// The notices for the person.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
     outcomes: Vec<Outcome>,
-    told: VecDeque<Outcome>,
+    history: VecDeque<Outcome>,
     board: NoticeBoard,
-    caps_aside: BTreeSet<String>,
-    faults_aside: BTreeSet<String>,
-    /// Whether the first steps were taken or put away.
+    dismissed_caps: BTreeSet<String>,
+    dismissed_faults: BTreeSet<String>,
+    /// Whether the first steps were completed or closed.
     pub is_hint_closed: bool,
 }
 
 impl Notices {
-    /// Tells how something went, at this moment and with where it leads to.
+    /// Shows a result, at this time, with the place that it links to.
     pub fn notify(&mut self, text: impl Into<String>, good: bool, place: Option<Place>, now_secs: f64) {
         let outcome = Outcome { text: text.into(), good, place, born_secs: now_secs };
         // A repeated message renews its card.
         self.outcomes.retain(|other| (&other.text, &other.place) != (&outcome.text, &outcome.place));
         self.outcomes.push(outcome.clone());
-        self.told.push_back(outcome);
-        let surplus = self.outcomes.len().saturating_sub(OUTCOMES_KEPT);
+        self.history.push_back(outcome);
+        let surplus = self.outcomes.len().saturating_sub(MAX_OUTCOMES);
         self.outcomes.drain(..surplus);
-        let surplus = self.told.len().saturating_sub(TOLD_KEPT);
-        self.told.drain(..surplus);
+        let surplus = self.history.len().saturating_sub(MAX_HISTORY);
+        self.history.drain(..surplus);
     }
 
-    /// Before a frame is drawn: good news that is old goes, and what is wrong now is looked at.
+    /// Removes old successes and updates the problems; called before a frame is drawn.
     pub fn update(&mut self, room: &RoomModel, now_secs: f64) {
         self.outcomes.retain(|outcome| !outcome.good || now_secs - outcome.born_secs < OUTCOME_SECS);
         self.board.update(room);
     }
 
-    /// What became of things done lately and was not put aside, oldest first.
+    /// Returns the results that were not dismissed, oldest first.
     pub fn outcomes(&self) -> &[Outcome] {
         &self.outcomes
     }
 
-    /// Everything that was told, oldest first, bounded.
+    /// Returns the last results, dismissed or not, oldest first.
     pub fn recent(&self) -> &VecDeque<Outcome> {
-        &self.told
+        &self.history
     }
 
-    /// What is wrong, sorted for the eye.
+    /// Returns the current problems, sorted and grouped.
     pub fn board(&self) -> &NoticeBoard {
         &self.board
     }
 
-    /// Puts one outcome aside.
+    /// Dismisses a result.
     pub fn put_outcome_aside(&mut self, outcome: &Outcome) {
         self.outcomes.retain(|other| other != outcome);
     }
 
-    /// Puts these problems aside until they change, by their places on the board.
+    /// Dismisses these problems, by their indices on the board, until they change.
     pub fn put_aside(&mut self, problems: &[usize]) {
-        self.board.put_aside(problems);
+        self.board.dismiss(problems);
     }
 
-    /// Puts every problem aside.
+    /// Dismisses all problems.
     pub fn put_all_aside(&mut self) {
-        self.board.put_all_aside();
+        self.board.dismiss_all();
     }
 
-    /// Puts a cap that was reached aside, as it reads. Whether it was not before.
+    /// Dismisses the notice that a cap was reached, by its text. Returns whether it was not dismissed before.
     pub fn put_cap_aside(&mut self, cap: impl Into<String>) -> bool {
-        self.caps_aside.insert(cap.into())
+        self.dismissed_caps.insert(cap.into())
     }
 
-    /// Whether this cap was put aside.
+    /// Whether the notice of this cap was dismissed.
     pub fn is_cap_aside(&self, cap: &str) -> bool {
-        self.caps_aside.contains(cap)
+        self.dismissed_caps.contains(cap)
     }
 
-    /// Puts a provider's failures aside; those that are over are forgotten.
+    /// Dismisses a provider's failures; `known` are all current ones, and others are forgotten.
     pub fn put_fault_aside(&mut self, fault: &str, known: impl Iterator<Item = String>) {
         let known: BTreeSet<String> = known.collect();
-        self.faults_aside.retain(|aside| known.contains(aside));
-        self.faults_aside.insert(fault.to_owned());
+        self.dismissed_faults.retain(|dismissed| known.contains(dismissed));
+        self.dismissed_faults.insert(fault.to_owned());
     }
 
-    /// Whether these failures of a provider were put aside.
+    /// Whether these failures of a provider were dismissed.
     pub fn is_fault_aside(&self, fault: &str) -> bool {
-        self.faults_aside.contains(fault)
+        self.dismissed_faults.contains(fault)
     }
 }

@@ -11,20 +11,20 @@ use crate::view::camera::Camera;
 use crate::view::model::{AgentView, RoomModel};
 use crate::view::pick::Thing;
 
-/// From this zoom on, faces can be distinguished and words on boards can be read.
-const COSY_ZOOM: f32 = 0.55;
-/// An agent that is opened is seen at least this near.
-const NEAR_ZOOM: f32 = 1.6;
-/// What the view glides to is seen at least this near.
-const CLEAR_ZOOM: f32 = 0.8;
-/// The duration of a move of the view.
-const WAY_SECS: f64 = 0.45;
-/// The zoom must be unchanged for this long before the view counts as still: a wheel turns in steps.
-const SETTLES_SECS: f64 = 0.15;
-/// What is nearer to the edge of the view than this does not count as seen.
+/// The smallest zoom at which faces can be distinguished and words on boards can be read.
+const LEGIBLE_ZOOM: f32 = 0.55;
+/// The minimum zoom on an agent that is opened.
+const AGENT_ZOOM: f32 = 1.6;
+/// The minimum zoom after a camera movement to a thing.
+const THING_ZOOM: f32 = 0.8;
+/// The duration of a camera movement, in seconds.
+const MOVE_SECS: f64 = 0.45;
+/// Seconds for which the zoom must be unchanged before zooming counts as over: a mouse wheel turns in steps.
+const ZOOM_SETTLE_SECS: f64 = 0.15;
+/// Things nearer to the edge of the view than this, in points, do not count as visible.
 const EDGE_POINTS: f32 = 40.0;
 
-/// Where a thing stands.
+/// Returns the position of a thing.
 pub fn place_of(room: &RoomModel, thing: &Thing) -> Option<Vec2> {
     match thing {
         Thing::Agent(id) => room.agent(id).map(|agent| agent.position),
@@ -32,156 +32,157 @@ pub fn place_of(room: &RoomModel, thing: &Thing) -> Option<Vec2> {
     }
 }
 
-/// Everybody who works, talks or reads.
+/// Returns all agents that work, talk or read.
 pub fn active(room: &RoomModel) -> impl Iterator<Item = &AgentView> {
     room.agents.iter().filter(|agent| Importance::of(agent).is_active())
 }
 
-/// Everybody who needs a person.
+/// Returns all agents that need the person.
 pub fn in_need(room: &RoomModel) -> impl Iterator<Item = &AgentView> {
     room.agents.iter().filter(|agent| Importance::of(agent) == Importance::NeedsYou)
 }
 
-/// Who needs a person next after this agent; the first again after the last.
+/// Returns the next agent after this one that needs the person; after the last, the first again.
 pub fn next_in_need(room: &RoomModel, after: Option<AgentKey>) -> Option<&AgentView> {
     let later = in_need(room).find(|agent| after.is_some_and(|after| agent.key > after));
     later.or_else(|| in_need(room).next())
 }
 
-/// From where the room is seen. The canvas gives it back changed after each frame.
+/// The view of the room. The canvas returns it changed after each frame.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RoomView {
-    /// The part of the room that is seen.
+    /// The camera.
     pub camera: Camera,
-    /// What the pointer is over.
+    /// The thing under the pointer.
     pub hovered: Option<Thing>,
-    /// Whether the view was set for this room; it is framed once otherwise.
+    /// Whether the camera was set for this room; otherwise the room is fitted into the view once.
     pub is_framed: bool,
     /// Whether the debug overlay is on.
     pub debug_overlay: bool,
-    /// Whether the story strip is folded.
+    /// Whether the story strip is collapsed.
     pub is_story_folded: bool,
-    /// While the furniture is arranged.
+    /// The state while furniture is being arranged.
     pub arranging: Option<Arranging>,
-    /// The way that the view is on.
-    pub(in crate::ui) way: Option<Way>,
-    /// The zoom of the last frame, and when it began to be that.
+    /// The current camera movement.
+    pub(in crate::ui) movement: Option<CameraMove>,
+    /// The zoom of the last frame, and since when it has had this value.
     pub(in crate::ui) zoomed: Option<(f32, f64)>,
 }
 
-/// When the view sets out, and whether nothing is to move: it is there at once then.
+/// The start of a camera movement.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Departure {
-    /// In seconds of real time.
+pub struct MoveStart {
+    /// Seconds of real time since the window opened.
     pub now_secs: f64,
-    /// Whether the person wants little to move.
+    /// Whether motion is reduced: the camera jumps then.
     pub is_still: bool,
 }
 
-/// A way of the view to a place. Who moves the view meanwhile moves where it ends, too.
+/// A camera movement. If the person pans meanwhile, its end moves too.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(in crate::ui) struct Way {
-    /// Middle and zoom at its beginning and at its end.
+pub(in crate::ui) struct CameraMove {
+    /// Middle and zoom at the beginning.
     from: (Vec2, f32),
+    /// Middle and zoom at the end.
     to: (Vec2, f32),
     since_secs: f64,
-    /// The middle and the zoom that it set last.
+    /// The middle and the zoom that were set last.
     set: (Vec2, f32),
 }
 
 impl RoomView {
-    /// Shows these things, or everything where there are none.
+    /// Fits these things into the view, or everything if there are none.
     pub fn frame(&mut self, room: &RoomModel, things: &BTreeSet<Thing>) {
         let chosen = |thing: Thing| things.is_empty() || things.contains(&thing);
         let agents = room.agents.iter().filter(|agent| chosen(Thing::Agent(agent.id.clone())));
         let elements = room.elements.iter().filter(|element| chosen(Thing::Element(element.id.clone())));
         let places: Vec<_> =
             agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).collect();
-        let mut furnished = self.camera;
-        furnished.frame(places.iter().copied().chain(room.decor.iter().map(|decor| decor.position)));
-        let alone = places.is_empty();
+        let mut with_furniture = self.camera;
+        with_furniture.frame(places.iter().copied().chain(room.decor.iter().map(|decor| decor.position)));
+        let has_no_things = places.is_empty();
         self.camera.frame(places);
-        // The whole room with its furniture, unless everyone in it would look too small for that.
-        if things.is_empty() && (alone || furnished.zoom >= COSY_ZOOM.min(self.camera.zoom)) {
-            self.camera = furnished;
+        // The whole room with its furniture, unless agents would be too small then.
+        if things.is_empty() && (has_no_things || with_furniture.zoom >= LEGIBLE_ZOOM.min(self.camera.zoom)) {
+            self.camera = with_furniture;
         }
     }
 
-    /// Shows everybody who works, talks or needs a person; nobody changes nothing.
+    /// Fits all agents that work, talk, read or need the person into the view; does nothing if there are none.
     pub fn frame_active(&mut self, room: &RoomModel) {
         self.camera.frame(active(room).chain(in_need(room)).map(|agent| agent.position));
     }
 
-    /// Sets out for a thing that will not be seen from where the view is, or comes to be.
-    pub fn reveal(&mut self, room: &RoomModel, thing: &Thing, departure: Departure) {
+    /// Moves the camera to a thing that is not visible, or will not be at the end of the current movement.
+    pub fn reveal(&mut self, room: &RoomModel, thing: &Thing, move_start: MoveStart) {
         let Some(place) = place_of(room, thing) else { return };
-        let (middle, zoom) = self.way.map_or((self.camera.middle, self.camera.zoom), |way| way.to);
+        let (middle, zoom) = self.movement.map_or((self.camera.middle, self.camera.zoom), |movement| movement.to);
         let there = Camera { middle, zoom, ..self.camera };
         if !there.viewport.shrink(EDGE_POINTS).contains(there.to_screen(place)) {
-            self.set_out((place, zoom), departure);
+            self.start_move((place, zoom), move_start);
         }
     }
 
-    /// Sets out to have a thing in the middle, near enough for its face to be seen.
-    pub fn come_near(&mut self, room: &RoomModel, thing: &Thing, departure: Departure) {
+    /// Moves the camera to a thing, near enough to see an agent's face.
+    pub fn zoom_to(&mut self, room: &RoomModel, thing: &Thing, move_start: MoveStart) {
         if let Some(place) = place_of(room, thing) {
-            self.set_out((place, self.camera.zoom.max(NEAR_ZOOM)), departure);
+            self.start_move((place, self.camera.zoom.max(AGENT_ZOOM)), move_start);
         }
     }
 
-    /// Sets out for a thing: near enough to be told apart, and never farther than it is seen now.
-    pub fn glide_to(&mut self, room: &RoomModel, thing: &Thing, departure: Departure) {
+    /// Moves the camera to a thing, near enough to recognise it, and never farther than now.
+    pub fn glide_to(&mut self, room: &RoomModel, thing: &Thing, move_start: MoveStart) {
         if let Some(place) = place_of(room, thing) {
-            self.set_out((place, self.camera.zoom.max(CLEAR_ZOOM)), departure);
+            self.start_move((place, self.camera.zoom.max(THING_ZOOM)), move_start);
         }
     }
 
-    fn set_out(&mut self, to: (Vec2, f32), Departure { now_secs, is_still }: Departure) {
+    fn start_move(&mut self, to: (Vec2, f32), MoveStart { now_secs, is_still }: MoveStart) {
         let from = (self.camera.middle, self.camera.zoom);
         let since_secs = if is_still { f64::NEG_INFINITY } else { now_secs };
-        self.way = Some(Way { from, to, since_secs, set: from });
+        self.movement = Some(CameraMove { from, to, since_secs, set: from });
         self.glide(now_secs);
     }
 
-    /// Moves the view on along its way. Whether it is not there yet.
+    /// Advances the camera movement. Returns whether it is still running.
     pub fn glide(&mut self, now_secs: f64) -> bool {
-        let Some(way) = &mut self.way else { return false };
-        if self.camera.zoom != way.set.1 {
+        let Some(movement) = &mut self.movement else { return false };
+        if self.camera.zoom != movement.set.1 {
             // A person who zooms wants to look elsewhere.
-            self.way = None;
+            self.movement = None;
             return false;
         }
-        let drift = self.camera.middle - way.set.0;
-        (way.from.0, way.to.0) = (way.from.0 + drift, way.to.0 + drift);
-        let share = ((now_secs - way.since_secs) / WAY_SECS).clamp(0.0, 1.0) as f32;
+        let drift = self.camera.middle - movement.set.0;
+        (movement.from.0, movement.to.0) = (movement.from.0 + drift, movement.to.0 + drift);
+        let share = ((now_secs - movement.since_secs) / MOVE_SECS).clamp(0.0, 1.0) as f32;
         let eased = share * share * (3.0 - 2.0 * share);
-        way.set = (way.from.0.lerp(way.to.0, eased), way.from.1 + (way.to.1 - way.from.1) * eased);
-        (self.camera.middle, self.camera.zoom) = way.set;
+        movement.set =
+            (movement.from.0.lerp(movement.to.0, eased), movement.from.1 + (movement.to.1 - movement.from.1) * eased);
+        (self.camera.middle, self.camera.zoom) = movement.set;
         if share >= 1.0 {
-            self.way = None;
+            self.movement = None;
         }
-        self.way.is_some()
+        self.movement.is_some()
     }
 
-    /// Notes whether everything becomes larger or smaller just now, seen at this moment in seconds. How long it will be
-    /// until that counts as over.
+    /// Records whether the zoom is changing at this time, in seconds. Returns the seconds until zooming counts as over.
     pub fn note_zoom(&mut self, now_secs: f64) -> Option<f64> {
         let zoom = self.camera.zoom;
         let since = match self.zoomed {
             Some((before, since)) if before == zoom => since,
             Some(_) if self.is_framed => now_secs,
-            // A room that is seen for the first time was not zoomed.
+            // Opening a room is not zooming.
             _ => f64::NEG_INFINITY,
         };
         self.zoomed = Some((zoom, since));
-        let left = SETTLES_SECS - (now_secs - since);
+        let left = ZOOM_SETTLE_SECS - (now_secs - since);
         self.camera.is_zooming = left > 0.0;
         self.camera.is_zooming.then_some(left)
     }
 
-    /// Another room is open.
+    /// Forgets everything about the previous room, because another one is open.
     pub fn forget_room(&mut self) {
-        (self.hovered, self.is_framed, self.way, self.arranging) = (None, false, None, None);
+        (self.hovered, self.is_framed, self.movement, self.arranging) = (None, false, None, None);
         self.zoomed = None;
     }
 }
@@ -193,7 +194,7 @@ mod tests {
     use crate::ui::testing::{agent, sample_room};
 
     #[test]
-    fn the_view_rests_a_moment_after_the_last_turn_of_the_wheel() {
+    fn zooming_counts_as_over_a_moment_after_the_last_wheel_step() {
         let mut view = RoomView { is_framed: true, ..RoomView::default() };
         assert_eq!(view.note_zoom(1.0), None, "nobody zoomed");
         for (at, zoom, moves) in [
@@ -207,14 +208,14 @@ mod tests {
             view.camera.zoom = zoom;
             let left = view.note_zoom(at);
             assert_eq!((left.is_some(), view.camera.is_zooming), (moves, moves), "at {at}");
-            assert!(left.is_none_or(|left| left > 0.0 && left <= SETTLES_SECS));
+            assert!(left.is_none_or(|left| left > 0.0 && left <= ZOOM_SETTLE_SECS));
         }
         view.forget_room();
         view.camera.zoom = 0.7;
         assert_eq!(view.note_zoom(9.1), None, "another room is seen, and nobody zoomed");
     }
 
-    const AT_10: Departure = Departure { now_secs: 10.0, is_still: false };
+    const AT_10: MoveStart = MoveStart { now_secs: 10.0, is_still: false };
 
     fn bram() -> (RoomModel, Thing, Vec2) {
         let room = sample_room();
@@ -224,28 +225,28 @@ mod tests {
     }
 
     #[test]
-    fn the_view_glides_to_a_thing_and_is_there_after_a_moment() {
+    fn the_camera_glides_to_a_thing() {
         let (room, thing, place) = bram();
         let mut view = RoomView::default();
         view.camera.zoom = 0.3;
         view.glide_to(&room, &thing, AT_10);
-        assert_eq!(view.camera.middle, Vec2::ZERO, "nothing jumps");
-        assert!(view.glide(10.0 + WAY_SECS / 2.0));
+        assert_eq!(view.camera.middle, Vec2::ZERO, "it does not jump");
+        assert!(view.glide(10.0 + MOVE_SECS / 2.0));
         assert!(view.camera.middle.x > 1.0 && view.camera.middle.x < place.x - 1.0, "{}", view.camera.middle);
         assert!(!view.glide(11.0));
-        assert_eq!((view.camera.middle, view.camera.zoom), (place, CLEAR_ZOOM));
+        assert_eq!((view.camera.middle, view.camera.zoom), (place, THING_ZOOM));
         assert!(!view.glide(12.0));
     }
 
     #[test]
-    fn what_is_asked_for_next_is_looked_for_from_where_the_view_is_going() {
+    fn a_second_reveal_starts_from_the_end_of_the_first() {
         let (room, thing, place) = bram();
         let mut view = RoomView::default();
         view.camera.viewport = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(800.0, 600.0));
         view.camera.middle = place + Vec2::new(5_000.0, 0.0);
         view.reveal(&room, &thing, AT_10);
         let ada = Thing::Agent("ada-1".into());
-        view.reveal(&room, &ada, Departure { now_secs: 10.1, is_still: false });
+        view.reveal(&room, &ada, MoveStart { now_secs: 10.1, is_still: false });
         view.glide(12.0);
         for thing in [ada, thing] {
             let at = view.camera.to_screen(place_of(&room, &thing).expect("it is in the room"));
@@ -254,15 +255,15 @@ mod tests {
     }
 
     #[test]
-    fn with_reduced_motion_it_is_there_at_once() {
+    fn with_reduced_motion_the_camera_jumps() {
         let (room, thing, place) = bram();
         let mut view = RoomView::default();
-        view.glide_to(&room, &thing, Departure { is_still: true, ..AT_10 });
+        view.glide_to(&room, &thing, MoveStart { is_still: true, ..AT_10 });
         assert_eq!(view.camera.middle, place);
     }
 
     #[test]
-    fn whoever_moves_the_view_meanwhile_has_moved_it_and_whoever_zooms_stops_it() {
+    fn panning_shifts_a_camera_movement_and_zooming_stops_it() {
         let (room, thing, place) = bram();
         let mut view = RoomView::default();
         view.glide_to(&room, &thing, AT_10);
@@ -270,14 +271,14 @@ mod tests {
         view.glide(11.0);
         assert_eq!(view.camera.middle, place + Vec2::new(0.0, 50.0));
         view.camera.middle = Vec2::ZERO;
-        view.glide_to(&room, &thing, Departure { now_secs: 20.0, is_still: false });
+        view.glide_to(&room, &thing, MoveStart { now_secs: 20.0, is_still: false });
         view.camera.zoom = 2.0;
         assert!(!view.glide(20.1));
         assert_eq!((view.camera.middle, view.camera.zoom), (Vec2::ZERO, 2.0));
     }
 
     #[test]
-    fn who_needs_a_person_comes_one_after_another_and_from_the_first_again() {
+    fn agents_that_need_the_person_come_in_turn() {
         let mut room = RoomModel::default();
         for (key, state) in [State::Waiting, State::Idle, State::Error, State::Working].into_iter().enumerate() {
             room.agents.push(AgentView { state, ..agent(key as u32, &format!("ada-{key}"), "Ada") });
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn showing_who_is_active_shows_all_of_them() {
+    fn framing_the_active_agents_shows_all_of_them() {
         let mut room = RoomModel::default();
         for (key, state) in [State::Conversing, State::Idle, State::Working].into_iter().enumerate() {
             let position = Vec2::new(key as f32 * 3_000.0, 0.0);

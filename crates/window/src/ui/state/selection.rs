@@ -1,4 +1,4 @@
-//! The selection: things in the room or a relationship, of which only one can be selected at a time, and a file.
+//! The selection: any number of things in the room, or one relationship; independently of these, a file.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::workspace::Relationship;
 
-/// What is selected.
+/// The selection.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Selection {
     things: BTreeSet<Thing>,
@@ -14,29 +14,29 @@ pub struct Selection {
     file: Option<String>,
 }
 
-/// Everything in the room, agents first.
+/// Returns everything in the room, agents first.
 fn things(room: &RoomModel) -> impl Iterator<Item = Thing> {
     let agents = room.agents.iter().map(|agent| Thing::Agent(agent.id.clone()));
     agents.chain(room.elements.iter().map(|element| Thing::Element(element.id.clone())))
 }
 
 impl Selection {
-    /// The things that are selected.
+    /// Returns the selected things.
     pub fn things(&self) -> &BTreeSet<Thing> {
         &self.things
     }
 
-    /// The relationship that is selected.
+    /// Returns the selected relationship.
     pub fn rope(&self) -> Option<&Relationship> {
         self.rope.as_ref()
     }
 
-    /// The file that the inspector is about, where nothing in the room is selected.
+    /// Returns the file that the inspector shows if nothing in the room is selected.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
 
-    /// Selects these instead of what was selected.
+    /// Selects these things instead of the selected ones.
     pub fn select(&mut self, things: impl IntoIterator<Item = Thing>) {
         self.things = things.into_iter().collect();
         self.rope = None;
@@ -47,13 +47,13 @@ impl Selection {
         self.select(things(room));
     }
 
-    /// Selects a relationship; no thing is selected then.
+    /// Selects a relationship and deselects all things.
     pub fn select_rope(&mut self, rope: Relationship) {
         self.things.clear();
         self.rope = Some(rope);
     }
 
-    /// Selects the next thing of the room, or the one before; nothing after the last and before the first.
+    /// Selects the next or the previous thing of the room; none after the last and before the first.
     pub fn select_next(&mut self, room: &RoomModel, forward: bool) -> Option<Thing> {
         let things: Vec<Thing> = things(room).collect();
         let last = things.len().wrapping_sub(1);
@@ -69,7 +69,7 @@ impl Selection {
         next
     }
 
-    /// Makes a file the one that the inspector is about: nothing in the room is selected then.
+    /// Makes this the file that the inspector shows, and deselects everything in the room.
     pub fn choose_file(&mut self, path: Option<String>) {
         if path.is_some() {
             self.select([]);
@@ -77,19 +77,19 @@ impl Selection {
         self.file = path;
     }
 
-    /// A file has another path now.
+    /// Changes the path of the selected file after it was renamed.
     pub fn rename_file(&mut self, from: &str, to: &str) {
         if self.file() == Some(from) {
             self.file = Some(to.to_owned());
         }
     }
 
-    /// These are gone from the room.
-    pub fn remove(&mut self, gone: &[Thing]) {
-        self.things.retain(|thing| !gone.contains(thing));
+    /// Deselects things that were removed from the room.
+    pub fn remove(&mut self, removed: &[Thing]) {
+        self.things.retain(|thing| !removed.contains(thing));
     }
 
-    /// Another room is open: what was selected is not in it.
+    /// Deselects everything, because another room is open.
     pub fn forget_room(&mut self) {
         self.select([]);
     }

@@ -1,4 +1,4 @@
-//! All texts of the state of the window.
+//! Interface texts of the window state.
 
 // Titles of tabs
 
@@ -10,13 +10,13 @@ pub(super) const INSPECTOR: &str = "Inspector";
 pub(super) const CONVERSATIONS: &str = "Conversations";
 pub(super) const EVENT_LOG: &str = "Event log";
 
-// Jobs under way
+// Running jobs
 
-pub(super) fn under_way(job: &str) -> String {
+pub(super) fn running(job: &str) -> String {
     format!("{job} …")
 }
 
-pub(super) fn under_way_by(job: &str, percent: f32) -> String {
+pub(super) fn running_percent(job: &str, percent: f32) -> String {
     format!("{job}, {percent:.0} %")
 }
 
@@ -24,7 +24,7 @@ pub(super) fn cancelling(job: &str) -> String {
     format!("{job}, cancelling")
 }
 
-// When and where something was
+// Times and places
 
 pub(super) const AT_AN_UNKNOWN_TIME: &str = "at an unknown time";
 

@@ -1,4 +1,4 @@
-//! Conflicts between two changes of a text: shown side by side, and resolved one by one.
+//! The conflicts of a merge: shown side by side and resolved one by one.
 
 use egui::{RichText, ScrollArea, Ui};
 
@@ -6,43 +6,43 @@ use super::{in_card, name, small, texts};
 use crate::view::theme::{SPACE, TYPE, Theme};
 use crate::workspace::text_merge::{Choice, Conflict, TextMerge};
 
-/// Lines of each side of a conflict that are shown.
+/// The maximum number of lines that are shown of each side of a conflict.
 const LINES_SHOWN: usize = 12;
-/// The list of conflicts is no higher.
+/// The maximum height of the list of conflicts, in points.
 const LIST_POINTS: f32 = 260.0;
 
-/// What a person did about the conflicts.
+/// What the person did about the conflicts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConflictResolution {
-    /// Settled one of them, by its place.
+    /// Resolved the conflict at this index.
     Choose(usize, Choice),
-    /// Does not merge after all.
+    /// Stopped the merge.
     Stop,
 }
 
-/// Draws the conflicts of a merge, with what was chosen so far.
+/// Draws the conflicts of a merge with the choices made so far; returns what the person did.
 pub fn conflicts_ui(ui: &mut Ui, merge: &TextMerge, theme: &Theme) -> Option<ConflictResolution> {
-    let mut settling = None;
+    let mut resolution = None;
     in_card(ui, theme, |ui| {
-        let (all, settled) = merge
+        let (all, resolved) = merge
             .conflicts()
-            .fold((0, 0), |(all, settled), (_, _, chosen)| (all + 1, settled + usize::from(chosen.is_some())));
+            .fold((0, 0), |(all, resolved), (_, _, chosen)| (all + 1, resolved + usize::from(chosen.is_some())));
         ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(texts::resolved(settled, all)).color(theme.warn));
+            ui.label(RichText::new(texts::resolved(resolved, all)).color(theme.warn));
             if ui.button(texts::STOP_MERGING).clicked() {
-                settling = Some(ConflictResolution::Stop);
+                resolution = Some(ConflictResolution::Stop);
             }
         });
         ScrollArea::vertical().id_salt("conflicts").max_height(LIST_POINTS).auto_shrink([false, true]).show(ui, |ui| {
             for (number, (place, conflict, chosen)) in (1..).zip(merge.conflicts()) {
                 ui.add_space(SPACE[0]);
                 if let Some(choice) = conflict_ui(ui, number, conflict, chosen, theme) {
-                    settling = Some(ConflictResolution::Choose(place, choice));
+                    resolution = Some(ConflictResolution::Choose(place, choice));
                 }
             }
         });
     });
-    settling
+    resolution
 }
 
 fn conflict_ui(
@@ -70,13 +70,13 @@ fn conflict_ui(
     choice
 }
 
-/// The first lines of a text.
+/// Returns the first lines of a text, with a note on the rest.
 fn excerpt(lines: &str) -> String {
     let more = lines.lines().count().saturating_sub(LINES_SHOWN);
     let mut shown: Vec<&str> = lines.lines().take(LINES_SHOWN).collect();
-    let told = texts::more_lines(more);
+    let note = texts::more_lines(more);
     if more > 0 {
-        shown.push(&told);
+        shown.push(&note);
     }
     if shown.is_empty() { texts::NO_LINES.to_owned() } else { shown.join("\n") }
 }

@@ -1,4 +1,4 @@
-//! The basic widgets of all panels: cards, headings, badges, buttons, fields, switches.
+//! The basic widgets of all panes: cards, headings, badges, buttons, fields, switches.
 
 use egui::{
     Align, AsIdSalt, Color32, CornerRadius, FontId, Frame, Layout, Margin, Response, RichText, Sense, Shadow, Stroke,
@@ -8,7 +8,7 @@ use egui::{
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::{BUTTON_RADIUS, LINE, RADIUS, SPACE, TYPE, Theme};
 
-/// Dresses widgets in warm colours and round corners. Every panel calls it first.
+/// Applies the theme's style to all widgets; every panel calls it first.
 pub fn dress(style: &mut Style, theme: &Theme) {
     let tint = |share: f32| mix(theme.card, theme.accent, share);
     let widgets = &mut style.visuals.widgets;
@@ -35,16 +35,16 @@ pub fn dress(style: &mut Style, theme: &Theme) {
     style.spacing.interact_size.y = 28.0;
     style.spacing.menu_margin = Margin::same(SPACE[1] as i8);
     style.spacing.scroll.floating = true;
-    // The window blends a fading light ground to a grey smudge.
+    // The default fade blends into a grey smudge over light backgrounds.
     style.spacing.scroll.fade.strength = 0.0;
 }
 
-/// A colour between two.
+/// Returns a mixture of two colours; `share` is that of the second.
 pub fn mix(one: Color32, other: Color32, share: f32) -> Color32 {
     one.lerp_to_gamma(other, share)
 }
 
-/// The frame of a card on a panel.
+/// Returns the frame of a card on a panel.
 pub fn card(theme: &Theme) -> Frame {
     Frame::new()
         .fill(theme.card)
@@ -53,7 +53,7 @@ pub fn card(theme: &Theme) -> Frame {
         .inner_margin(Margin::same(SPACE[2] as i8))
 }
 
-/// The frame of a window above the room.
+/// Returns the frame of a window above the room.
 pub fn window(theme: &Theme) -> Frame {
     Frame::new()
         .fill(theme.panel)
@@ -63,28 +63,28 @@ pub fn window(theme: &Theme) -> Frame {
         .shadow(Shadow { offset: [0, 6], blur: 24, spread: 0, color: theme.shadow })
 }
 
-/// Small text that matters less.
+/// Returns small secondary text.
 pub fn small(text: impl Into<String>, theme: &Theme) -> RichText {
     RichText::new(text).size(TYPE[0]).color(theme.text_soft)
 }
 
-/// Text that matters less.
+/// Returns secondary text.
 pub fn soft(text: impl Into<String>, theme: &Theme) -> RichText {
     RichText::new(text).size(TYPE[1]).color(theme.text_soft)
 }
 
-/// What a card is about.
+/// Returns the heading of a card.
 pub fn heading(text: impl Into<String>, theme: &Theme) -> RichText {
     RichText::new(text).heading().size(TYPE[2]).color(theme.text)
 }
 
-/// Opens a part of a panel: a small title with air above it.
+/// Begins a section of a panel: a small title with space above.
 pub fn section(ui: &mut Ui, title: &str, theme: &Theme) {
     ui.add_space(SPACE[1]);
     ui.label(section_title(title, theme));
 }
 
-/// The same, with something at the right of its title.
+/// Begins a section with widgets at the right of its title.
 pub fn section_with<R>(ui: &mut Ui, title: &str, theme: &Theme, right: impl FnOnce(&mut Ui) -> R) -> R {
     ui.add_space(SPACE[1]);
     line(ui, title, |ui| drop(ui.label(section_title(title, theme))), right)
@@ -94,7 +94,7 @@ fn section_title(title: &str, theme: &Theme) -> RichText {
     RichText::new(title).heading().size(TYPE[1]).color(theme.accent)
 }
 
-/// Opens a group of settings: a title, and what it is about.
+/// Begins a group of settings: a title and a description.
 pub fn group(ui: &mut Ui, title: &str, about: &str, theme: &Theme) {
     ui.add_space(SPACE[2]);
     ui.label(RichText::new(title).size(TYPE[2]).color(theme.accent));
@@ -102,26 +102,26 @@ pub fn group(ui: &mut Ui, title: &str, about: &str, theme: &Theme) {
     ui.add_space(SPACE[0]);
 }
 
-/// Gives a widget the name that a screen reader says.
+/// Sets the accessible name of a widget.
 pub fn name(response: &Response, name: impl Into<String>) {
     let name = name.into();
     response.ctx.accesskit_node_builder(response.id, |node| node.set_label(name));
 }
 
-/// The one button of a card that does what the card is for.
+/// The primary button of a card.
 pub fn primary(ui: &mut Ui, enabled: bool, text: &str, theme: &Theme) -> Response {
     let fill = if enabled { theme.accent } else { mix(theme.card, theme.accent, 0.3) };
     let label = RichText::new(text).color(if enabled { theme.on_accent } else { theme.text_soft });
     ui.add_enabled(enabled, egui::Button::new(label).fill(fill).stroke(Stroke::NONE))
 }
 
-/// A button for what cannot be had back easily.
+/// A button for an action that is not easily undone.
 pub fn danger(ui: &mut Ui, text: &str, theme: &Theme) -> Response {
     let stroke = Stroke::new(LINE[0], mix(theme.line, theme.bad, 0.6));
     ui.add(egui::Button::new(RichText::new(text).color(theme.bad)).stroke(stroke))
 }
 
-/// A round button with a sign; its name is said by screen readers and shown under the pointer.
+/// A round icon button; `label` is its accessible name and its tooltip.
 pub fn icon_button(ui: &mut Ui, icon: Icon, label: &str, on: bool, theme: &Theme) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(28.0, 28.0), Sense::click());
     response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Button, ui.is_enabled(), on, label));
@@ -137,12 +137,12 @@ pub fn icon_button(ui: &mut Ui, icon: Icon, label: &str, on: bool, theme: &Theme
     response.on_hover_text(label)
 }
 
-/// A row of choices of which one holds. Which was clicked. Each choice: what it shows, and its whole name.
+/// A row of exclusive choices, each as short label and accessible name. Returns the index of the one clicked.
 pub fn segments(ui: &mut Ui, choices: &[(String, String)], chosen: Option<usize>, theme: &Theme) -> Option<usize> {
     segments_with_tips(ui, choices, &[], chosen, theme)
 }
 
-/// The same with what is said under the pointer of each.
+/// A row of exclusive choices with a tooltip each.
 pub fn segments_with_tips(
     ui: &mut Ui,
     choices: &[(String, String)],
@@ -181,7 +181,7 @@ pub fn segments_with_tips(
     clicked
 }
 
-/// A switch with its words beside it.
+/// A switch with a label.
 pub fn switch(ui: &mut Ui, on: bool, label: &str, theme: &Theme) -> Response {
     let galley = ui.painter().layout_no_wrap(label.to_owned(), FontId::proportional(TYPE[1]), theme.text);
     let size = vec2(30.0 + SPACE[1] + galley.size().x, 28.0);
@@ -205,7 +205,7 @@ pub fn switch(ui: &mut Ui, on: bool, label: &str, theme: &Theme) -> Response {
     response
 }
 
-/// A word in a coloured lozenge; the text itself keeps the panel's colour, so that it can be read.
+/// A badge with a coloured dot; its text keeps the panel's colour, so that it is legible.
 pub fn badge(ui: &mut Ui, text: &str, colour: Color32, theme: &Theme) -> Response {
     let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(TYPE[0]), theme.text);
     let size = galley.size() + vec2(SPACE[1] * 2.0 + 10.0, 6.0);
@@ -217,7 +217,7 @@ pub fn badge(ui: &mut Ui, text: &str, colour: Color32, theme: &Theme) -> Respons
     response
 }
 
-/// A field of one line.
+/// A single-line text field.
 pub fn field(ui: &mut Ui, text: &mut String, label: &str, hint: &str) -> Response {
     let response = ui.add(
         TextEdit::singleline(text)
@@ -230,7 +230,7 @@ pub fn field(ui: &mut Ui, text: &mut String, label: &str, hint: &str) -> Respons
     response
 }
 
-/// A field of several lines.
+/// A multi-line text field.
 pub fn area(ui: &mut Ui, text: &mut String, label: &str, hint: &str, rows: usize) -> Response {
     let response = ui.add(
         TextEdit::multiline(text)
@@ -244,7 +244,7 @@ pub fn area(ui: &mut Ui, text: &mut String, label: &str, hint: &str, rows: usize
     response
 }
 
-/// Lets the person go on writing in a field, at the end of what stands there.
+/// Focuses a text field, with the cursor at the end of its text.
 pub fn go_on_writing(ui: &Ui, field: &Response, text: &str) {
     use egui::text::{CCursor, CCursorRange};
     field.request_focus();
@@ -253,17 +253,17 @@ pub fn go_on_writing(ui: &Ui, field: &Response, text: &str) {
     edit.store(ui.ctx(), field.id);
 }
 
-/// Whether Enter was pressed in a field of one line.
+/// Whether Enter was pressed in a single-line text field.
 pub fn entered(ui: &Ui, response: &Response) -> bool {
     response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter))
 }
 
-/// What a picture stands on: a little of the room's floor.
+/// Draws the background of a portrait, in the colour of the room's floor.
 pub fn plinth(painter: &egui::Painter, rect: egui::Rect, theme: &Theme) {
     painter.rect_filled(rect, CornerRadius::same(RADIUS[1]), mix(theme.floor, theme.panel, 0.35));
 }
 
-/// What a panel says that has nothing to show: what would fill it, and how.
+/// The placeholder of an empty panel: what would appear here, and how to get it.
 pub fn empty(ui: &mut Ui, icon: Icon, title: &str, how: &str, theme: &Theme) {
     ui.vertical_centered(|ui| {
         ui.add_space(SPACE[4]);
@@ -276,8 +276,8 @@ pub fn empty(ui: &mut Ui, icon: Icon, title: &str, how: &str, theme: &Theme) {
     });
 }
 
-/// A text that wraps, and one button at the right edge, which keeps its place whatever the text is. Where there are
-/// several buttons, use [`line()`], which keeps them in reading order.
+/// A wrapping text with one button at the right edge, whose position does not depend on the text. For several buttons
+/// use [`line()`], which keeps them in reading order.
 pub fn beside_button<R>(
     ui: &mut Ui,
     text: impl Into<egui::WidgetText>,
@@ -294,15 +294,15 @@ pub fn beside_button<R>(
     inner.inner
 }
 
-/// One line with a part at its left edge and a part at its right edge. Both are laid out from left to right, so that
-/// they are read, and focused with Tab, in the order in which they are made. `salt` distinguishes the line from the
-/// other lines of the same parent.
+/// One line with a part at its left edge and one at its right edge, both laid out from left to right, so that they are
+/// read and focused with Tab in the order in which they are added. `salt` distinguishes the line from others of the
+/// same parent.
 pub fn line<R>(ui: &mut Ui, salt: impl AsIdSalt, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
     ui.horizontal(|ui| line_parts(ui, salt, left, right)).inner
 }
 
-/// Like [`line()`], in the rest of a line that has begun. The width of the right part is that of the previous frame;
-/// where it has changed, the frame is laid out again.
+/// Like [`line()`], within the rest of a line. The width of the right part is that of the previous frame; if it has
+/// changed, the frame is laid out again.
 pub fn line_parts<R>(
     ui: &mut Ui,
     salt: impl AsIdSalt,
@@ -310,49 +310,49 @@ pub fn line_parts<R>(
     right: impl FnOnce(&mut Ui) -> R,
 ) -> R {
     let id = ui.id().with(("width of the right part", salt));
-    let known = ui.data(|data| data.get_temp::<f32>(id));
+    let previous = ui.data(|data| data.get_temp::<f32>(id));
     let (whole, spacing) = (ui.available_rect_before_wrap(), ui.spacing().item_spacing.x);
-    // Half of the line at first, so that code that measures the content in that pass does not see it as wider.
-    let split = whole.right() - known.unwrap_or(whole.width() / 2.0);
+    // Half of the line in the first pass, so that code measuring the content does not see it as wider.
+    let split = whole.right() - previous.unwrap_or(whole.width() / 2.0);
     let layout = Layout::left_to_right(ui.layout().vertical_align());
     let part = |rect| UiBuilder::new().max_rect(rect).layout(layout);
     ui.scope_builder(part(whole.with_max_x((split - spacing).max(whole.left()))), left);
-    let (made, width) = ui
+    let (inner, width) = ui
         .scope_builder(part(whole.with_min_x(split)), |ui| {
-            let made = right(ui);
-            (made, ui.min_rect().width())
+            let inner = right(ui);
+            (inner, ui.min_rect().width())
         })
         .inner;
-    if known.is_none_or(|known| (known - width).abs() > 0.5) {
+    if previous.is_none_or(|previous| (previous - width).abs() > 0.5) {
         ui.data_mut(|data| data.insert_temp(id, width));
         ui.ctx().request_discard("the right part of a line has another width");
     }
-    made
+    inner
 }
 
-/// Something that fills a panel, and something at its foot, made in this order, so that Tab leads through both as they
-/// are read. How high the foot is, is known from the frame before.
+/// Content that fills a panel and a footer below, added in this order, so that Tab follows the reading order. The
+/// height of the footer is that of the previous frame.
 pub fn above_foot<R>(ui: &mut Ui, salt: &str, above: impl FnOnce(&mut Ui), foot: impl FnOnce(&mut Ui) -> R) -> R {
     let id = ui.id().with(("height of the foot", salt));
-    let known = ui.data(|data| data.get_temp::<f32>(id));
+    let previous = ui.data(|data| data.get_temp::<f32>(id));
     let whole = ui.available_rect_before_wrap();
-    let split = (whole.bottom() - known.unwrap_or(0.0)).max(whole.top());
+    let split = (whole.bottom() - previous.unwrap_or(0.0)).max(whole.top());
     let part = |rect, salt: &str| UiBuilder::new().id_salt(salt).max_rect(rect);
     ui.scope_builder(part(whole.with_max_y(split), "above"), above);
-    let (made, height) = ui
+    let (inner, height) = ui
         .scope_builder(part(whole.with_min_y(split), "foot"), |ui| {
-            let made = foot(ui);
-            (made, ui.min_rect().height())
+            let inner = foot(ui);
+            (inner, ui.min_rect().height())
         })
         .inner;
-    if known.is_none_or(|known| (known - height).abs() > 0.5) {
+    if previous.is_none_or(|previous| (previous - height).abs() > 0.5) {
         ui.data_mut(|data| data.insert_temp(id, height));
         ui.ctx().request_discard("the foot of a panel has another height");
     }
-    made
+    inner
 }
 
-/// A card over the whole width; what is drawn in it is indented by its margin.
+/// A card of the full width; `content` is drawn inside its margin.
 pub fn in_card<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
     card(theme)
         .show(ui, |ui| {
@@ -362,29 +362,28 @@ pub fn in_card<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R
         .inner
 }
 
-/// A row of a list of which one can be chosen: two lines, always of the same height, so that lists draw only what is
-/// on screen.
+/// A selectable row of a list: two lines, always of the same height, so that lists draw only the visible rows.
 pub struct ChoiceRow<'a> {
-    /// Its whole name.
+    /// The accessible name.
     pub name: String,
-    /// What it is.
+    /// The first line.
     pub title: &'a str,
-    /// What there is to say about it.
+    /// The second line.
     pub about: String,
-    /// Whether it is the one.
+    /// Whether the row is selected.
     pub chosen: bool,
 }
 
 impl ChoiceRow<'_> {
-    /// The height of every row.
+    /// The height of every row, in points.
     pub const POINTS: f32 = 46.0;
 
-    /// Draws it; `mark` draws what stands at its left edge. Whether it was clicked.
+    /// Draws the row; `mark` draws something at its left edge. Returns whether it was clicked.
     pub fn show(self, ui: &mut Ui, theme: &Theme, mark: impl FnOnce(&egui::Painter, egui::Rect)) -> bool {
         self.show_with(ui, theme, 20.0, mark)
     }
 
-    /// The same where the mark is so wide.
+    /// Draws the row with a mark of this width, in points.
     pub fn show_with(
         self,
         ui: &mut Ui,
@@ -421,7 +420,7 @@ impl ChoiceRow<'_> {
     }
 }
 
-/// A child of `ui` with the house's style.
+/// Draws `content` in a child of `ui` with the theme's style.
 pub fn dressed<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
     ui.scope_builder(UiBuilder::new(), |ui| {
         dress(ui.style_mut(), theme);
@@ -436,7 +435,7 @@ mod tests {
     use crate::simulation::State;
     use crate::view::theme::{DARK, LIGHT, contrast, state_colour, word_colour};
 
-    /// Words and the grounds that panels set them on, as they are mixed above and in the panels.
+    /// Text colours and the backgrounds on which panels draw them, mixed as above and in the panels.
     fn pairs(theme: &Theme) -> Vec<(String, Color32, Color32)> {
         let Theme { card, panel, accent, line, text, text_soft, bubble, bubble_text, .. } = *theme;
         let mut pairs = Vec::new();
@@ -466,14 +465,14 @@ mod tests {
         pairs
     }
 
-    /// What numbers on dots are written with.
+    /// The colour of numbers on dots.
     const DOT_INK: Color32 = crate::view::paint::DOT_INK;
 
     #[test]
-    fn words_can_be_read_on_every_ground_they_stand_on() {
+    fn text_has_enough_contrast_on_every_background() {
         for theme in [LIGHT, DARK] {
-            for (what, ink, ground) in pairs(&theme) {
-                let contrast = contrast(ink, ground);
+            for (what, foreground, background) in pairs(&theme) {
+                let contrast = contrast(foreground, background);
                 assert!(contrast >= 4.5, "{what}, dark={}: {contrast:.2}", theme.dark);
             }
         }

@@ -1,4 +1,4 @@
-//! The frame of all dialogs: a title, a close button, a rule, and the content.
+//! The frame of all dialogs: a title, a close button, a separator, and the content.
 
 use egui::{Context, Id, Modal, RichText, ScrollArea, Ui};
 
@@ -7,32 +7,32 @@ use super::icons::Icon;
 use super::texts;
 use crate::view::theme::{DIALOG, SPACE, TYPE, Theme};
 
-/// What came of a dialog in this frame.
+/// The result of a dialog in this frame.
 pub struct DialogResponse<R> {
-    /// What its content came to.
+    /// The return value of the content.
     pub inner: R,
-    /// Whether the person wants it closed: by the cross, by Escape, or by a click beside it.
+    /// Whether the person closes it: with the close button, with Escape, or by a click outside.
     pub is_closed: bool,
 }
 
-/// How a dialog is called and how wide it is.
+/// The title and the width of a dialog.
 #[derive(Clone, Copy, Debug)]
 pub struct DialogFrame<'a> {
-    /// What stands at its top.
+    /// The title.
     pub title: &'a str,
-    /// What its cross closes, in words: `settings`.
+    /// The name of what the close button closes: `settings`.
     pub closes: &'a str,
-    /// Its width in points where the window has room for it: one of [`DIALOG`].
+    /// The width in points, if the window is wide enough: one of [`DIALOG`].
     pub width: f32,
 }
 
 impl<'a> DialogFrame<'a> {
-    /// A question, which is answered before anything else.
+    /// Returns the frame of a modal question.
     pub fn question(title: &'a str) -> Self {
         Self { title, closes: texts::QUESTION, width: DIALOG[0] }
     }
 
-    /// Draws it in the middle of the window. Nothing behind it can be clicked or reached by Tab meanwhile.
+    /// Draws the dialog in the middle of the window; nothing behind it can be clicked or focused.
     pub fn show<R>(self, ctx: &Context, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> DialogResponse<R> {
         let mut is_closed = false;
         let modal = Modal::new(Id::new("dialog").with(self.closes)).frame(window(theme)).show(ctx, |ui| {
@@ -46,8 +46,7 @@ impl<'a> DialogFrame<'a> {
     }
 }
 
-/// The top of a dialog: its title, shortened where it would run under the cross, and a rule. Whether it is to be
-/// closed.
+/// Draws the title, truncated before the close button, and a separator. Returns whether the close button was clicked.
 pub fn title_line(ui: &mut Ui, title: &str, closes: &str, theme: &Theme) -> bool {
     let is_closed = ui.horizontal(|ui| {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -63,9 +62,10 @@ pub fn title_line(ui: &mut Ui, title: &str, closes: &str, theme: &Theme) -> bool
     is_closed.inner
 }
 
-/// What a dialog holds that may be higher than the window. The bar stands beside the content, not on it.
+/// Draws content that may be higher than the window, in a scroll area. The scroll bar is beside the content, not over
+/// it.
 pub fn scrolled<R>(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> R) -> R {
-    /// The title above, a line of buttons below, and air around.
+    /// The height of the title above, the buttons below, and the margins, in points.
     const AROUND_POINTS: f32 = 140.0;
     const HEIGHTS: std::ops::RangeInclusive<f32> = 160.0..=720.0;
     let height = (ui.ctx().content_rect().height() - AROUND_POINTS).clamp(*HEIGHTS.start(), *HEIGHTS.end());
@@ -89,52 +89,52 @@ mod tests {
     use super::*;
     use crate::view::theme::LIGHT;
 
-    /// A dialog that is open until it is to be closed, over a button.
+    /// A dialog over a button, open until it is closed.
     fn dialog(title: &'static str) -> (Harness<'static>, Rc<RefCell<Vec<&'static str>>>) {
-        let done = Rc::new(RefCell::new(Vec::new()));
-        let told = done.clone();
+        let events = Rc::new(RefCell::new(Vec::new()));
+        let log = events.clone();
         let mut window = Harness::builder().with_size(egui::vec2(900.0, 600.0)).build_ui(move |ui| {
             if ui.button("Behind").clicked() {
-                told.borrow_mut().push("behind");
+                log.borrow_mut().push("behind");
             }
-            if told.borrow().contains(&"closed") {
+            if log.borrow().contains(&"closed") {
                 return;
             }
             let frame = DialogFrame { title, closes: "dialog", width: DIALOG[1] };
             let shown = frame.show(ui.ctx(), &LIGHT, |ui| drop(ui.button("In it")));
             if shown.is_closed {
-                told.borrow_mut().push("closed");
+                log.borrow_mut().push("closed");
             }
         });
         window.run_steps(4);
-        (window, done)
+        (window, events)
     }
 
     #[test]
-    fn it_is_closed_by_the_cross_and_by_escape() {
-        let (mut window, done) = dialog("About");
+    fn the_close_button_and_escape_close_it() {
+        let (mut window, events) = dialog("About");
         window.get_by_label("Close dialog").click();
         window.run_steps(2);
-        assert_eq!(*done.borrow(), ["closed"]);
-        let (mut window, done) = dialog("About");
+        assert_eq!(*events.borrow(), ["closed"]);
+        let (mut window, events) = dialog("About");
         window.key_press(Key::Escape);
         window.run_steps(2);
-        assert_eq!(*done.borrow(), ["closed"]);
+        assert_eq!(*events.borrow(), ["closed"]);
     }
 
     #[test]
-    fn tab_stays_in_it() {
-        let (mut window, done) = dialog("About");
+    fn tab_stays_inside() {
+        let (mut window, events) = dialog("About");
         for _ in 0..6 {
             window.key_press(Key::Tab);
             window.run_steps(1);
             assert!(!window.get_by_label("Behind").is_focused());
         }
-        assert!(done.borrow().is_empty());
+        assert!(events.borrow().is_empty());
     }
 
     #[test]
-    fn a_long_title_ends_before_the_cross_and_leaves_the_width_as_it_is() {
+    fn a_long_title_is_truncated_and_does_not_widen_the_dialog() {
         let long = "A title that is much longer than any dialog is wide, so that it has to be cut somewhere";
         let places = |title| {
             let (window, _) = dialog(title);

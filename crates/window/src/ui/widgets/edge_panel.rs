@@ -1,5 +1,5 @@
-//! A panel at the edge of a pane whose size can be changed, drawn after what it stands beside: Tab leads through
-//! widgets in the order in which they are drawn, and so through both as they are read.
+//! A resizable panel at the edge of a pane, drawn after the content beside it: Tab visits widgets in the order in which
+//! they are drawn, and so in reading order.
 
 use std::ops::RangeInclusive;
 
@@ -9,30 +9,31 @@ use egui::{Frame, Id, Margin, Panel, Ui, UiBuilder};
 use super::focus;
 use crate::view::theme::SPACE;
 
-/// At which edge of its pane a panel stands.
+/// The edge of a pane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Edge {
-    /// At the right.
+    /// The right edge.
     Right,
-    /// At the bottom.
+    /// The bottom edge.
     Bottom,
 }
 
-/// The panel: its name among all panels, its edge, its size at first, and the sizes that it can be given, in points.
+/// A resizable panel. Sizes are in points.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EdgePanel {
-    /// Its name.
+    /// The name, unique among all panels.
     pub name: &'static str,
-    /// Its edge.
+    /// The edge of the pane.
     pub edge: Edge,
-    /// Its size until a person gives it another.
+    /// The default size.
     pub points: f32,
-    /// The sizes that it can be given.
+    /// The range of sizes.
     pub range: RangeInclusive<f32>,
 }
 
 impl EdgePanel {
-    /// What the panel leaves of the rest of a pane, to be drawn first. Its size is that of the frame before.
+    /// Returns the `Ui` for the rest of the pane, to be drawn first. The size of the panel is that of the previous
+    /// frame.
     pub fn beside(&self, ui: &mut Ui) -> Ui {
         let whole = ui.available_rect_before_wrap();
         let size = self.size(ui).clamp(0.0, self.along(whole.size()).max(0.0));
@@ -43,9 +44,9 @@ impl EdgePanel {
         ui.new_child(UiBuilder::new().id_salt(("beside", self.name)).max_rect(left))
     }
 
-    /// Draws the panel; where it is given another size, the frame is laid out again.
+    /// Draws the panel; if its size has changed, the frame is laid out again.
     pub fn show<R>(&self, ui: &mut Ui, content: impl FnOnce(&mut Ui) -> R) -> R {
-        let known = self.size(ui);
+        let previous = self.size(ui);
         let panel = match self.edge {
             Edge::Right => Panel::right(self.name),
             Edge::Bottom => Panel::bottom(self.name),
@@ -55,7 +56,7 @@ impl EdgePanel {
         let shown = panel.resizable(!focus::is_led_on(ui.ctx())).frame(frame).show(ui, content);
         let size = self.along(shown.response.rect.size());
         ui.data_mut(|data| data.insert_temp(self.id(), size));
-        if (size - known).abs() > 0.5 {
+        if (size - previous).abs() > 0.5 {
             ui.ctx().request_discard("a panel has another size");
         }
         shown.inner
@@ -87,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// What each part got in the last frame: what is beside the panel, and the panel's content.
+    /// The rectangles beside the panel and of its content in the last frame.
     type Parts = [Option<Rect>; 2];
 
     fn pane(edge: Edge) -> Harness<'static, Parts> {
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_first_ends_where_the_panel_begins() {
+    fn the_rest_of_the_pane_ends_where_the_panel_begins() {
         for edge in [Edge::Right, Edge::Bottom] {
             let mut window = pane(edge);
             window.run_steps(3);

@@ -1,49 +1,50 @@
-//! The focus ring around the widget that has the keyboard: the same for every widget, drawn in one place, and only
-//! shown while the focus is moved with keys.
+//! The focus ring around the focused widget: the same for all widgets, drawn in one place, and shown only while the
+//! focus is moved with keys.
 
 use egui::{Context, CornerRadius, Event, Id, Key, StrokeKind};
 
 use crate::view::theme::{LINE, RADIUS, Theme};
 
-/// The distance of the ring from the widget, so that it is visible around a coloured button, too.
+/// The distance between ring and widget, in points, so that the ring is visible around coloured buttons.
 const GAP_POINTS: f32 = 1.5;
-/// Keys that lead from widget to widget.
-const LEADING: [Key; 5] = [Key::Tab, Key::ArrowLeft, Key::ArrowRight, Key::ArrowUp, Key::ArrowDown];
+/// The keys that move the focus.
+const FOCUS_KEYS: [Key; 5] = [Key::Tab, Key::ArrowLeft, Key::ArrowRight, Key::ArrowUp, Key::ArrowDown];
 
-/// Whether a key leads the focus on in this frame. What can only be dragged is left out of such a frame: the focus
-/// never comes to it then, where a key could do nothing and a screen reader would have nothing to say.
+/// Whether a key moves the focus in this frame. Widgets that can only be dragged are left out of such a frame: they
+/// must not get the focus, because keys do nothing there and a screen reader has nothing to read.
 pub fn is_led_on(context: &Context) -> bool {
-    let leads = |event: &Event| matches!(event, Event::Key { key, pressed: true, .. } if LEADING.contains(key));
-    context.input(|input| input.raw.events.iter().any(leads))
+    let moves_focus =
+        |event: &Event| matches!(event, Event::Key { key, pressed: true, .. } if FOCUS_KEYS.contains(key));
+    context.input(|input| input.raw.events.iter().any(moves_focus))
 }
 
-/// Whether the keyboard's focus is led by key: since a key led it, until the pointer is pressed.
+/// Tracks whether the focus was last moved with a key, which ends when the pointer is pressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FocusRing {
-    is_led_by_key: bool,
+    is_moved_by_key: bool,
 }
 
 impl FocusRing {
-    /// Takes in the events of a frame, before anybody uses them up.
+    /// Reads the events of a frame; called before they are consumed.
     pub fn look_at_input(&mut self, context: &Context) {
         context.input(|input| {
             for event in &input.events {
                 match event {
-                    Event::Key { key, pressed: true, .. } if LEADING.contains(key) => self.is_led_by_key = true,
-                    Event::PointerButton { pressed: true, .. } => self.is_led_by_key = false,
+                    Event::Key { key, pressed: true, .. } if FOCUS_KEYS.contains(key) => self.is_moved_by_key = true,
+                    Event::PointerButton { pressed: true, .. } => self.is_moved_by_key = false,
                     _ => {}
                 }
             }
         });
     }
 
-    /// Draws the ring, when everything else is drawn. Those who mark a row or a thing in themselves get none.
+    /// Draws the ring after everything else. `mark_themselves` are widgets that show their focus in another way.
     pub fn paint(self, context: &Context, theme: &Theme, mark_themselves: &[Id]) {
         let focused = context.memory(|memory| memory.focused()).filter(|id| !mark_themselves.contains(id));
-        let Some(response) = focused.filter(|_| self.is_led_by_key).and_then(|id| context.read_response(id)) else {
+        let Some(response) = focused.filter(|_| self.is_moved_by_key).and_then(|id| context.read_response(id)) else {
             return;
         };
-        // What is scrolled out of sight has no ring over what is seen instead.
+        // A widget scrolled out of sight has no ring.
         if !response.interact_rect.is_positive() {
             return;
         }
@@ -67,7 +68,7 @@ mod tests {
     use crate::view::theme::DARK;
     use crate::view::theme::{LIGHT, contrast};
 
-    /// The rings that were drawn, by the rectangles that they surround.
+    /// Returns the rectangles of the widgets that have a ring.
     fn rings(window: &Harness<'_, FocusRing>) -> Vec<egui::Rect> {
         let ring = LIGHT.focus_ring();
         let shapes = window.output().shapes.iter();
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_widget_that_the_keyboard_comes_to_has_the_same_ring_and_no_other_has() {
+    fn only_the_focused_widget_has_a_ring() {
         let mut window = form();
         window.run_steps(2);
         assert_eq!(rings(&window), [], "nobody has the keyboard");
@@ -115,14 +116,14 @@ mod tests {
     }
 
     #[test]
-    fn the_ring_is_seen_on_every_ground() {
+    fn the_ring_has_enough_contrast_on_every_background() {
         for theme in [LIGHT, DARK] {
-            let mut grounds =
+            let mut backgrounds =
                 vec![theme.panel, theme.card, theme.floor, theme.bubble, mix(theme.panel, theme.line, 0.5)];
-            grounds.extend([0.07, 0.10, 0.18, 0.22, 0.28].map(|share| mix(theme.card, theme.accent, share)));
-            for ground in grounds {
-                let contrast = contrast(theme.focus_ring().color, ground);
-                assert!(contrast >= 3.0, "dark={}, {ground:?}: {contrast:.2}", theme.dark);
+            backgrounds.extend([0.07, 0.10, 0.18, 0.22, 0.28].map(|share| mix(theme.card, theme.accent, share)));
+            for background in backgrounds {
+                let contrast = contrast(theme.focus_ring().color, background);
+                assert!(contrast >= 3.0, "dark={}, {background:?}: {contrast:.2}", theme.dark);
             }
         }
     }

@@ -7,9 +7,9 @@
 
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
 
-/// A sign.
+/// An icon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the names say what they show")]
+#[expect(missing_docs, reason = "the names describe the pictures")]
 pub enum Icon {
     Play,
     Pause,
@@ -44,11 +44,11 @@ pub enum Icon {
 }
 
 impl Icon {
-    /// Draws it into the middle of a rectangle.
+    /// Draws the icon in the middle of a rectangle.
     pub fn paint(self, painter: &Painter, rect: Rect, colour: Color32) {
         let side = rect.width().min(rect.height());
         let middle = rect.center();
-        // All signs are drawn on a square from -1 to 1.
+        // Coordinates of all icons are from -1 to 1.
         let at = |x: f32, y: f32| -> Pos2 { middle + vec2(x, y) * (side / 2.0) };
         let unit = side / 2.0;
         let stroke = Stroke::new((side / 9.0).max(1.2), colour);
@@ -87,8 +87,7 @@ impl Icon {
                 }
             }
             Self::Moon => {
-                // A circle out of which another one takes a bite: from horn to horn around the one, and back around the
-                // other.
+                // A crescent: from tip to tip along one circle, and back along another.
                 let arc = |x: f32, y: f32, radius: f32, from: f32, to: f32| {
                     (0..=14).map(move |step| {
                         let (sin, cos) = (from + (to - from) * step as f32 / 14.0).sin_cos();

@@ -1,4 +1,4 @@
-//! Shows Markdown in bubbles and previews: headings are scaled to the text, and links open after a confirmation.
+//! Draws Markdown in bubbles and previews: headings are scaled to the text, and links open only after a confirmation.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,12 +7,11 @@ use egui_commonmark::{CommonMarkCache, CommonMarkViewer};
 
 use crate::view::theme::{TYPE, Theme};
 
-/// What the viewer keeps between frames; it costs some time to make.
+/// The viewer's cache, which is kept between frames because it takes some time to create.
 #[derive(Clone)]
-struct Kept(Arc<Mutex<CommonMarkCache>>);
+struct Cache(Arc<Mutex<CommonMarkCache>>);
 
-/// Draws a text as Markdown at the body's size. The address of a link that is clicked comes back: it is to be asked
-/// about before it opens.
+/// Draws a text as Markdown in the body size. Returns the address of a clicked link, to be confirmed before it opens.
 #[must_use]
 pub fn markdown(ui: &mut Ui, text: &str, theme: &Theme) -> Option<String> {
     ui.scope(|ui| {
@@ -41,11 +40,11 @@ pub fn markdown(ui: &mut Ui, text: &str, theme: &Theme) -> Option<String> {
 
 fn show(ui: &mut Ui, text: &str) {
     let id = Id::new("markdown cache");
-    let kept = ui.data_mut(|data| {
-        data.get_temp_mut_or_insert_with(id, || Kept(Arc::new(Mutex::new(CommonMarkCache::default())))).clone()
+    let shared = ui.data_mut(|data| {
+        data.get_temp_mut_or_insert_with(id, || Cache(Arc::new(Mutex::new(CommonMarkCache::default())))).clone()
     });
-    // What another panel left half done is still a cache.
-    let mut cache = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+    // A panic while drawing leaves a usable cache.
+    let mut cache = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
     CommonMarkViewer::new()
         .explicit_image_uri_scheme(true)
         .syntax_theme_light("InspiredGitHub")
@@ -53,7 +52,7 @@ fn show(ui: &mut Ui, text: &str) {
         .show(ui, &mut cache, text);
 }
 
-/// Takes back whatever a text wants to open: nothing opens unasked.
+/// Removes the requests to open a link from egui's output, so that nothing opens unasked, and returns the clicked one.
 fn clicked_link(ui: &Ui) -> Option<String> {
     let mut clicked = None;
     ui.output_mut(|output| {
@@ -77,7 +76,7 @@ mod tests {
     use egui_kittest::kittest::Queryable;
 
     #[test]
-    fn a_link_asks_before_it_opens() {
+    fn a_link_opens_only_after_a_confirmation() {
         let mut window = stage_pane(UiState::default(), |ui, cx, _| {
             let mut asked = Vec::new();
             commands::markdown(
@@ -97,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_web_address_is_not_even_asked_about() {
+    fn an_address_that_is_not_http_is_ignored() {
         let mut window = stage_pane(UiState::default(), |ui, cx, _| {
             let mut asked = Vec::new();
             commands::markdown(ui, "[run](file:///etc/passwd)", cx.theme, &mut asked);

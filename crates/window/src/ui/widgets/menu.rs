@@ -1,4 +1,4 @@
-//! Menus in one style: plain rows with their keys on the right, and one kind of triangle for submenus.
+//! Menus in one style: plain rows with the shortcut at the right, and the same triangle for all submenus.
 
 use egui::containers::menu::{MenuButton, MenuConfig, SubMenuButton};
 use egui::{
@@ -9,14 +9,14 @@ use super::controls::{dress, name};
 use super::icons::Icon;
 use crate::view::theme::{MENU, SPACE, Theme};
 
-/// The room that a button leaves for its triangle.
+/// The space that a button reserves for its triangle.
 const FOR_TRIANGLE: &str = "   ";
 const TRIANGLE_POINTS: f32 = 7.0;
-/// The room that a row leaves for its picture.
+/// The space that a row reserves for its picture.
 const FOR_PICTURE: &str = "       ";
 const PICTURE_POINTS: f32 = 24.0;
 
-/// Dresses what a menu holds: rows of this width, without frames, and texts that are not stretched to it.
+/// Applies the style of a menu: rows of this width without frames, and texts that are not stretched.
 pub fn content<R>(ui: &mut Ui, theme: &Theme, width: f32, add: impl FnOnce(&mut Ui) -> R) -> R {
     dress(ui.style_mut(), theme);
     let style = ui.style_mut();
@@ -31,7 +31,7 @@ pub fn content<R>(ui: &mut Ui, theme: &Theme, width: f32, add: impl FnOnce(&mut 
     ui.with_layout(Layout::top_down(Align::Min), add).inner
 }
 
-/// A command as a row of a menu, with its keys at the right. The menu closes where it is clicked.
+/// A menu row for a command, with its shortcut at the right. A click closes the menu.
 pub fn entry(ui: &mut Ui, label: impl Into<WidgetText>, keys: &str) -> Response {
     let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
     let button = Button::new(label.into()).truncate().min_size(size);
@@ -42,13 +42,13 @@ pub fn entry(ui: &mut Ui, label: impl Into<WidgetText>, keys: &str) -> Response 
     response
 }
 
-/// A row for one thing of a list: an agent, a folder, a task that was given before. What can be done stands in menus as
-/// commands of the table (`ui::menus`). The menu closes where it is clicked.
+/// A menu row for a list item: an agent, a folder, a recent task. Rows for actions are commands of the table
+/// (`ui::menus`). A click closes the menu.
 pub fn listed(ui: &mut Ui, what: impl Into<WidgetText>) -> Response {
     entry(ui, what, "")
 }
 
-/// A row of which one holds, as the open scene among all.
+/// A menu row for one of several exclusive options, such as the open scene.
 pub fn choice(ui: &mut Ui, is_chosen: bool, label: &str) -> Response {
     let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
     let response = ui.add(Button::selectable(is_chosen, label).truncate().min_size(size));
@@ -58,7 +58,7 @@ pub fn choice(ui: &mut Ui, is_chosen: bool, label: &str) -> Response {
     response
 }
 
-/// The same with a picture of it at the left.
+/// A menu row for an exclusive option with a picture at the left.
 pub fn choice_with_picture(ui: &mut Ui, is_chosen: bool, label: &str, paint: impl FnOnce(&Painter, Rect)) -> Response {
     let row = choice(ui, is_chosen, &with_room_for_picture(label));
     name(&row, label);
@@ -66,12 +66,12 @@ pub fn choice_with_picture(ui: &mut Ui, is_chosen: bool, label: &str, paint: imp
     row
 }
 
-/// What a row says that has a picture at its left.
+/// Returns the label of a row with space for a picture at the left.
 pub fn with_room_for_picture(label: &str) -> String {
     format!("{FOR_PICTURE}{label}")
 }
 
-/// Paints the picture of such a row.
+/// Draws the picture of such a row.
 pub fn picture(ui: &Ui, row: &Response, paint: impl FnOnce(&Painter, Rect)) {
     let middle = row.rect.left_center() + vec2(PICTURE_POINTS / 2.0 + SPACE[0], 0.0);
     let place = Rect::from_center_size(middle, vec2(PICTURE_POINTS, PICTURE_POINTS));
@@ -80,7 +80,7 @@ pub fn picture(ui: &Ui, row: &Response, paint: impl FnOnce(&Painter, Rect)) {
     }
 }
 
-/// A row that opens another list beside it.
+/// A menu row that opens a submenu.
 pub fn submenu(ui: &mut Ui, label: &str, width: f32, theme: &Theme, add: impl FnOnce(&mut Ui)) -> Response {
     let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
     let button = Button::new(label).right_text(FOR_TRIANGLE).min_size(size);
@@ -94,56 +94,56 @@ pub fn submenu(ui: &mut Ui, label: &str, width: f32, theme: &Theme, add: impl Fn
 pub fn menu_button(
     ui: &mut Ui,
     text: impl Into<WidgetText>,
-    called: &str,
+    accessible_name: &str,
     width: f32,
     theme: &Theme,
     add: impl FnOnce(&mut Ui),
 ) -> Response {
-    opens(ui, text.into(), (called, width), PopupCloseBehavior::CloseOnClick, theme, add)
+    menu_button_with(ui, text.into(), (accessible_name, width), PopupCloseBehavior::CloseOnClick, theme, add)
 }
 
-/// The same where a click in the menu does not close it.
+/// A button that opens a menu that stays open when something in it is clicked.
 pub fn menu_button_that_stays(
     ui: &mut Ui,
     text: impl Into<WidgetText>,
-    called: &str,
+    accessible_name: &str,
     width: f32,
     theme: &Theme,
     add: impl FnOnce(&mut Ui),
 ) -> Response {
-    opens(ui, text.into(), (called, width), PopupCloseBehavior::CloseOnClickOutside, theme, add)
+    menu_button_with(ui, text.into(), (accessible_name, width), PopupCloseBehavior::CloseOnClickOutside, theme, add)
 }
 
-fn opens(
+fn menu_button_with(
     ui: &mut Ui,
     text: WidgetText,
-    (called, width): (&str, f32),
-    closes: PopupCloseBehavior,
+    (accessible_name, width): (&str, f32),
+    close_behavior: PopupCloseBehavior,
     theme: &Theme,
     add: impl FnOnce(&mut Ui),
 ) -> Response {
-    let config = MenuConfig::new().close_behavior(closes);
+    let config = MenuConfig::new().close_behavior(close_behavior);
     let button = Button::new(text).right_text(FOR_TRIANGLE);
     let menu = MenuButton::from_button(button).config(config);
     let (button, _) = menu.ui(ui, |ui| content(ui, theme, width, add));
     triangle(ui, &button, Icon::Down, theme);
-    if !called.is_empty() {
-        name(&button, called);
+    if !accessible_name.is_empty() {
+        name(&button, accessible_name);
     }
     button
 }
 
-/// A field that shows what is chosen and opens the list of what can be.
+/// A field that shows the selected option and opens the list of options.
 pub fn drop_down(
     ui: &mut Ui,
-    called: &str,
+    accessible_name: &str,
     shown: impl Into<WidgetText>,
     width: f32,
     theme: &Theme,
     add: impl FnOnce(&mut Ui),
 ) -> Response {
     let colour = theme.text_soft;
-    let menu = ComboBox::from_id_salt(called)
+    let menu = ComboBox::from_id_salt(accessible_name)
         .selected_text(shown)
         .width(width)
         .truncate()
@@ -152,11 +152,11 @@ pub fn drop_down(
             Icon::Down.paint(ui.painter(), square, colour);
         })
         .show_ui(ui, |ui| content(ui, theme, width.max(MENU[0]), add));
-    name(&menu.response, called);
+    name(&menu.response, accessible_name);
     menu.response
 }
 
-/// Marks what opens a list, at its right end.
+/// Draws the triangle at the right end of a button that opens a list.
 fn triangle(ui: &Ui, button: &Response, icon: Icon, theme: &Theme) {
     let middle = button.rect.right_center() - vec2(SPACE[2], 0.0);
     icon.paint(ui.painter(), Rect::from_center_size(middle, vec2(TRIANGLE_POINTS, TRIANGLE_POINTS)), theme.text_soft);

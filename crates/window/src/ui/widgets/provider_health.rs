@@ -1,4 +1,4 @@
-//! Failing providers in words: for the status line, the provider button, and the agents that use them.
+//! Failing providers as text: for the status line, the provider button, and the agents that use them.
 
 use egui::{RichText, Ui};
 
@@ -10,7 +10,7 @@ use crate::ui::widgets::text_format;
 use crate::view::model::RoomModel;
 use crate::view::theme::Theme;
 
-/// What is wrong with a provider, in a few words: “openai refuses its key”.
+/// Returns the fault of a provider in a few words: “openai has no valid key”.
 pub fn short(fault: &ProviderFault) -> String {
     let what = match fault.kind {
         FailureKind::Unauthorised => texts::NO_VALID_KEY,
@@ -25,7 +25,7 @@ pub fn short(fault: &ProviderFault) -> String {
     texts::fault(&fault.provider, what)
 }
 
-/// What happened, since when, how often, and what to do: two or three sentences.
+/// Returns two or three sentences: what failed, for how long, how often, and what to do.
 pub fn long(fault: &ProviderFault, room: &RoomModel) -> String {
     let secs = room.tick.saturating_sub(fault.since_tick) as f64 / TICKS_PER_SEC as f64;
     let what = text_format::capitalised(fault.what.trim_end_matches('.'));
@@ -33,19 +33,19 @@ pub fn long(fault: &ProviderFault, room: &RoomModel) -> String {
     texts::fault_in_full(&what, &text_format::duration(secs), fault.failures, &remedy)
 }
 
-/// The fault that concerns the room most: of a provider that answers one of its agents, else of the room's own.
+/// Returns the most important fault: of a provider that one of the agents uses, otherwise of the room's provider.
 pub fn foremost(room: &RoomModel) -> Option<&ProviderFault> {
     let of_agents = room.failing_agents.values().min().and_then(|index| room.provider_faults.get(*index));
     of_agents.or_else(|| of_room(room))
 }
 
-/// What is wrong with the provider that answers unless an agent says otherwise.
+/// Returns the fault of the room's default provider.
 pub fn of_room(room: &RoomModel) -> Option<&ProviderFault> {
     let provider = room.provider.split(" · ").next().unwrap_or_default();
     room.provider_faults.iter().find(|fault| fault.provider == provider)
 }
 
-/// A line beside an agent whose provider fails.
+/// Draws a line about the failing provider of an agent.
 pub fn agent_ui(ui: &mut Ui, fault: &ProviderFault, room: &RoomModel, theme: &Theme) {
     let text = RichText::new(text_format::capitalised(&short(fault))).color(theme.bad);
     ui.add(egui::Label::new(text).wrap()).on_hover_text(long(fault, room));

@@ -1,4 +1,4 @@
-//! What is going on in the room, in one sentence; if nothing is, the reason.
+//! The status of the room in one sentence; if nothing happens, with the reason.
 
 use super::{provider_health, text_format, texts};
 use crate::schedule::Speed;
@@ -7,18 +7,18 @@ use crate::ui::state::room_view;
 use crate::view::counts::{active, need_you};
 use crate::view::model::RoomModel;
 
-/// Why nobody does anything.
+/// The reason why no agent is active.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Quiet {
-    /// In a few words, for the status.
+    /// A few words, for the status.
     pub short: String,
-    /// In a sentence, with what to do.
+    /// A sentence with what to do.
     pub long: String,
-    /// Whether something is broken: that is never called quiet.
+    /// Whether something is broken, which the status never calls quiet.
     pub is_fault: bool,
 }
 
-/// Why nobody does anything, where nobody does; or what keeps questions from being answered.
+/// Returns the reason why no agent is active, or a fault that prevents answers.
 pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
     let quiet = |short: &str, long: String| Some(Quiet { short: short.to_owned(), long, is_fault: false });
     if room.paused {
@@ -27,7 +27,7 @@ pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
     if let Some(cap) = &room.cap_reached {
         return quiet(texts::LIMIT_REACHED, texts::no_more_calls(cap));
     }
-    let (waiting, under_way) = room.questions;
+    let (waiting, in_flight) = room.questions;
     if let Some(fault) = provider_health::foremost(room) {
         let (short, long) = (provider_health::short(fault), provider_health::long(fault, room));
         return Some(Quiet { short, long, is_fault: true });
@@ -35,7 +35,7 @@ pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
     if room_view::active(room).next().is_some() {
         return None;
     }
-    if under_way > 0 {
+    if in_flight > 0 {
         return quiet(texts::WAITING_FOR_ANSWER, texts::WAITING_FOR_MODEL.into());
     }
     if waiting > 0 {
@@ -44,7 +44,7 @@ pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
     quiet(texts::NOTHING_NEW, texts::NOTHING_TO_DO.into())
 }
 
-/// What goes on, in one sentence: `3 active, 2 things to do, 147 k tokens, $0.12`.
+/// Returns the status in one sentence: `3 active, 2 things to do, 147 k tokens, $0.12`.
 pub fn status(room: &RoomModel) -> String {
     if room.agents.is_empty() {
         return texts::NO_AGENTS.to_owned();
@@ -75,7 +75,7 @@ pub fn status(room: &RoomModel) -> String {
     if queued > 0 {
         parts.push(texts::things_to_do(queued));
     }
-    // Something prevents answers, although somebody works.
+    // Something prevents answers although agents are active.
     if let Some(why) =
         why.filter(|why| why.is_fault || ((working > 0 || queued > 0) && why.short != texts::NOTHING_NEW))
     {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn why_nothing_happens_is_answered() {
+    fn the_reason_for_quiet_is_found() {
         let mut room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
         let why = |room: &RoomModel| why_quiet(room).unwrap().short;
         assert_eq!(why(&room), texts::NOTHING_NEW);

@@ -1,4 +1,4 @@
-//! Formats numbers, times and states as text. Pure; no drawing.
+//! Formatting of numbers, times and states as text, without drawing.
 
 use super::texts;
 use crate::base::Behaviour;
@@ -7,7 +7,7 @@ use crate::schedule::Speed;
 pub use crate::view::activity_text::state;
 use crate::view::model::AgentView;
 
-/// A count without needless digits: `940`, `147 k`, `2.3 M`.
+/// Returns a count with two or three digits: `940`, `147 k`, `2.3 M`.
 pub fn compact(count: u64) -> String {
     match count {
         0..1_000 => count.to_string(),
@@ -17,12 +17,12 @@ pub fn compact(count: u64) -> String {
     }
 }
 
-/// An amount of money in US dollars.
+/// Returns an amount of money in US dollars.
 pub fn money(usd: f64) -> String {
     if usd > 0.0 && usd < 0.005 { texts::UNDER_A_CENT.to_owned() } else { format!("${usd:.2}") }
 }
 
-/// A length of time: `4 s`, `3 min`, `2 h 5 min`.
+/// Returns a duration: `4 s`, `3 min`, `2 h 5 min`.
 pub fn duration(secs: f64) -> String {
     let secs = secs.max(0.0) as u64;
     match secs {
@@ -33,7 +33,7 @@ pub fn duration(secs: f64) -> String {
     }
 }
 
-/// A text as a sentence: with a capital and a full stop.
+/// Returns a text as a sentence, with a capital letter and a full stop.
 pub fn sentence(text: &str) -> String {
     let mut sentence = capitalised(text.trim());
     if !sentence.is_empty() && !sentence.ends_with(['.', '!', '?', '…']) {
@@ -42,18 +42,18 @@ pub fn sentence(text: &str) -> String {
     sentence
 }
 
-/// A word with a capital letter at its head.
+/// Returns a text with a capital first letter.
 pub fn capitalised(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// `1 pin`, `3 pins`.
+/// Returns a count with its noun: `1 pin`, `3 pins`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// A behaviour, for a choice.
+/// Returns the label of a behaviour.
 pub fn behaviour(behaviour: Behaviour) -> &'static str {
     match behaviour {
         Behaviour::Stationary => texts::STAY,
@@ -62,7 +62,7 @@ pub fn behaviour(behaviour: Behaviour) -> &'static str {
     }
 }
 
-/// A speed, for a segment.
+/// Returns the label of a speed.
 pub fn speed(speed: Speed) -> String {
     match speed {
         Speed::Times(times) => format!("{times}×"),
@@ -70,12 +70,12 @@ pub fn speed(speed: Speed) -> String {
     }
 }
 
-/// How long an agent has been in its state: `for 12 s`, in simulated time.
+/// Returns how long an agent has been in its state, in simulated time: `for 12 s`.
 pub fn state_duration(agent: &AgentView) -> String {
     texts::lasting(&duration(f64::from(agent.in_state_secs)))
 }
 
-/// What something cost, as far as that is known: `$0.04`, `cost unknown`.
+/// Returns the known cost: `$0.04`, `at least $0.04`, `cost unknown`.
 pub fn cost(tally: &Tally) -> String {
     match tally.cost() {
         Cost::Known(usd) => money(usd),
@@ -84,7 +84,7 @@ pub fn cost(tally: &Tally) -> String {
     }
 }
 
-/// Use in a few words: `12 calls, 3.1 k tokens, $0.04`.
+/// Returns the usage of models in a few words: `12 calls, 3.1 k tokens, $0.04`.
 pub fn tally(tally: &Tally) -> String {
     texts::tally(tally.calls, &compact(tally.tokens), &cost(tally))
 }
@@ -96,23 +96,23 @@ mod tests {
     use crate::ui::testing::agent;
 
     #[test]
-    fn numbers_are_short() {
-        let said: Vec<String> =
+    fn numbers_have_few_digits() {
+        let shown: Vec<String> =
             [0, 999, 1_000, 1_234, 9_949, 9_950, 147_210, 999_499, 999_500, 2_340_000].map(compact).into();
-        assert_eq!(said, ["0", "999", "1 k", "1.2 k", "9.9 k", "10 k", "147 k", "999 k", "1 M", "2.3 M"]);
+        assert_eq!(shown, ["0", "999", "1 k", "1.2 k", "9.9 k", "10 k", "147 k", "999 k", "1 M", "2.3 M"]);
         assert_eq!([0.0, 0.001, 0.123, 12.0].map(money), ["$0.00", "under $0.01", "$0.12", "$12.00"]);
         assert_eq!([-1.0, 59.9, 60.0, 7_500.0, 7_200.0].map(duration), ["0 s", "59 s", "1 min", "2 h 5 min", "2 h"]);
     }
 
     #[test]
-    fn how_long_a_state_lasts_does_not_depend_on_the_time_of_day() {
+    fn the_duration_of_a_state_is_simulated_time() {
         let mut ada = agent(0, "ada-0", "Ada");
         ada.in_state_secs = 7.9;
         assert_eq!(state_duration(&ada), "for 7 s");
     }
 
     #[test]
-    fn every_state_says_something_of_its_own() {
+    fn every_state_has_a_unique_label() {
         let words: std::collections::BTreeSet<&str> = State::ALL.into_iter().map(state).collect();
         assert_eq!(words.len(), State::ALL.len());
     }

@@ -1,4 +1,4 @@
-//! All texts of the widgets, and the words for numbers and states.
+//! Interface texts of the widgets, and the labels of numbers and states.
 
 // Dialogs
 
@@ -8,7 +8,7 @@ pub(super) fn close(what: &str) -> String {
     format!("Close {what}")
 }
 
-// Conflicts of two texts
+// Merge conflicts
 
 pub(super) const STOP_MERGING: &str = "Stop merging";
 pub(super) const BEFORE: &str = "Before";
@@ -33,7 +33,7 @@ pub(super) fn more_lines(count: usize) -> String {
     format!("… and {count} more {}", if count == 1 { "line" } else { "lines" })
 }
 
-// Faults of providers, behind the name of the provider
+// Faults of providers, following the provider's name
 
 pub(super) const NO_VALID_KEY: &str = "has no valid key";
 pub(super) const RATE_LIMITING: &str = "is rate-limiting";
@@ -48,14 +48,14 @@ pub(super) fn fault(provider: &str, what: &str) -> String {
     format!("{provider} {what}")
 }
 
-/// What happened, for how long, how often, and what to do.
+/// Joins what failed, for how long, how often, and what to do.
 pub(super) fn fault_in_full(what: &str, duration: &str, failures: u64, remedy: &str) -> String {
     let times = if failures == 1 { "1 failure".to_owned() } else { format!("{failures} failures") };
     let remedy = if remedy.is_empty() { String::new() } else { format!(" {remedy}.") };
     format!("{what}. For {duration}, {times} in a row.{remedy}")
 }
 
-// Why the room is quiet: in a few words, and as a sentence
+// Why the room is quiet: short, and as a sentence
 
 pub(super) const PAUSED: &str = "the room is paused";
 pub(super) const LIMIT_REACHED: &str = "a limit is reached";
@@ -95,7 +95,7 @@ pub(super) fn tokens(count: &str) -> String {
     format!("{count} tokens")
 }
 
-// Words of numbers and states
+// Labels of numbers and states
 
 pub(super) const STAY: &str = "Stay in place";
 pub(super) const STROLL: &str = "Wander";
@@ -128,7 +128,7 @@ pub(super) fn at_least(money: &str) -> String {
     format!("at least {money}")
 }
 
-/// What was used of models: how many calls, how many tokens, at which cost.
+/// Returns the usage of models: calls, tokens and cost.
 pub(super) fn tally(calls: u64, tokens: &str, cost: &str) -> String {
     let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
     format!("{calls}, {tokens} tokens, {cost}")

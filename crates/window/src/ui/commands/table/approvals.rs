@@ -6,13 +6,13 @@ use super::info::{CommandContext, CommandInfo, KeyContext, Undone, of, plain, sh
 use crate::base::AllowScope;
 use crate::ui::commands::{Command, RoomAct, WindowCommand};
 
-/// Whether a question can be answered now: one that has just come up is to be seen first.
+/// Whether the approval in front can be answered: one that has only just appeared cannot.
 fn answerable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    asked(cx)?;
-    if cx.ui.questions.is_resting() { Err("The approval has only just appeared") } else { Ok(()) }
+    is_waiting(cx)?;
+    if cx.ui.questions.is_locked() { Err("The approval has only just appeared") } else { Ok(()) }
 }
 
-fn asked(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn is_waiting(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if cx.ui.questions.front(cx.room).is_some() { Ok(()) } else { Err("No approvals are waiting") }
 }
 
@@ -25,13 +25,13 @@ fn allowable_for_task(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     }
 }
 
-fn several_asked(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    asked(cx)?;
+fn are_several_waiting(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    is_waiting(cx)?;
     let count = cx.ui.questions.front(cx.room).map_or(0, |(.., count)| count);
     if count > 1 { Ok(()) } else { Err("There is only one approval") }
 }
 
-/// Whether a bare yes is an answer: a form is filled in on the card.
+/// Whether the approval needs no form, which is filled in on the card.
 fn allowable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     answerable(cx)?;
     let question = cx.ui.questions.front(cx.room).map(|(_, question, ..)| question);
@@ -47,25 +47,25 @@ fn answer(cx: &CommandContext<'_>, allow: bool, scope: AllowScope) -> Vec<Comman
     decide.into_iter().map(|decide| Command::Act(RoomAct::Work(decide), None)).collect()
 }
 
-/// They answer the question in front.
+/// The commands about approvals; they answer the one in front.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("question.allow_for_task", "Approval: allow for the task", |cx| answer(cx, true, AllowScope::Task))
         .about("This and similar actions, until the task ends")
         .keys(KeyContext::NotWriting, &[shift(Key::A)])
         .only(allowable_for_task)
-        .undone(Undone::CannotBe),
+        .undone(Undone::Irreversible),
     of("question.allow", "Approval: allow once", |cx| answer(cx, true, AllowScope::Once))
         .keys(KeyContext::NotWriting, &[plain(Key::A)])
         .only(allowable)
-        .undone(Undone::CannotBe),
+        .undone(Undone::Irreversible),
     of("question.refuse", "Approval: refuse", |cx| answer(cx, false, AllowScope::Once))
         .keys(KeyContext::NotWriting, &[plain(Key::R)])
         .only(answerable)
-        .undone(Undone::CannotBe),
+        .undone(Undone::Irreversible),
     of("question.show", "Go to approval", |_| window(WindowCommand::ShowQuestion))
         .about("Shows the agent that is waiting")
-        .only(asked),
+        .only(is_waiting),
     of("question.next", "Next approval", |_| window(WindowCommand::StepQuestion { forward: true }))
         .keys(KeyContext::NotWriting, &[plain(Key::Q)])
-        .only(several_asked),
+        .only(are_several_waiting),
 ];

@@ -10,46 +10,46 @@ use crate::ui::state::dock::Tab;
 use crate::view::pick::Thing;
 use crate::workspace::layout::is_task_file;
 
-/// Whether a command can be given, or why not.
+/// Whether a command applies, or why not.
 type Answer = Result<(), &'static str>;
 
-fn a_file_in_front(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn is_file_open(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if cx.ui.dock.front_file().is_some() { Ok(()) } else { Err("No file is open") }
 }
 
-fn ask(command: FilesCommand) -> Vec<Command> {
+fn explorer_command(command: FilesCommand) -> Vec<Command> {
     window(WindowCommand::Files(command))
 }
 
-fn a_file(cx: &CommandContext<'_>) -> Answer {
+fn is_file_selected(cx: &CommandContext<'_>) -> Answer {
     if cx.files.row == FilesRow::File { Ok(()) } else { Err("Select a file in Files first") }
 }
 
-fn no_record(cx: &CommandContext<'_>) -> Answer {
+fn is_changeable(cx: &CommandContext<'_>) -> Answer {
     if cx.files.is_record { Err("This is the program's own record and cannot be changed") } else { Ok(()) }
 }
 
-fn a_row(cx: &CommandContext<'_>) -> Answer {
+fn is_row_selected(cx: &CommandContext<'_>) -> Answer {
     if cx.files.path.is_empty() { Err("Select a file or folder in Files first") } else { Ok(()) }
 }
 
 fn can_be_renamed(cx: &CommandContext<'_>) -> Answer {
     match cx.files.row {
         FilesRow::File if cx.files.paths.len() > 1 => Err("Select one file; files are renamed one at a time"),
-        FilesRow::File | FilesRow::Folder => no_record(cx),
+        FilesRow::File | FilesRow::Folder => is_changeable(cx),
         _ => Err("Select a file or folder in Files first"),
     }
 }
 
 fn can_be_duplicated(cx: &CommandContext<'_>) -> Answer {
-    a_file(cx).and_then(|()| no_record(cx))
+    is_file_selected(cx).and_then(|()| is_changeable(cx))
 }
 
 fn can_be_deleted(cx: &CommandContext<'_>) -> Answer {
     match cx.files.row {
-        FilesRow::File => no_record(cx),
+        FilesRow::File => is_changeable(cx),
         FilesRow::Folder if cx.files.paths.is_empty() => Err("This folder is empty"),
-        FilesRow::Folder => no_record(cx),
+        FilesRow::Folder => is_changeable(cx),
         _ => Err("Select a file or folder in Files first"),
     }
 }
@@ -62,8 +62,8 @@ fn can_be_restored(cx: &CommandContext<'_>) -> Answer {
     }
 }
 
-/// What shows the file in the room.
-fn shown_by(cx: &CommandContext<'_>) -> Option<Thing> {
+/// Returns the agent or element in the room that comes from the file.
+fn thing_of_file(cx: &CommandContext<'_>) -> Option<Thing> {
     match &cx.files.used {
         FileUse::Agent { agent: Some(agent), .. } => Some(Thing::Agent(agent.clone())),
         FileUse::Element(Some(element)) => Some(Thing::Element(element.clone())),
@@ -72,10 +72,10 @@ fn shown_by(cx: &CommandContext<'_>) -> Option<Thing> {
 }
 
 fn is_in_room(cx: &CommandContext<'_>) -> Answer {
-    if shown_by(cx).is_some() { Ok(()) } else { Err("Nothing in the room comes from this file") }
+    if thing_of_file(cx).is_some() { Ok(()) } else { Err("Nothing in the room comes from this file") }
 }
 
-fn can_come_in(cx: &CommandContext<'_>) -> Answer {
+fn can_be_added(cx: &CommandContext<'_>) -> Answer {
     match &cx.files.used {
         FileUse::Agent { agent: None, .. } => Ok(()),
         FileUse::Agent { .. } => Err("This agent is already in the room"),
@@ -109,7 +109,7 @@ fn is_another_scene(cx: &CommandContext<'_>) -> Answer {
 }
 
 fn show_in_room(cx: &CommandContext<'_>) -> Vec<Command> {
-    let shown = shown_by(cx).into_iter();
+    let shown = thing_of_file(cx).into_iter();
     shown
         .flat_map(|thing| {
             [WindowCommand::Select(vec![thing]).into(), WindowCommand::Frame.into(), Command::Show(Tab::Room)]
@@ -117,18 +117,18 @@ fn show_in_room(cx: &CommandContext<'_>) -> Vec<Command> {
         .collect()
 }
 
-fn put_into_room(cx: &CommandContext<'_>) -> Vec<Command> {
+fn add_to_room(cx: &CommandContext<'_>) -> Vec<Command> {
     match &cx.files.used {
         FileUse::Agent { profile, .. } => create::add_agent(cx.room, profile, cx.ui.view.camera.middle, false),
         _ => Vec::new(),
     }
 }
 
-fn put_as_rulebook(cx: &CommandContext<'_>) -> Vec<Command> {
+fn add_as_rulebook(cx: &CommandContext<'_>) -> Vec<Command> {
     vec![create::rulebook_of(cx.room, &cx.files.path, cx.ui.view.camera.middle), Command::Show(Tab::Room)]
 }
 
-fn put_as_task_board(cx: &CommandContext<'_>) -> Vec<Command> {
+fn add_as_task_board(cx: &CommandContext<'_>) -> Vec<Command> {
     vec![create::task_board_of(cx.room, &cx.files.path, cx.ui.view.camera.middle), Command::Show(Tab::Room)]
 }
 
@@ -139,29 +139,33 @@ fn import_here(cx: &CommandContext<'_>) -> Vec<Command> {
 
 fn rename(cx: &CommandContext<'_>) -> Vec<Command> {
     let path = cx.files.path.clone();
-    ask(if cx.files.row == FilesRow::Folder { FilesCommand::RenameFolder(path) } else { FilesCommand::Rename(path) })
+    explorer_command(if cx.files.row == FilesRow::Folder {
+        FilesCommand::RenameFolder(path)
+    } else {
+        FilesCommand::Rename(path)
+    })
 }
 
-/// In the order in which menus have them.
+/// The file commands, in the order of menus.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("file.close", "Close file", |_| window(WindowCommand::CloseFile(None)))
         .keys(KeyContext::Everywhere, &[ctrl(Key::W)])
-        .only(a_file_in_front),
+        .only(is_file_open),
     of("files.find", "Find a file", |_| {
         vec![Command::Show(Tab::Files), WindowCommand::Files(FilesCommand::Find).into()]
     })
     .keys(KeyContext::Everywhere, &[ctrl(Key::P)]),
-    of("files.open", "Open the file", |cx| ask(FilesCommand::Open(cx.files.paths.clone())))
+    of("files.open", "Open the file", |cx| explorer_command(FilesCommand::Open(cx.files.paths.clone())))
         .keys(KeyContext::Files, &[plain(Key::Enter)])
         .menus(&[(Menu::File, "Open")])
-        .only(a_file)
+        .only(is_file_selected)
         .not_in_palette(),
     of("files.open_outside", "Open file in another program", |cx| {
         cx.files.paths.iter().cloned().map(Command::OpenOutside).collect()
     })
     .menus(&[(Menu::File, "Open in another program")])
-    .only(a_file),
-    of("files.restore", "Restore from the bin", |cx| ask(FilesCommand::Restore(cx.files.paths.clone())))
+    .only(is_file_selected),
+    of("files.restore", "Restore from the bin", |cx| explorer_command(FilesCommand::Restore(cx.files.paths.clone())))
         .menus(&[(Menu::GoneFile, "Restore"), (Menu::Bin, "Restore everything")])
         .only(can_be_restored)
         .undone(Undone::ByUndo),
@@ -169,17 +173,17 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .menus(&[(Menu::AgentFile, "Show in the room"), (Menu::ElementFile, "Show in the room")])
         .only(is_in_room)
         .not_in_palette(),
-    of("files.put_into_room", "Add the file's agent to the room", put_into_room)
+    of("files.put_into_room", "Add the file's agent to the room", add_to_room)
         .menus(&[(Menu::AgentFile, "Add to the room")])
-        .only(can_come_in)
+        .only(can_be_added)
         .undone(Undone::ByUndo)
         .not_in_palette(),
-    of("files.put_as_rulebook", "Add the file to the room as a rulebook", put_as_rulebook)
+    of("files.put_as_rulebook", "Add the file to the room as a rulebook", add_as_rulebook)
         .menus(&[(Menu::ElementFile, "Add to the room as a rulebook")])
         .only(can_be_a_rulebook)
         .undone(Undone::ByUndo)
         .not_in_palette(),
-    of("files.put_as_task_board", "Add the file to the room as a task board", put_as_task_board)
+    of("files.put_as_task_board", "Add the file to the room as a task board", add_as_task_board)
         .menus(&[(Menu::ElementFile, "Add to the room as a task board")])
         .only(can_be_a_task_board)
         .undone(Undone::ByUndo)
@@ -206,7 +210,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .menus(&[(Menu::Files, "Rename…"), (Menu::Folder, "Rename folder…")])
         .only(can_be_renamed)
         .undone(Undone::ByUndo),
-    of("files.duplicate", "Duplicate file", |cx| ask(FilesCommand::Duplicate(cx.files.paths.clone())))
+    of("files.duplicate", "Duplicate file", |cx| explorer_command(FilesCommand::Duplicate(cx.files.paths.clone())))
         .keys(KeyContext::Files, &[ctrl(Key::D)])
         .menus(&[(Menu::Files, "Duplicate")])
         .only(can_be_duplicated)
@@ -214,22 +218,22 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("files.copy_path", "Copy file path", |cx| {
         let files = cx.files;
         let paths = if files.row == FilesRow::File { files.paths.clone() } else { vec![files.path.clone()] };
-        ask(FilesCommand::CopyPaths(paths))
+        explorer_command(FilesCommand::CopyPaths(paths))
     })
     .menus(&[(Menu::Files, "Copy path"), (Menu::Folder, "Copy path"), (Menu::GoneFile, "Copy path")])
-    .only(a_row),
-    of("files.delete", "Move file to the bin", |cx| ask(FilesCommand::Delete(cx.files.paths.clone())))
+    .only(is_row_selected),
+    of("files.delete", "Move file to the bin", |cx| explorer_command(FilesCommand::Delete(cx.files.paths.clone())))
         .keys(KeyContext::Files, &[plain(Key::Delete), plain(Key::Backspace)])
         .menus(&[(Menu::Files, "Delete"), (Menu::Folder, "Delete contents…")])
         .only(can_be_deleted)
         .undone(Undone::ByUndo),
-    of("files.fold_all", "Collapse all folders", |_| ask(FilesCommand::FoldAll(true)))
+    of("files.fold_all", "Collapse all folders", |_| explorer_command(FilesCommand::FoldAll(true)))
         .menus(&[(Menu::FilesGround, "Collapse all folders")]),
-    of("files.unfold_all", "Expand all folders", |_| ask(FilesCommand::FoldAll(false)))
+    of("files.unfold_all", "Expand all folders", |_| explorer_command(FilesCommand::FoldAll(false)))
         .menus(&[(Menu::FilesGround, "Expand all folders")]),
     of_pane("files.select_all", "Select every file", KeyContext::Files, &[ctrl(Key::A)]),
     of_pane("files.menu", "File menu", KeyContext::Files, &[shift(Key::F10)]),
-    of_pane("editor.save", "Save file", KeyContext::Editor, &[ctrl(Key::S)]).undone(Undone::CannotBe),
+    of_pane("editor.save", "Save file", KeyContext::Editor, &[ctrl(Key::S)]).undone(Undone::Irreversible),
     of_pane("editor.find", "Find", KeyContext::Editor, &[ctrl(Key::F)]),
     of_pane("editor.replace", "Find and replace", KeyContext::Editor, &[ctrl(Key::H)]),
     of_pane("finding.previous", "Previous match", KeyContext::Finding, &[shift(Key::Enter), shift(Key::F3)]),

@@ -9,12 +9,12 @@ use crate::view::furniture;
 use crate::view::model::DecorView;
 use crate::workspace::DecorChange;
 
-/// Whether a piece is chosen while the furniture is arranged.
+/// Whether a piece of furniture is selected while arranging.
 pub(super) fn furniture_chosen(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     chosen(cx).map(|_| ()).ok_or("Arrange the furniture and select a piece first")
 }
 
-/// Takes the chosen piece out of the room.
+/// Removes the selected piece from the room.
 pub(super) fn remove(cx: &CommandContext<'_>) -> Vec<Command> {
     let change = chosen(cx).map(|decor| DecorChange::Remove { decor: decor.clone() });
     change.map(furnish).into_iter().collect()
@@ -25,16 +25,16 @@ fn chosen<'a>(cx: &CommandContext<'a>) -> Option<&'a DecorView> {
 }
 
 fn turn(cx: &CommandContext<'_>) -> Vec<Command> {
-    let Some(was) = chosen(cx).cloned() else { return Vec::new() };
-    let now = furniture::turned(&was);
-    vec![furnish(DecorChange::Change { was, now: now.clone() }), WindowCommand::ChooseFurniture(now).into()]
+    let Some(old) = chosen(cx).cloned() else { return Vec::new() };
+    let now = furniture::turned(&old);
+    vec![furnish(DecorChange::Change { was: old, now: now.clone() }), WindowCommand::ChooseFurniture(now).into()]
 }
 
 fn furnish(change: DecorChange) -> Command {
     Command::Act(RoomAct::Furnish(FurnishCommand(change)), None)
 }
 
-/// In the order in which menus have them.
+/// The furniture commands, in the order of menus.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("furniture.arrange", "Arrange the furniture", |_| window(WindowCommand::ToggleArranging))
         .about("Add, move, resize, mirror and remove furniture")

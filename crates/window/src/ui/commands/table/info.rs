@@ -1,4 +1,4 @@
-//! One line of the table: a command with its keys and menus, whether it is available now, and its effect.
+//! One entry of the table: a command with its shortcuts and menus, whether it applies now, and its effect.
 
 use bevy::math::Vec2;
 use egui::{Key, KeyboardShortcut, Modifiers};
@@ -8,27 +8,27 @@ use crate::ui::commands::file_targets::FileTargets;
 use crate::ui::commands::{Command, WindowCommand};
 use crate::view::model::RoomModel;
 
-/// Where the keys of a command work.
+/// Where the shortcuts of a command apply.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum KeyContext {
     /// Everywhere.
     Everywhere,
-    /// Unless a text is being written.
+    /// Everywhere except while typing.
     NotWriting,
-    /// In the room: unless another widget has the keyboard.
+    /// In the room: unless another widget has the focus.
     Room,
-    /// In the list of files.
+    /// In the file list.
     Files,
-    /// In a file that is open.
+    /// In an open file.
     Editor,
-    /// In the fields for finding in a file.
+    /// In the search fields of a file.
     Finding,
-    /// Over the graph.
+    /// In the graph.
     Graph,
 }
 
 impl KeyContext {
-    /// As people read of it.
+    /// Returns the label for people.
     pub fn label(self) -> &'static str {
         match self {
             Self::Everywhere => "everywhere",
@@ -42,123 +42,123 @@ impl KeyContext {
     }
 }
 
-/// A menu of the window.
+/// A menu, or a section of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Menu {
-    /// That of the workspace, in the bar at the top.
+    /// The workspace menu in the top bar.
     Workspace,
-    /// The list of workspaces to open, in the menu of the workspace.
+    /// The list of workspaces, in the workspace menu.
     OpenWorkspace,
-    /// That of the scene.
+    /// The scene menu.
     Scene,
-    /// The list of panes in the menu of the workspace.
+    /// The list of panes, in the workspace menu.
     Panes,
-    /// That of an agent, above what can be done with every thing.
+    /// The agent section of a context menu, above [`Menu::Thing`].
     Agent,
-    /// What an agent does while it has nothing to do, in its menu.
+    /// The choice of what an agent does while idle, in its context menu.
     WhenIdle,
-    /// That of an element, above what can be done with every thing.
+    /// The element section of a context menu, above [`Menu::Thing`].
     Element,
-    /// That of a thing in the room.
+    /// The section of a context menu for agents and elements.
     Thing,
-    /// That of a relationship.
+    /// The context menu of a relationship.
     Rope,
-    /// That of the canvas.
+    /// The context menu of the canvas.
     Floor,
-    /// That of a file in the list of files: what opens it.
+    /// The first section of a file's context menu, which opens it.
     File,
-    /// What else can be done with a file that defines an agent.
+    /// The section for files that define an agent.
     AgentFile,
-    /// What else can be done with a file that an element can show.
+    /// The section for files that an element can show.
     ElementFile,
-    /// What else can be done with a scene.
+    /// The section for scenes.
     SceneFile,
-    /// What else can be done with a workflow.
+    /// The section for workflows.
     WorkflowFile,
-    /// The templates of workflows, in the menu of the folder for them.
+    /// The templates of workflows, in the context menu of their folder.
     NewWorkflow,
-    /// Below these: what can be done with every file.
+    /// The last section of a file's context menu, for all files.
     Files,
-    /// That of a folder.
+    /// The context menu of a folder.
     Folder,
-    /// That of a file that is gone.
+    /// The context menu of a deleted file.
     GoneFile,
-    /// That of the bin.
+    /// The context menu of the bin.
     Bin,
-    /// That of the list of files itself.
+    /// The context menu of the file list itself.
     FilesGround,
 }
 
-/// How what a command did is taken back.
+/// How a command can be undone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Undone {
-    /// By "Undo".
+    /// With "Undo".
     ByUndo,
-    /// By the same command once more, or by its opposite.
+    /// With the same command again, or with its opposite.
     ByItsOpposite,
-    /// Nothing has to be: it changes only what is seen.
+    /// Not needed: it changes only what is visible.
     NothingToUndo,
-    /// It cannot be undone; it asks first, or loses nothing.
-    CannotBe,
+    /// Not at all; the command asks first, or loses nothing.
+    Irreversible,
 }
 
 impl Undone {
-    /// As people read of it.
+    /// Returns the label for people.
     pub fn label(self) -> &'static str {
         match self {
             Self::ByUndo => "by Undo",
             Self::ByItsOpposite => "by the opposite command",
             Self::NothingToUndo => "nothing to undo",
-            Self::CannotBe => "cannot be undone",
+            Self::Irreversible => "cannot be undone",
         }
     }
 }
 
-/// What tells whether a command can be given, and what it comes to.
+/// The input by which a command decides whether it applies and what it does.
 #[derive(Clone, Copy)]
 pub struct CommandContext<'a> {
-    /// The room as it is now.
+    /// The current state of the room.
     pub room: &'a RoomModel,
-    /// What is selected and open.
+    /// The state of the window.
     pub ui: &'a UiState,
-    /// The place of the room that a menu was opened on.
+    /// The position in the room on which a context menu was opened.
     pub at: Option<Vec2>,
-    /// The row of the list of files that commands about files are about.
+    /// The files that file commands apply to.
     pub files: &'a FileTargets,
 }
 
-/// Whether a command can be given now, or why not.
+/// Whether a command applies now, or why not.
 pub type Applies = fn(&CommandContext<'_>) -> Result<(), &'static str>;
 
-/// One command.
+/// A command of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandInfo {
-    /// Names it for ever: `room.pause`.
+    /// The permanent id: `room.pause`.
     pub id: &'static str,
-    /// What it does, for people.
+    /// The name, for people.
     pub name: &'static str,
-    /// More about it, for tooltips; empty where the name says it all.
+    /// The description, for tooltips; empty if the name is sufficient.
     pub about: &'static str,
-    /// The keys that do it; the first is the one that menus show.
+    /// The shortcuts; menus show the first.
     pub keys: &'static [KeyboardShortcut],
-    /// Where these work.
+    /// Where the shortcuts apply.
     pub context: KeyContext,
-    /// The menus that have it, and what it is called in each.
+    /// The menus that contain the command, with its label in each.
     pub menus: &'static [(Menu, &'static str)],
     /// Whether the palette lists it.
     pub is_in_palette: bool,
-    /// Whether it can be given now.
+    /// Whether the command applies now.
     pub applies: Applies,
-    /// Whether what it chooses holds already, for one of several that exclude each other.
+    /// For one of several exclusive options: whether it is the current one.
     pub holds: fn(&CommandContext<'_>) -> Option<bool>,
-    /// How it is taken back.
+    /// How the command can be undone.
     pub undone: Undone,
-    /// What it comes to.
+    /// Returns the resulting commands; called only if it applies.
     pub make: fn(&CommandContext<'_>) -> Vec<Command>,
 }
 
 impl CommandInfo {
-    /// A command that changes only what is seen, without keys and menus.
+    /// Creates a command without shortcuts and menus that needs no undo.
     pub const fn new(id: &'static str, name: &'static str, make: fn(&CommandContext<'_>) -> Vec<Command>) -> Self {
         Self {
             id,
@@ -175,97 +175,97 @@ impl CommandInfo {
         }
     }
 
-    /// With these keys, which work there.
+    /// Sets the shortcuts and where they apply.
     #[must_use]
     pub const fn keys(mut self, context: KeyContext, keys: &'static [KeyboardShortcut]) -> Self {
         (self.context, self.keys) = (context, keys);
         self
     }
 
-    /// In these menus.
+    /// Sets the menus.
     #[must_use]
     pub const fn menus(mut self, menus: &'static [(Menu, &'static str)]) -> Self {
         self.menus = menus;
         self
     }
 
-    /// Taken back like this.
+    /// Sets how it can be undone.
     #[must_use]
     pub const fn undone(mut self, undone: Undone) -> Self {
         self.undone = undone;
         self
     }
 
-    /// Only where this allows it.
+    /// Sets the condition under which it applies.
     #[must_use]
     pub const fn only(mut self, applies: Applies) -> Self {
         self.applies = applies;
         self
     }
 
-    /// One of several that exclude each other: whether it is the one that holds.
+    /// Marks it as one of several exclusive options; `holds` tells whether it is the current one.
     #[must_use]
     pub const fn holds(mut self, holds: fn(&CommandContext<'_>) -> Option<bool>) -> Self {
         self.holds = holds;
         self
     }
 
-    /// With more to say about it.
+    /// Sets the description.
     #[must_use]
     pub const fn about(mut self, about: &'static str) -> Self {
         self.about = about;
         self
     }
 
-    /// Not in the palette: it is of use only where one is.
+    /// Excludes it from the palette, because it makes sense only in its pane or menu.
     #[must_use]
     pub const fn not_in_palette(mut self) -> Self {
         self.is_in_palette = false;
         self
     }
 
-    /// What it comes to now; nothing where it does not apply.
+    /// Returns the resulting commands; none if it does not apply.
     pub fn run(&self, cx: &CommandContext<'_>) -> Vec<Command> {
         if (self.applies)(cx).is_ok() { (self.make)(cx) } else { Vec::new() }
     }
 
-    /// What it is called in a menu, if that has it.
+    /// Returns the label in a menu, if that contains the command.
     pub fn in_menu(&self, menu: Menu) -> Option<&'static str> {
         self.menus.iter().find(|(own, _)| *own == menu).map(|(_, label)| *label)
     }
 }
 
-/// Whatever is so.
+/// The condition of commands that always apply.
 pub(super) fn always(_: &CommandContext<'_>) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// One command of the window alone.
+/// Returns one command of the window.
 pub(super) fn window(command: WindowCommand) -> Vec<Command> {
     vec![Command::Window(command)]
 }
 
-/// A key by itself.
+/// Returns the shortcut of a key alone.
 pub(super) const fn plain(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::NONE, key)
 }
 
-/// With Ctrl; with the command key on a Mac.
+/// Returns the shortcut of a key with Ctrl, or with the command key on a Mac.
 pub(super) const fn ctrl(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND, key)
 }
 
-/// With Ctrl and Shift.
+/// Returns the shortcut of a key with Ctrl and Shift.
 pub(super) const fn ctrl_shift(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
 }
 
-/// With Shift.
+/// Returns the shortcut of a key with Shift.
 pub(super) const fn shift(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::SHIFT, key)
 }
 
-/// A line of the table.
+/// Returns an entry of the table; short for [`CommandInfo::new`].
 pub(super) const fn of(
     id: &'static str,
     name: &'static str,
@@ -274,8 +274,8 @@ pub(super) const fn of(
     CommandInfo::new(id, name, make)
 }
 
-/// A command of a pane that handles it itself while it has the keyboard focus; listed so that its keys are documented
-/// and do not conflict.
+/// Returns an entry for a command that a pane handles itself while it has the focus; it is listed so that its shortcut
+/// is documented and cannot conflict.
 pub(super) const fn of_pane(
     id: &'static str,
     name: &'static str,

@@ -1,5 +1,5 @@
-//! The table of commands, one line for each, from which the keys, the menus, the palette, the keys dialog, tooltips and
-//! `workshop --help-keys` are generated. Keys with more modifiers come before those with fewer.
+//! The command table, from which shortcuts, menus, the palette, the shortcuts dialog, tooltips and
+//! `workshop --help-keys` are generated. Shortcuts with more modifiers come before those with fewer.
 
 mod approvals;
 mod files;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 pub use self::info::{Applies, CommandContext, CommandInfo, KeyContext, Menu, Undone};
 
-/// Every command: those of the house, and those of panes that were added.
+/// All commands: the built-in ones and those of added panes.
 #[derive(Clone, Debug)]
 pub struct CommandTable(Vec<CommandInfo>);
 
@@ -32,7 +32,7 @@ impl Default for CommandTable {
 }
 
 impl CommandTable {
-    /// The commands of the house.
+    /// Returns the built-in commands.
     pub fn standard() -> &'static Self {
         static STANDARD: LazyLock<CommandTable> = LazyLock::new(CommandTable::default);
         &STANDARD
@@ -43,17 +43,17 @@ impl CommandTable {
         self.0.extend(commands);
     }
 
-    /// All of them, in order.
+    /// Returns all commands, in order.
     pub fn all(&self) -> &[CommandInfo] {
         &self.0
     }
 
-    /// The command of this id.
+    /// Returns the command with this id.
     pub fn find(&self, id: &str) -> Option<&CommandInfo> {
         self.0.iter().find(|command| command.id == id)
     }
 
-    /// The commands of a menu, in order, with what each is called there.
+    /// Returns the commands of a menu, in order, with their labels there.
     pub fn in_menu(&self, menu: Menu) -> impl Iterator<Item = (&CommandInfo, &'static str)> {
         self.0.iter().filter_map(move |command| Some((command, command.in_menu(menu)?)))
     }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_has_an_id_and_a_name_of_its_own() {
+    fn every_command_has_a_unique_id_and_name() {
         let all = CommandTable::standard().all();
         let ids: BTreeSet<&str> = all.iter().map(|command| command.id).collect();
         let names: BTreeSet<&str> = all.iter().map(|command| command.name).collect();
@@ -86,19 +86,20 @@ mod tests {
     }
 
     #[test]
-    fn no_two_commands_share_keys_where_both_would_work() {
-        // What works everywhere works in every other place too.
+    fn no_two_commands_share_a_shortcut_where_both_apply() {
+        // A shortcut that applies everywhere also applies in each pane.
         let reach = |context| match context {
             KeyContext::Everywhere => vec![KeyContext::Room, KeyContext::Files, KeyContext::Editor, KeyContext::Graph],
-            // Who looks through files or the graph writes nothing; a pane's own keys go before those of the window.
+            // Nothing is typed in the file list or the graph; a pane's own shortcuts take precedence over those of the
+            // window.
             KeyContext::NotWriting => vec![KeyContext::Room],
             one => vec![one],
         };
-        let mut known: BTreeMap<(KeyContext, String), &str> = BTreeMap::new();
+        let mut seen: BTreeMap<(KeyContext, String), &str> = BTreeMap::new();
         for command in CommandTable::standard().all() {
             for keys in command.keys {
                 for context in reach(command.context) {
-                    let other = known.insert((context, shown(keys)), command.id);
+                    let other = seen.insert((context, shown(keys)), command.id);
                     assert_eq!(other, None, "{} and {other:?} share {keys:?}", command.id);
                 }
             }
@@ -106,8 +107,8 @@ mod tests {
     }
 
     #[test]
-    fn keys_with_more_modifiers_stand_before_those_with_fewer() {
-        // Panes look for theirs in an order of their own.
+    fn shortcuts_with_more_modifiers_come_before_those_with_fewer() {
+        // Panes test their own shortcuts in an order of their own.
         let of_window = |command: &&CommandInfo| {
             matches!(command.context, KeyContext::Everywhere | KeyContext::NotWriting | KeyContext::Room)
         };

@@ -14,24 +14,24 @@ use crate::ui::state::room_view;
 use crate::view::model::AgentView;
 use crate::view::pick::Thing;
 
-/// Zooming by one press of a key.
+/// The zoom factor of one key press.
 const ZOOM_STEP: f32 = 1.25;
-/// How far elements move with one press of an arrow key.
+/// The distance that elements move with one press of an arrow key, in room units.
 const NUDGE_UNITS: f32 = 10.0;
 
-fn something_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn is_anything_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if cx.ui.selection.things().is_empty() { Err("Select something in the room first") } else { Ok(()) }
 }
 
-fn something_copied(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn is_anything_copied(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if cx.ui.transfer.copied.is_empty() { Err("Copy something in the room first") } else { Ok(()) }
 }
 
-fn elements_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn is_element_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if elements(cx).is_empty() { Err("Select an element first") } else { Ok(()) }
 }
 
-fn somebody_active(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn is_anyone_active(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if room_view::active(cx.room).chain(room_view::in_need(cx.room)).next().is_some() {
         Ok(())
     } else {
@@ -39,7 +39,7 @@ fn somebody_active(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     }
 }
 
-fn somebody_in_need(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn is_anyone_in_need(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if room_view::in_need(cx.room).next().is_some() { Ok(()) } else { Err("No one needs you") }
 }
 
@@ -48,7 +48,7 @@ fn agents<'a>(cx: &CommandContext<'a>) -> impl Iterator<Item = &'a AgentView> {
     ui.selection.things().iter().filter_map(|thing| room.agent(thing.agent()?))
 }
 
-fn going_agent(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn can_be_paused(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     match agents(cx).next() {
         None => Err("Select an agent first"),
         Some(_) if agents(cx).all(|agent| agent.state == State::Paused) => Err("It is already paused"),
@@ -56,45 +56,45 @@ fn going_agent(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     }
 }
 
-fn paused_agent(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn can_be_resumed(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if agents(cx).any(|agent| agent.state == State::Paused) { Ok(()) } else { Err("It is not paused") }
 }
 
-fn agent_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn is_agent_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if agents(cx).next().is_some() { Ok(()) } else { Err("Select an agent first") }
 }
 
-/// The same for every agent that is selected.
+/// Applies an action, with its inverse, to every selected agent.
 fn for_agents(
     cx: &CommandContext<'_>,
     act: impl Fn(&AgentView) -> (AgentCommand, Option<AgentCommand>),
 ) -> Vec<Command> {
     let act = |agent: &AgentView| {
-        let (act, back) = act(agent);
-        (RoomAct::Agent(act), back.map(RoomAct::Agent))
+        let (act, inverse) = act(agent);
+        (RoomAct::Agent(act), inverse.map(RoomAct::Agent))
     };
     vec![Command::Acts(agents(cx).map(act).collect())]
 }
 
-fn behave(cx: &CommandContext<'_>, behaviour: Behaviour) -> Vec<Command> {
+fn set_behaviour(cx: &CommandContext<'_>, behaviour: Behaviour) -> Vec<Command> {
     for_agents(cx, |agent| {
         let set = |behaviour| AgentCommand::SetBehaviour { agent: agent.id.clone(), behaviour };
         (set(behaviour), agent.detail.as_ref().map(|detail| set(detail.behaviour)))
     })
 }
 
-fn behaves(cx: &CommandContext<'_>, behaviour: Behaviour) -> Option<bool> {
+fn has_behaviour(cx: &CommandContext<'_>, behaviour: Behaviour) -> Option<bool> {
     Some(agents(cx).all(|agent| agent.detail.as_ref().is_some_and(|detail| detail.behaviour == behaviour)))
 }
 
-fn deletable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn can_be_deleted(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if cx.ui.view.arranging.is_some() {
         return furniture::furniture_chosen(cx);
     }
-    if cx.ui.selection.rope().is_some() { Ok(()) } else { something_selected(cx) }
+    if cx.ui.selection.rope().is_some() { Ok(()) } else { is_anything_selected(cx) }
 }
 
-fn one_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn is_one_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if cx.ui.selection.rope().is_some() || cx.ui.selection.things().len() == 1 {
         Ok(())
     } else {
@@ -126,7 +126,7 @@ fn delete(cx: &CommandContext<'_>) -> Vec<Command> {
     }
 }
 
-/// In the order in which menus have them.
+/// The room commands, in the order of menus.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("time.pause", "Pause or resume the room", |cx| vec![Command::SetPaused(!cx.room.paused)])
         .keys(KeyContext::Room, &[plain(Key::Space)])
@@ -150,53 +150,53 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("room.open", "Open what is selected", |_| window(WindowCommand::OpenSelected))
         .keys(KeyContext::Room, &[plain(Key::Enter)])
         .menus(&[(Menu::Element, "Open"), (Menu::Rope, "Rename")])
-        .only(one_selected),
+        .only(is_one_selected),
     of("agent.pause", "Pause the agent", |cx| {
         for_agents(cx, |agent| (AgentCommand::Pause { agent: agent.id.clone() }, None))
     })
     .menus(&[(Menu::Agent, "Pause")])
-    .only(going_agent)
+    .only(can_be_paused)
     .undone(Undone::ByItsOpposite),
     of("agent.resume", "Resume the agent", |cx| {
         for_agents(cx, |agent| (AgentCommand::Resume { agent: agent.id.clone() }, None))
     })
     .menus(&[(Menu::Agent, "Resume")])
-    .only(paused_agent)
+    .only(can_be_resumed)
     .undone(Undone::ByItsOpposite),
     of("agent.undo_work", "Undo agent's work", |cx| {
         agents(cx).take(1).map(|agent| Command::LookBack { agent: agent.id.clone(), since_ms: None }).collect()
     })
     .menus(&[(Menu::Agent, "Undo its work…")])
-    .only(agent_selected)
+    .only(is_agent_selected)
     .undone(Undone::ByUndo),
-    of("agent.stay", "When idle: stay in place", |cx| behave(cx, Behaviour::Stationary))
+    of("agent.stay", "When idle: stay in place", |cx| set_behaviour(cx, Behaviour::Stationary))
         .menus(&[(Menu::WhenIdle, "Stay in place")])
-        .only(agent_selected)
-        .holds(|cx| behaves(cx, Behaviour::Stationary))
+        .only(is_agent_selected)
+        .holds(|cx| has_behaviour(cx, Behaviour::Stationary))
         .undone(Undone::ByUndo),
-    of("agent.wander", "When idle: wander", |cx| behave(cx, Behaviour::Wander))
+    of("agent.wander", "When idle: wander", |cx| set_behaviour(cx, Behaviour::Wander))
         .menus(&[(Menu::WhenIdle, "Wander")])
-        .only(agent_selected)
-        .holds(|cx| behaves(cx, Behaviour::Wander))
+        .only(is_agent_selected)
+        .holds(|cx| has_behaviour(cx, Behaviour::Wander))
         .undone(Undone::ByUndo),
-    of("agent.patrol", "When idle: patrol", |cx| behave(cx, Behaviour::Patrol))
+    of("agent.patrol", "When idle: patrol", |cx| set_behaviour(cx, Behaviour::Patrol))
         .menus(&[(Menu::WhenIdle, "Patrol")])
-        .only(agent_selected)
-        .holds(|cx| behaves(cx, Behaviour::Patrol))
+        .only(is_agent_selected)
+        .holds(|cx| has_behaviour(cx, Behaviour::Patrol))
         .undone(Undone::ByUndo),
     of("room.frame", "Show the selection, or everything", |_| window(WindowCommand::Frame))
         .keys(KeyContext::Room, &[plain(Key::F)])
         .menus(&[(Menu::Thing, "Show")]),
-    of("room.show_busy", "Show active agents", |_| window(WindowCommand::ShowBusy))
+    of("room.show_busy", "Show active agents", |_| window(WindowCommand::ShowActive))
         .about("Everyone who is working, talking, reading or needs you")
         .keys(KeyContext::NotWriting, &[plain(Key::B)])
         .menus(&[(Menu::Floor, "Show active agents")])
-        .only(somebody_active),
+        .only(is_anyone_active),
     of("room.next_in_need", "Next agent that needs you", |_| window(WindowCommand::NextInNeed))
         .about("Selects the next agent that is waiting for you or stuck")
         .keys(KeyContext::NotWriting, &[plain(Key::N)])
         .menus(&[(Menu::Floor, "Next agent that needs you")])
-        .only(somebody_in_need),
+        .only(is_anyone_in_need),
     of("room.show_everything", "Show everything", |_| {
         vec![WindowCommand::Select(Vec::new()).into(), WindowCommand::Frame.into()]
     })
@@ -206,21 +206,21 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("room.duplicate", "Duplicate the selection", |cx| vec![Command::Duplicate(selected(cx))])
         .keys(KeyContext::Room, &[ctrl(Key::D)])
         .menus(&[(Menu::Thing, "Duplicate")])
-        .only(something_selected)
+        .only(is_anything_selected)
         .undone(Undone::ByUndo),
     of("room.copy", "Copy the selection", |cx| vec![Command::Copy(selected(cx))])
         .keys(KeyContext::Room, &[ctrl(Key::C)])
         .menus(&[(Menu::Thing, "Copy")])
-        .only(something_selected),
+        .only(is_anything_selected),
     of("room.delete", "Delete the selection", delete)
         .keys(KeyContext::Room, &[plain(Key::Delete), plain(Key::Backspace)])
         .menus(&[(Menu::Thing, "Delete"), (Menu::Rope, "Delete")])
-        .only(deletable)
+        .only(can_be_deleted)
         .undone(Undone::ByUndo),
     of("room.paste", "Paste", |cx| vec![Command::Paste(cx.at.unwrap_or(cx.ui.view.camera.middle))])
         .keys(KeyContext::Room, &[ctrl(Key::V)])
         .menus(&[(Menu::Floor, "Paste")])
-        .only(something_copied)
+        .only(is_anything_copied)
         .undone(Undone::ByUndo),
     of("edit.redo", "Redo", |_| vec![Command::Redo])
         .keys(KeyContext::NotWriting, &[ctrl_shift(Key::Z), ctrl(Key::Y)])
@@ -239,18 +239,18 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .not_in_palette(),
     of("room.nudge_left", "Move elements to the left", |cx| nudge(cx, Vec2::NEG_X))
         .keys(KeyContext::Room, &[plain(Key::ArrowLeft)])
-        .only(elements_selected)
+        .only(is_element_selected)
         .undone(Undone::ByUndo),
     of("room.nudge_right", "Move elements to the right", |cx| nudge(cx, Vec2::X))
         .keys(KeyContext::Room, &[plain(Key::ArrowRight)])
-        .only(elements_selected)
+        .only(is_element_selected)
         .undone(Undone::ByUndo),
     of("room.nudge_up", "Move elements up", |cx| nudge(cx, Vec2::Y))
         .keys(KeyContext::Room, &[plain(Key::ArrowUp)])
-        .only(elements_selected)
+        .only(is_element_selected)
         .undone(Undone::ByUndo),
     of("room.nudge_down", "Move elements down", |cx| nudge(cx, Vec2::NEG_Y))
         .keys(KeyContext::Room, &[plain(Key::ArrowDown)])
-        .only(elements_selected)
+        .only(is_element_selected)
         .undone(Undone::ByUndo),
 ];

@@ -1,4 +1,4 @@
-//! Commands about the window: what it shows, scenes, settings, and the workspace as a whole.
+//! Commands about the window: panes, scenes, settings, and the workspace as a whole.
 
 use egui::Key;
 
@@ -8,7 +8,7 @@ use crate::ui::commands::{Command, RoomAct, WindowCommand};
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, Purpose};
 
-/// In the order in which menus have them.
+/// The window commands, in the order of menus.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("view.debug_overlay", "Debug overlay", |_| window(WindowCommand::ToggleDebugOverlay))
         .about("What everyone has queued, knows and costs")
@@ -45,7 +45,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("pane.show_log", "Show event log", |_| vec![Command::Show(Tab::Log)]),
     of("pane.reset", "Reset pane layout", |_| window(WindowCommand::ResetPanes))
         .menus(&[(Menu::Panes, "Reset panes")])
-        .undone(Undone::CannotBe),
+        .undone(Undone::Irreversible),
     of("window.settings", "Settings", |_| window(WindowCommand::ToggleSettings))
         .keys(KeyContext::Everywhere, &[ctrl(Key::Comma)]),
     of("view.larger_text", "Larger text", |_| window(WindowCommand::StepTextSize(1)))
@@ -59,25 +59,25 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("window.close", "Close the workshop", |_| vec![Command::Quit])
         .about("Everything is saved")
         .keys(KeyContext::Everywhere, &[ctrl(Key::Q)])
-        .undone(Undone::CannotBe),
+        .undone(Undone::Irreversible),
     of("window.escape", "Close what is open, then deselect", |_| window(WindowCommand::Escape))
         .keys(KeyContext::Everywhere, &[plain(Key::Escape)])
         .not_in_palette(),
     of("agent.add_own", "Add your coding agent", |_| window(WindowCommand::Ask(Dialog::AddCodingAgent)))
         .menus(&[(Menu::Floor, "Add your coding agent…")])
-        .undone(Undone::CannotBe),
+        .undone(Undone::Irreversible),
     of("scene.new", "New scene", |_| window(WindowCommand::Ask(Dialog::NewScene)))
         .menus(&[(Menu::Scene, "New scene…")])
-        .undone(Undone::CannotBe),
+        .undone(Undone::Irreversible),
     of("scene.save_as", "Save scene as", |_| window(WindowCommand::Ask(Dialog::SaveSceneAs)))
         .menus(&[(Menu::Scene, "Save scene as…")])
-        .undone(Undone::CannotBe),
+        .undone(Undone::Irreversible),
     of("scene.restart", "Restart scene", |_| window(WindowCommand::Ask(Dialog::ResetScene)))
         .menus(&[(Menu::Scene, "Restart scene…")])
-        .undone(Undone::CannotBe),
+        .undone(Undone::Irreversible),
     of("window.picture", "Save a picture", |_| vec![Command::Screenshot(None)])
         .menus(&[(Menu::Scene, "Save a picture")])
-        .undone(Undone::CannotBe),
+        .undone(Undone::Irreversible),
     of("view.theme", "Light or dark theme", |_| window(WindowCommand::ToggleTheme)).undone(Undone::ByItsOpposite),
     of("window.notices", "Show notices", |_| window(WindowCommand::ShowNotices)),
     of("window.toggle_notices", "Show or hide notices", |_| window(WindowCommand::ToggleNotices)).not_in_palette(),
@@ -104,10 +104,10 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         window(WindowCommand::Browse(Purpose::ExportZip(format!("{}.zip", cx.room.workspace))))
     })
     .menus(&[(Menu::Workspace, "Export the workspace…")])
-    .undone(Undone::CannotBe),
+    .undone(Undone::Irreversible),
     of("workspace.export_log", "Export the event log", |cx| {
         window(WindowCommand::Browse(Purpose::ExportLog(format!("{}.events.jsonl", cx.room.scene))))
     })
     .menus(&[(Menu::Workspace, "Export the event log…")])
-    .undone(Undone::CannotBe),
+    .undone(Undone::Irreversible),
 ];

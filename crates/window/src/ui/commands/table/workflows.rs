@@ -1,4 +1,4 @@
-//! Commands about workflows: the one selected in the file list, or any.
+//! Commands about workflows: the one selected in the file list, or all.
 
 use super::info::{CommandContext, CommandInfo, Menu, Undone, of, window};
 use crate::ui::commands::file_targets::{FileUse, FilesRow};
@@ -7,13 +7,13 @@ use crate::ui::state::dock::Tab;
 use crate::ui::widgets::text_format;
 use crate::view::workflows::WorkflowView;
 
-/// The workflow whose file is chosen.
+/// Returns the workflow whose file is selected.
 fn chosen<'a>(cx: &CommandContext<'a>) -> Option<&'a WorkflowView> {
     let is_one = cx.files.row == FilesRow::File && cx.files.used == FileUse::Workflow;
     cx.room.workflows.files.iter().find(|file| is_one && file.path == cx.files.path)
 }
 
-fn there_is_one(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+fn any_exist(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if cx.room.workflows.files.is_empty() { Err("There are no workflows yet") } else { Ok(()) }
 }
 
@@ -21,7 +21,7 @@ fn can_run(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     match chosen(cx) {
         Some(file) if !file.problems.is_empty() => Err("It cannot run: its file has an error; see Check"),
         Some(_) => Ok(()),
-        None => there_is_one(cx),
+        None => any_exist(cx),
     }
 }
 
@@ -30,14 +30,14 @@ fn show(cx: &CommandContext<'_>, runs: bool) -> Vec<Command> {
     vec![Command::Show(Tab::Graph), WindowCommand::ShowWorkflow { path, runs }.into()]
 }
 
-/// Says what is wrong with the workflow that is chosen, or with all of them.
+/// Reports the problems of the selected workflow, or of all.
 fn check(cx: &CommandContext<'_>) -> Vec<Command> {
     let all = || match chosen(cx) {
         Some(file) => std::slice::from_ref(file),
         None => &cx.room.workflows.files[..],
     };
     let mut problems = all().iter().flat_map(|file| &file.problems);
-    let told = match (problems.next(), problems.count(), all()) {
+    let message = match (problems.next(), problems.count(), all()) {
         (None, _, [file]) => return window(WindowCommand::Tell(format!("{} can run.", file.name), true)),
         (None, _, all) => {
             let count = text_format::count(all.len(), "workflow", "workflows");
@@ -46,22 +46,22 @@ fn check(cx: &CommandContext<'_>) -> Vec<Command> {
         (Some(first), 0, _) => first.clone(),
         (Some(first), more, _) => format!("{first} (and {} more)", text_format::count(more, "problem", "problems")),
     };
-    window(WindowCommand::Tell(told, false))
+    window(WindowCommand::Tell(message, false))
 }
 
 fn new(template: &'static str) -> Vec<Command> {
     vec![Command::Show(Tab::Files), WindowCommand::Files(FilesCommand::NewWorkflow(template)).into()]
 }
 
-/// In the order in which menus have them.
+/// The workflow commands, in the order of menus.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("workflows.show", "Show and run workflows", |cx| show(cx, false))
         .menus(&[(Menu::Panes, "Workflows"), (Menu::WorkflowFile, "Open in graph")]),
     of("workflows.run", "Run a workflow", |cx| show(cx, true))
         .menus(&[(Menu::WorkflowFile, "Run…")])
         .only(can_run)
-        .undone(Undone::CannotBe),
-    of("workflows.check", "Check workflows", check).menus(&[(Menu::WorkflowFile, "Check")]).only(there_is_one),
+        .undone(Undone::Irreversible),
+    of("workflows.check", "Check workflows", check).menus(&[(Menu::WorkflowFile, "Check")]).only(any_exist),
     of("workflows.new", "New workflow", |_| {
         vec![Command::Show(Tab::Files), WindowCommand::Files(FilesCommand::NewEmptyWorkflow).into()]
     })
@@ -92,13 +92,13 @@ mod tests {
     use crate::workspace::workflow_templates;
 
     #[test]
-    fn there_is_a_command_for_each_template() {
-        let offered: Vec<String> = COMMANDS
+    fn every_template_has_a_command() {
+        let commands: Vec<String> = COMMANDS
             .iter()
             .filter_map(|command| command.id.strip_prefix("workflows.new_"))
             .map(|name| name.replace('_', "-"))
             .collect();
-        let mut sorted: Vec<&str> = offered.iter().map(String::as_str).collect();
+        let mut sorted: Vec<&str> = commands.iter().map(String::as_str).collect();
         sorted.sort_unstable();
         let templates: Vec<&str> = workflow_templates::all().iter().map(|template| template.name).collect();
         assert_eq!(sorted, templates);
