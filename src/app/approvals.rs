@@ -9,7 +9,7 @@ use bevy::ecs::prelude::*;
 
 use super::display_names::name_of;
 use super::opening::{OpenError, state_folder};
-use super::recovery::look_at_each;
+use super::recovery::for_each_scene;
 use crate::base::AnsweredIn;
 use crate::kernel::{Approval, Kernel, KernelCommand, preview};
 use crate::orchestration::workflow::{PersonAnswer, PersonQuestion, WorkflowCommand, WorkflowRuns, WorkflowSettings};
@@ -62,7 +62,7 @@ pub struct OpenQuestions {
 pub fn open_questions(workspace: &Path) -> Result<OpenQuestions, OpenError> {
     let answers = answer_files::kept(&state_folder(workspace));
     let mut open = OpenQuestions::default();
-    look_at_each(workspace, |scene, world| {
+    for_each_scene(workspace, |scene, world| {
         let chars_at_most = world.resource::<WorkflowSettings>().output_chars_at_most;
         open.steps.extend(world.resource::<WorkflowRuns>().questions().map(|question| OpenStep {
             scene: scene.to_owned(),

@@ -132,7 +132,7 @@ impl Driver {
         if let Speed::Times(times) = speed {
             self.note_tick(tick_length(times));
         }
-        self.keep_date(world, speed);
+        self.update_date(world, speed);
         schedule::advance(world);
         wait_to_show(world);
         let tick = world.resource::<SimClock>().tick();
@@ -156,7 +156,7 @@ impl Driver {
     }
 
     /// Checks the date once a second. At higher speeds, the date follows simulated time.
-    fn keep_date(&mut self, world: &mut World, speed: Speed) {
+    fn update_date(&mut self, world: &mut World, speed: Speed) {
         // Wait until the date given at opening, or by a replay, has been applied.
         let is_set = world.get_resource::<InputQueue<RoomOpened>>().is_some_and(InputQueue::is_empty);
         let is_live = world.get_resource::<InputJournal>().is_none_or(|journal| !journal.is_replaying());
@@ -168,7 +168,7 @@ impl Driver {
     }
 
     /// Schedules the next tick as if the last one had just run: lost time is not made up for.
-    pub fn forget_the_rest(&mut self) {
+    pub fn reset_pacing(&mut self) {
         self.next_tick_at = Some(Instant::now() + self.tick_length);
     }
 
@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_corrected_after_sleep_and_after_the_clock_was_set_and_not_for_less() {
+    fn the_date_is_corrected_after_sleep_or_a_clock_change_only() {
         let mut dates = DateKeeper::default();
         assert_eq!(dates.correction(1_000, 1_000), None);
         assert_eq!(dates.correction(1_060, 1_065), None, "a slow computer");
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_was_run_through_stays_ahead() {
+    fn time_gained_by_running_faster_is_kept() {
         let mut dates = DateKeeper::default();
         assert_eq!(dates.correction(5_000, 1_000), None);
         assert_eq!(dates.correction(5_001, 1_001), None);

@@ -106,7 +106,7 @@ impl Room {
 
     /// Like [`open`](Self::open), for a caller that shows progress and can cancel it.
     pub fn open_watched(options: &OpenOptions, control: &JobControl) -> Result<(Self, Vec<Problem>), OpenError> {
-        look_for_confinement();
+        detect_sandbox();
         let dir = state_folder(&options.folder);
         match Self::try_open(options, None, control) {
             Err(error) if error.is_damage() => {
@@ -131,7 +131,7 @@ impl Room {
     ) -> Result<(Self, Vec<Problem>), OpenError> {
         let (mut on_disk, mut problems) = read_folder(&options.folder);
         let scene = choose_scene(&on_disk, &problems, options)?;
-        reached(control, 0.2)?;
+        report_progress(control, 0.2)?;
         let (mut store, store_problems) = Store::open_in_place_of(&state_folder(&options.folder), aside)?;
         problems.extend(store_problems);
         // Files completed now are not external edits.
@@ -141,7 +141,7 @@ impl Room {
             on_disk = read_folder(&options.folder).0;
         }
 
-        reached(control, 0.4)?;
+        report_progress(control, 0.4)?;
         let records = record_heads(&options.folder);
         let carried = if options.fresh {
             None
@@ -159,7 +159,7 @@ impl Room {
             Some(saved) => (saved.files, Some(saved.sections)),
             None => (on_disk.clone(), None),
         };
-        reached(control, 0.7)?;
+        report_progress(control, 0.7)?;
         let start = RoomStart {
             scene: scene.clone(),
             files: files.clone(),
@@ -171,7 +171,7 @@ impl Room {
         let first_seq = Seq(store.last_seq_at_open().0.saturating_add(1));
         let mut app = super::begin(start.clone(), run.clone(), first_seq)?;
         // From here on it is a run, which must be closed properly.
-        reached(control, 0.8)?;
+        report_progress(control, 0.8)?;
         let world = app.world_mut();
         store.start_run(RunStart {
             id: run.clone(),
@@ -207,7 +207,7 @@ impl Room {
             ignored: options.writes.iter().filter_map(|path| place_in(&options.folder, path)).collect(),
         })?;
         problems.extend(files.take_problems());
-        if let Some(bridge) = learned(&options.folder, world, &files, &mut problems) {
+        if let Some(bridge) = open_knowledge(&options.folder, world, &files, &mut problems) {
             world.insert_resource(bridge);
         }
         world.insert_resource(FileBridge::new(files));
@@ -271,7 +271,7 @@ impl Room {
 
 /// Starts detecting the sandbox in the background while files are read, because that starts a process. The result is
 /// cached; if no thread can be started, the room detects it on demand.
-fn look_for_confinement() {
+fn detect_sandbox() {
     // The result is cached; the room asks again.
     let look = || {
         SandboxDetected::on_this_computer();
@@ -282,7 +282,7 @@ fn look_for_confinement() {
 }
 
 /// The knowledge of a workspace, for a room that is being opened; its size is reported with the first tick.
-fn learned(
+fn open_knowledge(
     folder: &Path,
     world: &mut World,
     files: &FileService,
@@ -315,7 +315,7 @@ fn learned(
 }
 
 /// Reports the progress of opening a room. Fails if it was cancelled.
-fn reached(control: &JobControl, share: f32) -> Result<(), OpenError> {
+fn report_progress(control: &JobControl, share: f32) -> Result<(), OpenError> {
     control.set_progress(share);
     if control.is_cancelled() { Err(OpenError::GivenUp) } else { Ok(()) }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use bevy::ecs::world::World;
 
 use super::opening::{OpenError, state_folder};
-use super::recovery::look_at;
+use super::recovery::last_committed_world;
 use crate::base::Id;
 use crate::kernel::Kernel;
 use crate::store::{self, Reader, StoreError};
@@ -74,7 +74,7 @@ pub fn look_beside<T>(
     // Read the disk first: what is written in the meantime is not counted as missed by the room.
     let (on_disk, _) = read_folder(workspace);
     let waiting = answer_files::kept(&state_folder(workspace)).values().filter(|answer| answer.scene == scene).count();
-    let Some(app) = look_at(workspace, scene)? else { return Ok(None) };
+    let Some(app) = last_committed_world(workspace, scene)? else { return Ok(None) };
     let world = app.world();
     let known = world.resource::<KnownFiles>().all();
     let mut behind: Vec<String> =

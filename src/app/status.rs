@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::display_names::name_of;
 use super::opening::OpenError;
-use super::recovery::look_at_each;
+use super::recovery::for_each_scene;
 use crate::base::{ActivationKey, Id, calendar};
 use crate::gateway::ledger::Tally;
 use crate::gateway::{ExchangeCounts, RequestQueue};
@@ -100,7 +100,7 @@ pub struct AllowedUntil {
 /// All unfinished tasks of a workspace, and the communication of its agents. Read-only; the rooms may be running.
 pub fn status(workspace: &Path) -> Result<(Vec<UnfinishedTask>, Collaboration), OpenError> {
     let (mut tasks, mut together) = (Vec::new(), Collaboration::default());
-    look_at_each(workspace, |scene, world| {
+    for_each_scene(workspace, |scene, world| {
         tasks.extend(tasks_of(scene, world));
         let channels = world.resource::<Channels>();
         together.channels.extend(channels.iter().map(|(name, channel)| channel_status(scene, name, channel)));

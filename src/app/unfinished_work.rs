@@ -71,8 +71,9 @@ pub(super) fn drop_unknown(
             format!("unfinished work was dropped: {} on “{task}” ({}{since}); {why}", head.agent, head.activation);
         let remedy = format!("assign the task again; its progress so far is in {}", record.path);
         change(workspace, record, |text| dropped(text, why));
-        let told = WorkDropped { agent: head.agent.as_str().into(), what: what.clone(), remedy: remedy.clone() };
-        world.resource_mut::<InputQueue<WorkDropped>>().push(told);
+        let notification =
+            WorkDropped { agent: head.agent.as_str().into(), what: what.clone(), remedy: remedy.clone() };
+        world.resource_mut::<InputQueue<WorkDropped>>().push(notification);
         problems.push(Problem::warning(record.path.clone(), what, remedy));
     }
     problems

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::scan::{Found, Place, look};
+use super::scan::{Found, Place, list_files};
 use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
 use crate::agent::agent_file::{AgentFile, DOCUMENT_OF_FOLDER, stem};
 use crate::agent::formats::format_of;
@@ -29,10 +29,10 @@ pub fn plan(workspace: &Path, paths: &[PathBuf], destination: Destination<'_>) -
         destination,
         plan: Plan::default(),
         taken: BTreeSet::new(),
-        read: Read::default(),
+        read: AgentCounts::default(),
     };
     for path in paths {
-        planning.place(look(path));
+        planning.place(list_files(path));
     }
     let Planning { mut plan, read, .. } = planning;
     plan.notes = read.notes();
@@ -47,7 +47,7 @@ struct Planning<'a> {
     plan: Plan,
     /// Destinations that are already planned.
     taken: BTreeSet<String>,
-    read: Read,
+    read: AgentCounts,
 }
 
 impl Planning<'_> {
@@ -56,7 +56,7 @@ impl Planning<'_> {
         // Files of the workspace itself need not be imported.
         place.files.retain(|file| match self.own_path(&file.path) {
             Some(path) => {
-                self.own(file, path);
+                self.add_existing(file, path);
                 false
             }
             None => true,
@@ -91,7 +91,7 @@ impl Planning<'_> {
     }
 
     /// Handles a file that is already in the workspace: usable in a room like an imported one, otherwise left out.
-    fn own(&mut self, file: &Found, path: String) {
+    fn add_existing(&mut self, file: &Found, path: String) {
         let kind = match format_of(&path) {
             Some(_) => Kind::Agent,
             None if path.starts_with("scenes/") => Kind::Scene,
@@ -307,14 +307,14 @@ fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<PlannedFile> {
     let text = safe_fs::read_text(file, MAX_FILE_BYTES as u64).ok()??;
     let agent = (format.read)(to, &text);
     let lower = to.to_ascii_lowercase();
-    let is_told = lower.ends_with(".mdx") || yaml_file::ENDINGS.iter().any(|ending| lower.ends_with(ending));
-    // The file name of a folder agent's document is generic, so it is no name for the agent.
-    let said = if is_told {
+    let is_agent_format = lower.ends_with(".mdx") || yaml_file::ENDINGS.iter().any(|ending| lower.ends_with(ending));
+    // The extension alone marks such a file as an agent.
+    let hints = if is_agent_format {
         IdentityHints { has_keys: true, has_name: true, has_description: true }
     } else {
         says_who_it_is(&text)
     };
-    let is_one = if strictly { said.has_name && said.has_description } else { said.has_keys };
+    let is_one = if strictly { hints.has_name && hints.has_description } else { hints.has_keys };
     (is_one && !agent.malformed).then(|| PlannedFile {
         kind: Kind::Agent,
         to: to.to_owned(),
@@ -325,8 +325,9 @@ fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<PlannedFile> {
 
 /// The destination of an agent from these subfolders, which distinguish agents with the same name.
 fn place_of_agent(top: &str, folders: &[String], name: &str) -> String {
-    let is_told = |part: &&str| !part.starts_with('.') && !matches!(*part, "agents" | "");
-    let parts: Vec<&str> = [top].into_iter().chain(folders.iter().map(String::as_str)).filter(is_told).collect();
+    let is_agent_format = |part: &&str| !part.starts_with('.') && !matches!(*part, "agents" | "");
+    let parts: Vec<&str> =
+        [top].into_iter().chain(folders.iter().map(String::as_str)).filter(is_agent_format).collect();
     let first = parts.len().min(1);
     let rest = &parts[first..];
     let kept = parts[..first].iter().chain(&rest[rest.len().saturating_sub(FOLDERS_KEPT)..]).copied();
@@ -395,16 +396,16 @@ fn rules_of(below: &[String], text: &dyn Fn() -> String) -> Option<PlannedFile> 
     Some(PlannedFile { kind: Kind::Rules, to: format!("boards/{}.md", stem(name)), agent: None, text: Some(text) })
 }
 
-/// Remarks about agents, collected for the notes.
+/// Counts of imported agents, for the notes of the plan.
 #[derive(Default)]
-struct Read {
+struct AgentCounts {
     agents: usize,
     loosely: usize,
     missing: BTreeMap<String, usize>,
     wanting: usize,
 }
 
-impl Read {
+impl AgentCounts {
     fn agent(&mut self, agent: &AgentFile) {
         self.agents += 1;
         self.loosely += usize::from(!agent.problems.is_empty());

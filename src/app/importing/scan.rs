@@ -32,7 +32,7 @@ pub(super) struct Place {
 }
 
 /// Scans one chosen path.
-pub(super) fn look(path: &Path) -> Place {
+pub(super) fn list_files(path: &Path) -> Place {
     let mut place = Place::default();
     // `.` and `..` stand for folders with a real name.
     let real = if path.file_name().is_none() { path.canonicalize().unwrap_or_default() } else { path.to_owned() };

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_done_in_order_and_the_queue_is_bounded() {
+    fn jobs_run_in_order_and_the_queue_is_bounded() {
         let (go, gate) = bounded::<()>(0);
         let jobs = BackgroundJobs::start("test", 2, OnDrop::Finish, move |job: u32| {
             let _ = gate.recv();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn several_threads_do_not_wait_for_each_other_and_a_job_that_does_not_give_up_is_left() {
+    fn threads_are_independent_and_uncancellable_jobs_are_abandoned() {
         let (go, gate) = bounded::<()>(0);
         let run = move |job: u32| {
             if job == 1 {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_finishes_what_writes_and_discards_what_reads() {
+    fn dropping_finishes_or_discards_queued_jobs() {
         for (on_drop, done) in [(OnDrop::Finish, 4), (OnDrop::Discard, 1)] {
             let (go, gate) = bounded::<()>(0);
             let (ran, runs) = bounded(9);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_nobody_takes_do_not_keep_the_thread() {
+    fn untaken_results_do_not_block_the_thread() {
         let mut jobs = BackgroundJobs::start("test", 1, OnDrop::Finish, |job: u32| job).expect("a thread");
         (0..9).for_each(|job| jobs.push_last(job));
         assert_eq!(jobs.try_next(), None);

@@ -6,8 +6,8 @@ use super::file_jobs::FileJob;
 use super::file_results::{self, new_scene, order};
 use super::inverse_commands;
 use super::open_room::{OpenRoom, Opening};
-use super::room_commands::{act_all, do_again, open_soon};
-use super::workspace_opening::{Arrival, OpeningWorkspace};
+use super::room_commands::{act_all, open_soon, repeat_acts};
+use super::workspace_opening::{OpenProgress, OpeningWorkspace};
 use crate::base::{Problem, Severity, text};
 use crate::log::EventLog;
 use crate::schedule::SimClock;
@@ -50,7 +50,7 @@ pub fn handle_command(
     let panes = &mut shell.panes;
     match command {
         Command::Window(command) => {
-            // Only commands of the window itself produce further commands.
+            // `apply` returns commands for the room; window commands among them are ignored.
             for command in shell.apply(command, model, state) {
                 if !matches!(command, Command::Window(_)) {
                     handle_command(room, model, state, shell, command);
@@ -83,24 +83,24 @@ pub fn handle_command(
         }
         Command::Undo => {
             let Reversal { acts, files, undone } = room.history.undo();
-            do_again(room, state, acts);
+            repeat_acts(room, state, acts);
             if let Some(number) = undone {
-                order(room, FileJob::TurnUndone { number });
+                order(room, FileJob::ToggleUndo { number });
             }
             if !files.is_empty() {
-                order(room, FileJob::TakeBack { files });
+                order(room, FileJob::UndoImport { files });
             }
         }
         Command::Redo => {
             let Reversal { acts, files, undone } = room.history.redo();
             if let Some(number) = undone {
-                order(room, FileJob::TurnUndone { number });
+                order(room, FileJob::ToggleUndo { number });
             }
             if files.is_empty() {
-                do_again(room, state, acts);
+                repeat_acts(room, state, acts);
             } else {
                 // The agents are added once their files exist.
-                order(room, FileJob::PutBack { files, acts });
+                order(room, FileJob::RedoImport { files, acts });
             }
         }
         Command::SetPaused(paused) => with_clock(room, |clock| clock.paused = paused),
@@ -115,13 +115,13 @@ pub fn handle_command(
             new_scene(room, &name, text);
         }
         Command::ResetScene => open_soon(room, state, None, true),
-        Command::Import { paths, place } => order(room, FileJob::TakeIn { paths, place, is_seen: false }),
+        Command::Import { paths, place } => order(room, FileJob::ImportDropped { paths, place, is_seen: false }),
         Command::AddCodingAgent { name, model, place } => {
             let text = coding_agent_file(&name, &model);
             // It was not dropped, so its position need not be reported.
             let (position, _) = file_results::spawn_place(room, place);
             let place = DropPlace { position, exactly: true };
-            order(room, FileJob::MakeAgent { name, text, place });
+            order(room, FileJob::CreateAgent { name, text, place });
         }
         Command::OpenFile(path, line) => {
             if let Some(line) = line {
@@ -137,7 +137,7 @@ pub fn handle_command(
             order(
                 room,
                 match place {
-                    Some(place) => FileJob::TakeIn { paths, place, is_seen: true },
+                    Some(place) => FileJob::ImportDropped { paths, place, is_seen: true },
                     None => FileJob::Import { paths, folder, is_seen: true },
                 },
             );
@@ -178,7 +178,7 @@ pub fn handle_command(
         | Command::Run(_) => return Outcome::Service(Box::new(command)),
         Command::Quit => {
             let nothing_open = model.work.pieces.is_empty() && panes.editors.unsaved().is_empty();
-            // Confirming is implied by asking twice.
+            // Requesting it again while the dialog is open confirms it.
             if nothing_open || state.front.dialog() == Some(&Dialog::Close) {
                 return Outcome::Quit;
             }
@@ -214,12 +214,12 @@ fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) -> 
 /// Switches to the requested workspace once it is open. Returns whether it did.
 fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
     let opened = match room.opening_workspace.as_ref().map(OpeningWorkspace::look) {
-        None | Some(Arrival::Awaited) => return false,
-        Some(Arrival::Never) => {
+        None | Some(OpenProgress::Pending) => return false,
+        Some(OpenProgress::Ended) => {
             room.opening_workspace = None;
             return false;
         }
-        Some(Arrival::Here(opened)) => opened,
+        Some(OpenProgress::Ready(opened)) => opened,
     };
     room.opening_workspace = None;
     if let Err(error) = room.move_to(*opened) {
@@ -251,14 +251,14 @@ pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut Pa
             open_scene(room, state, panes, opening);
         }
     }
-    room.is_astir |= room.opening.is_some() || room.opening_workspace.is_some() || !room.file_jobs.is_idle();
+    room.is_active |= room.opening.is_some() || room.opening_workspace.is_some() || !room.file_jobs.is_idle();
     has_moved
 }
 
 /// Opens another scene of the workspace, or reopens the current one.
 fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, opening: Opening) {
     let before = room.notices.len();
-    let told = match (&opening.scene, opening.fresh) {
+    let label = match (&opening.scene, opening.fresh) {
         (_, true) => "The scene was restarted from its file".to_owned(),
         (Some(scene), false) => format!("The scene {scene} is open"),
         (None, false) => "The scene was reopened".to_owned(),
@@ -267,7 +267,7 @@ fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, 
     state.forget_room();
     panes.forget_room();
     if room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error) {
-        state.notify(told, true);
+        state.notify(label, true);
     }
 }
 

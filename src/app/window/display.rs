@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_camera_has_neither_a_pass_nor_a_texture_for_what_is_never_drawn() {
+    fn the_camera_has_no_sprite_phases_or_depth_texture() {
         let mut world = World::new();
         let view = RetainedViewEntity::new(Entity::PLACEHOLDER.into(), None, 0);
         world.init_resource::<ViewBinnedRenderPhases<Opaque2d>>();

@@ -23,7 +23,7 @@ pub(super) struct Drafts {
     file: Option<PathBuf>,
     kept: Vec<Draft>,
     now: Vec<Draft>,
-    looked_secs: f64,
+    checked_secs: f64,
     /// A hash of the editors' unsaved text at the last check.
     mark: u64,
 }
@@ -42,7 +42,7 @@ impl Drafts {
                 (Vec::new(), Some(Problem::warning(file.display().to_string(), what, remedy)))
             }
         };
-        (Self { file: Some(file), now: kept.clone(), kept, looked_secs: 0.0, mark: 0 }, problem)
+        (Self { file: Some(file), now: kept.clone(), kept, checked_secs: 0.0, mark: 0 }, problem)
     }
 
     /// The drafts as last saved.
@@ -52,20 +52,20 @@ impl Drafts {
 
     /// Checks for changes at intervals. Returns what must be saved.
     pub(super) fn note(&mut self, editors: &Editors, now_secs: f64) -> Option<(PathBuf, Vec<Draft>)> {
-        if now_secs - self.looked_secs < LOOK_SECS {
+        if now_secs - self.checked_secs < LOOK_SECS {
             return None;
         }
-        self.looked_secs = now_secs;
+        self.checked_secs = now_secs;
         let mark = editors.drafts_mark();
         if mark != self.mark {
-            self.look(editors);
+            self.check(editors);
             self.mark = mark;
         }
         self.last()
     }
 
     /// Checks for changes immediately.
-    pub(super) fn look(&mut self, editors: &Editors) {
+    pub(super) fn check(&mut self, editors: &Editors) {
         self.now = editors.drafts();
     }
 
@@ -79,7 +79,7 @@ impl Drafts {
     }
 
     /// Retries later, because the job could not be queued.
-    pub(super) fn forget_job(&mut self) {
+    pub(super) fn mark_unsaved(&mut self) {
         self.kept.clear();
     }
 }
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_saved_is_there_again_and_gone_once_it_is() {
+    fn drafts_are_restored_and_removed_once_saved() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = state_folder(folder.path()).join(FILE);
         let draft =
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_reported_and_never_lost() {
+    fn unreadable_drafts_are_reported_and_set_aside() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = state_folder(folder.path()).join(FILE);
         std::fs::create_dir_all(state_folder(folder.path())).expect("folders can be made");

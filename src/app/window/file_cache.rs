@@ -516,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wanted_comes_in_a_later_frame_and_what_is_not_there_is_said() {
+    fn requests_are_answered_in_a_later_frame_and_missing_files_reported() {
         let mut reading = Reading::new(&[("notes/plan.md", b"tea"), ("odd.bin", &[0xff, 0xfe, 0x00])]);
         let text = reading.until(|texts| texts.text("notes/plan.md").cloned());
         assert_eq!(text, Ok(Some(TextRead::new("tea"))));
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wants_is_forgotten() {
+    fn unrequested_content_is_dropped() {
         let mut reading = Reading::new(&[("plan.md", b"tea")]);
         reading.until(|texts| texts.text("plan.md").cloned()).expect("it can be read");
         reading.texts.take_wants();
@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_again_without_news_and_then_exactly_what_was_told() {
+    fn only_reported_changes_are_read_again() {
         let mut reading = Reading::new(&[("a.md", b"one"), ("b.md", b"one")]);
         assert_eq!(reading.texts(&["a.md", "b.md"]), ["one", "one"]);
         reading.write("a.md", b"two");
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn where_too_much_changed_everything_that_is_shown_is_read_again() {
+    fn after_too_many_changes_all_shown_content_is_read_again() {
         let mut reading = Reading::new(&[("a.md", b"one"), ("b.md", b"one")]);
         assert_eq!(reading.texts(&["a.md", "b.md"]), ["one", "one"]);
         reading.write("a.md", b"two");
@@ -565,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_files_is_brought_up_to_date_without_looking_at_the_folder() {
+    fn the_file_list_is_updated_without_reading_the_folder() {
         let mut reading = Reading::new(&[("a.md", b"one"), ("c.md", b"one")]);
         reading.until(|texts| Some(texts.files()).filter(|files| files.len() == 2));
         std::fs::remove_dir_all(reading.folder.path()).expect("it can be removed");
@@ -605,7 +605,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_looked_for_again_when_the_log_went_on() {
+    fn a_missing_prompt_is_retried_when_the_log_grows() {
         let mut reading = Reading::new(&[]);
         reading.cache.unwritten.insert(Seq(3));
         reading.frame();

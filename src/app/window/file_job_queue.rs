@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cancelled_before_it_begins_does_nothing() {
+    fn a_job_cancelled_before_it_starts_has_no_effect() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let control = JobControl::default();
         control.cancel();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scene_is_written_once_and_never_over_another() {
+    fn a_new_scene_never_overwrites_another() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let mut jobs =
             FileJobs::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_comes_in_only_after_the_person_has_seen_what_is_in_it() {
+    fn a_folder_is_imported_only_after_confirmation() {
         let (workspace, from) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         let pack = from.path().join("pack");
         fs::create_dir(&pack).expect("folders can be made");
@@ -136,7 +136,7 @@ mod tests {
         assert!(!workspace.path().join("agents").exists());
         let FileJobDone::Imported(imported) = run_now(workspace.path(), import(true)) else { panic!("it comes in") };
         assert_eq!(imported.paths(), ["agents/pack/zoe.md"]);
-        let drop = FileJob::TakeIn {
+        let drop = FileJob::ImportDropped {
             paths: vec![pack],
             place: DropPlace { position: Vec2::ZERO, exactly: false },
             is_seen: false,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_reported() {
+    fn write_errors_are_reported() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         fs::write(folder.path().join("scenes"), "a file where a folder should be").expect("files can be written");
         let mut jobs =
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_is_bounded() {
+    fn the_queue_is_bounded() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let mut jobs =
             FileJobs::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");

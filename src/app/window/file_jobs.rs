@@ -13,7 +13,7 @@ use crate::workspace::vfs::NewFile;
 #[derive(Clone, PartialEq, Debug)]
 pub enum FileJob {
     /// Copies agent files and scenes into the workspace; existing files are never overwritten.
-    TakeIn {
+    ImportDropped {
         /// The dropped files and folders.
         paths: Vec<PathBuf>,
         /// The drop position.
@@ -22,7 +22,7 @@ pub enum FileJob {
         is_seen: bool,
     },
     /// Writes the file of a new agent.
-    MakeAgent {
+    CreateAgent {
         /// The agent's name.
         name: String,
         /// The text of its file.
@@ -47,12 +47,12 @@ pub enum FileJob {
         is_seen: bool,
     },
     /// Deletes the files of an import that have not changed since.
-    TakeBack {
+    UndoImport {
         /// The imported files.
         files: Vec<NewFile>,
     },
     /// Restores deleted files of an import.
-    PutBack {
+    RedoImport {
         /// The files.
         files: Vec<NewFile>,
         /// Actions to perform in the room afterwards.
@@ -71,7 +71,7 @@ pub enum FileJob {
         plan: UndoPlan,
     },
     /// Reverts such an undo, or repeats it if it was reverted.
-    TurnUndone {
+    ToggleUndo {
         /// The number of the undo.
         number: u64,
     },
@@ -97,16 +97,16 @@ impl FileJob {
     /// The label of the job while it runs.
     pub(super) fn label(&self) -> String {
         match self {
-            Self::TakeIn { paths, .. } if paths.len() == 1 => "Importing dropped file".to_owned(),
-            Self::TakeIn { paths, .. } => format!("Importing {} dropped files", paths.len()),
-            Self::MakeAgent { name, .. } => format!("Writing the file of {name}"),
+            Self::ImportDropped { paths, .. } if paths.len() == 1 => "Importing dropped file".to_owned(),
+            Self::ImportDropped { paths, .. } => format!("Importing {} dropped files", paths.len()),
+            Self::CreateAgent { name, .. } => format!("Writing the file of {name}"),
             Self::WriteScene { stem, .. } => format!("Writing the scene {stem}"),
             Self::Import { .. } => "Importing files".to_owned(),
-            Self::TakeBack { .. } => "Undoing an import".to_owned(),
-            Self::PutBack { .. } => "Redoing an import".to_owned(),
+            Self::UndoImport { .. } => "Undoing an import".to_owned(),
+            Self::RedoImport { .. } => "Redoing an import".to_owned(),
             Self::LookBack { .. } => "Reading an agent's work".to_owned(),
             Self::UndoWork { .. } => "Undoing an agent's work".to_owned(),
-            Self::TurnUndone { .. } => "Reverting an undo".to_owned(),
+            Self::ToggleUndo { .. } => "Reverting an undo".to_owned(),
             Self::ExportLog { .. } => "Exporting the event log".to_owned(),
             Self::ExportZip { .. } => "Exporting the workspace".to_owned(),
         }
@@ -117,7 +117,7 @@ impl FileJob {
 #[derive(Clone, PartialEq, Debug)]
 pub enum FileJobDone {
     /// Dropped files were imported.
-    TakenIn {
+    DropImported {
         /// The result of the import.
         imported: Imported,
         /// The drop position.
@@ -133,14 +133,14 @@ pub enum FileJobDone {
     /// Files were copied into the workspace.
     Imported(Imported),
     /// The files of an import were deleted.
-    TakenBack {
+    ImportUndone {
         /// The number of files of the import.
         count: usize,
         /// Why some were kept, a sentence each.
         kept: Vec<String>,
     },
     /// The files of an import were restored.
-    PutBack {
+    RedoImport {
         /// The number of files of the import.
         count: usize,
         /// Why some were not restored, a sentence each.

@@ -4,7 +4,7 @@ use bevy::math::Vec2;
 
 use super::file_jobs::{FileJob, FileJobDone};
 use super::open_room::OpenRoom;
-use super::room_commands::{act_all, do_again, open_soon};
+use super::room_commands::{act_all, open_soon, repeat_acts};
 use crate::agent::agent_file::longer_ids_of_path;
 use crate::agent::formats::format_of;
 use crate::agent::spawn_position::{self, tenths};
@@ -83,10 +83,12 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
             }
             room.notices.extend(imported.problems);
         }
-        FileJobDone::TakenBack { count, kept } => report_reversal(state, "was removed", "were removed", count, &kept),
-        FileJobDone::PutBack { count, kept, acts } => {
+        FileJobDone::ImportUndone { count, kept } => {
+            report_reversal(state, "was removed", "were removed", count, &kept)
+        }
+        FileJobDone::RedoImport { count, kept, acts } => {
             report_reversal(state, "was restored", "were restored", count, &kept);
-            do_again(room, state, acts);
+            repeat_acts(room, state, acts);
         }
         FileJobDone::Exported { file, what, left_out } => {
             let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();
@@ -96,7 +98,7 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
                 state.notify(what, false);
             }
         }
-        FileJobDone::TakenIn { imported, place } => add_imported_agents(room, state, imported, place),
+        FileJobDone::DropImported { imported, place } => add_imported_agents(room, state, imported, place),
     }
 }
 

@@ -27,31 +27,31 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
     }
     let label = job.label();
     match job {
-        FileJob::TakeIn { paths, place, is_seen: false } if has_folder(&paths) => {
+        FileJob::ImportDropped { paths, place, is_seen: false } if has_folder(&paths) => {
             FileJobDone::ImportFound(question(workspace, paths, None, Some(place)))
         }
         FileJob::Import { paths, folder, is_seen: false } if has_folder(&paths) => {
             FileJobDone::ImportFound(question(workspace, paths, folder, None))
         }
-        FileJob::TakeIn { paths, place, .. } => {
+        FileJob::ImportDropped { paths, place, .. } => {
             let plan = importing::plan(workspace, &paths, Destination::Room);
-            FileJobDone::TakenIn { imported: importing::import_files(workspace, files, &plan, control), place }
+            FileJobDone::DropImported { imported: importing::import_files(workspace, files, &plan, control), place }
         }
-        FileJob::MakeAgent { name, text, place } => {
+        FileJob::CreateAgent { name, text, place } => {
             let plan = Plan::of_agent(&name, text);
-            FileJobDone::TakenIn { imported: importing::import_files(workspace, files, &plan, control), place }
+            FileJobDone::DropImported { imported: importing::import_files(workspace, files, &plan, control), place }
         }
         FileJob::Import { paths, folder, .. } => {
             let plan = importing::plan(workspace, &paths, destination(folder.as_deref()));
             FileJobDone::Imported(importing::import_files(workspace, files, &plan, control))
         }
-        FileJob::TakeBack { files: made } => {
+        FileJob::UndoImport { files: made } => {
             let kept = reverse(&made, control, |file| take_back(files, file));
-            FileJobDone::TakenBack { count: made.len(), kept }
+            FileJobDone::ImportUndone { count: made.len(), kept }
         }
-        FileJob::PutBack { files: made, acts } => {
+        FileJob::RedoImport { files: made, acts } => {
             let kept = reverse(&made, control, |file| put_back(workspace, files, file));
-            FileJobDone::PutBack { count: made.len(), kept, acts }
+            FileJobDone::RedoImport { count: made.len(), kept, acts }
         }
         FileJob::LookBack { agent, since_ms } => match looked_back(workspace, &agent, since_ms) {
             Ok(question) => FileJobDone::LookedBack(question),
@@ -63,7 +63,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
                 Err(error) => not_undone(&plan.agent, &error.to_string()),
             }
         }
-        FileJob::TurnUndone { number } => {
+        FileJob::ToggleUndo { number } => {
             match undo::turn_undone(workspace, &state_folder(workspace), number, files.handle()) {
                 Ok((undone, kept)) => work_undone(undone, kept, false),
                 Err(error) => not_undone("files", &error.to_string()),

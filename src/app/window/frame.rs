@@ -11,7 +11,7 @@ use bevy_egui::{EguiContext, EguiFullOutput, EguiInput, PrimaryEguiContext};
 use egui::{Context, Event, FullOutput, RawInput, ViewportId};
 
 use super::command_handling::{self, Outcome};
-use super::gpu_errors::GaveUp;
+use super::gpu_errors::DriverFailure;
 use super::key_frames::WaitingKeys;
 use super::open_room::OpenRoom;
 use super::visibility::Hidden;
@@ -29,17 +29,17 @@ use crate::view::text::post_layout::ShownText;
 use crate::view::theme::Theme;
 
 /// The interval between frames while something moves.
-const LIVELY: Duration = Duration::from_millis(16);
+const MOVING_INTERVAL: Duration = Duration::from_millis(16);
 /// The interval between two frames while nothing happens: short enough for the clock and for external input.
-const QUIET: Duration = Duration::from_millis(200);
+const IDLE_INTERVAL: Duration = Duration::from_millis(200);
 /// The interval while the room is paused: only external input can change anything.
-const STILL: Duration = Duration::from_secs(1);
+const PAUSED_INTERVAL: Duration = Duration::from_secs(1);
 /// The interval while a requested operation is in progress.
-const BUSY: Duration = Duration::from_millis(100);
+const BUSY_INTERVAL: Duration = Duration::from_millis(100);
 /// The minimum interval while another window has the focus.
-const UNFOCUSED: Duration = Duration::from_millis(33);
+const UNFOCUSED_INTERVAL: Duration = Duration::from_millis(33);
 /// How long after the last input a person is assumed to be watching, in seconds.
-const LOOKS_SECS: f64 = 4.0;
+const WATCHING_SECS: f64 = 4.0;
 
 /// The window's state between frames.
 pub struct Screen {
@@ -55,12 +55,12 @@ pub struct Screen {
     close_requested: bool,
     pixels_per_point: f32,
     /// The theme that was requested at the start, until the person chooses another.
-    asked_dark: Option<bool>,
+    requested_dark: Option<bool>,
     /// The person's theme setting at that time.
-    begun_with: Light,
+    initial_light: Light,
     services: WindowServices,
     /// When the person last gave input, in seconds since the window opened.
-    touched_secs: f64,
+    last_input_secs: f64,
     /// Time until the next frame, as requested by the last one.
     next_frame: Duration,
     modifiers: egui::Modifiers,
@@ -79,8 +79,8 @@ impl Screen {
         let mut shell = Shell::default();
         services.restore(&mut state, &mut shell.panes);
         Self {
-            begun_with: state.appearance.look.light,
-            asked_dark: dark,
+            initial_light: state.appearance.look.light,
+            requested_dark: dark,
             services,
             state,
             shell,
@@ -91,8 +91,8 @@ impl Screen {
             quits_when_done: false,
             close_requested: false,
             pixels_per_point: 1.0,
-            touched_secs: 0.0,
-            next_frame: LIVELY,
+            last_input_secs: 0.0,
+            next_frame: MOVING_INTERVAL,
             modifiers: egui::Modifiers::NONE,
         }
     }
@@ -110,14 +110,14 @@ impl Screen {
             Event::ModifiersChanged(now) => std::mem::replace(held, *now) != *now,
             _ => true,
         });
-        self.put_on_theme(context, room);
+        self.apply_theme(context, room);
         self.state.time.now_secs = room.now_secs();
         // Before drawing: unsaved text of one workspace must not be saved in another.
         if command_handling::continue_pending(room, &mut self.state, &mut self.shell.panes) {
             self.services.move_to(room, &mut self.state, &mut self.shell.panes);
         }
         if !input.events.is_empty() || !self.dropped.is_empty() {
-            self.touched_secs = self.state.time.now_secs;
+            self.last_input_secs = self.state.time.now_secs;
         }
         super::gpu_errors::note_shown();
         let looked_at = self.state.looked_at();
@@ -128,8 +128,8 @@ impl Screen {
             share: 1.0,
         };
         let mut model = room.model(&wanted);
-        let is_watched = self.state.time.now_secs - self.touched_secs < LOOKS_SECS;
-        let is_lively = room.is_astir || (is_watched && !model.paused);
+        let is_watched = self.state.time.now_secs - self.last_input_secs < WATCHING_SECS;
+        let is_lively = room.is_active || (is_watched && !model.paused);
         if is_lively {
             self.state.time.room_secs = self.state.time.now_secs;
         }
@@ -149,9 +149,9 @@ impl Screen {
             self.services.find_fonts(wanted);
         }
         self.next_frame = match (is_lively, model.paused) {
-            (true, _) => LIVELY,
-            (false, true) => STILL,
-            (false, false) => QUIET,
+            (true, _) => MOVING_INTERVAL,
+            (false, true) => PAUSED_INTERVAL,
+            (false, false) => IDLE_INTERVAL,
         };
         if !commands.is_empty() {
             self.next_frame = Duration::ZERO;
@@ -173,22 +173,23 @@ impl Screen {
         }
         self.services.after(&model, &self.state, &self.shell.panes);
         if self.services.is_busy() || room.file_cache.is_busy() {
-            self.next_frame = self.next_frame.min(BUSY);
+            self.next_frame = self.next_frame.min(BUSY_INTERVAL);
         }
         let animates = output.viewport_output.get(&ViewportId::ROOT).map(|viewport| viewport.repaint_delay);
-        self.next_frame = animates.map_or(self.next_frame, |delay| self.next_frame.min(delay.max(LIVELY)));
+        self.next_frame = animates.map_or(self.next_frame, |delay| self.next_frame.min(delay.max(MOVING_INTERVAL)));
         room.reuse(model);
         output
     }
 
     /// Applies the theme, the text size, and drawings for the display's scale.
-    fn put_on_theme(&mut self, context: &Context, room: &mut OpenRoom) {
+    fn apply_theme(&mut self, context: &Context, room: &mut OpenRoom) {
         let Look { light, text_size, calm, dates } = self.state.appearance.look;
         self.state.appearance.dates.language = dates;
-        match self.asked_dark.filter(|dark| *dark == self.state.appearance.is_dark() && light == self.begun_with) {
+        match self.requested_dark.filter(|dark| *dark == self.state.appearance.is_dark() && light == self.initial_light)
+        {
             Some(_) => {}
             None => {
-                self.asked_dark = None;
+                self.requested_dark = None;
                 let system_is_dark = context.system_theme().map(|system| system == egui::Theme::Dark);
                 self.state.appearance.follow_light(system_is_dark);
             }
@@ -287,7 +288,7 @@ pub(super) fn pace(
     // `bevy_egui` requests the next frame at once even if `egui` wants one after a while, for instance for a caret.
     redraws.clear();
     let next_frame = if keys.are_waiting() { Duration::ZERO } else { screen.next_frame };
-    let seldom = next_frame.max(UNFOCUSED);
+    let seldom = next_frame.max(UNFOCUSED_INTERVAL);
     // A minimised window may still be reported as focused.
     let focused = UpdateMode::reactive(if hidden.is_hidden() { seldom } else { next_frame });
     let unfocused = UpdateMode::reactive_low_power(seldom);
@@ -308,15 +309,19 @@ pub(super) fn quit(screen: NonSend<Screen>, mut exit: MessageWriter<AppExit>) {
 pub(super) fn close_room(
     mut exits: MessageReader<AppExit>,
     windows: Query<&Window, With<PrimaryWindow>>,
-    gave_up: Res<GaveUp>,
+    driver_failure: Res<DriverFailure>,
     mut room: NonSendMut<OpenRoom>,
     mut screen: NonSendMut<Screen>,
 ) {
     if exits.read().count() > 0 || windows.is_empty() {
         let Screen { services, shell, .. } = &mut *screen;
-        services.look_at_drafts(&shell.panes);
+        services.check_drafts(&shell.panes);
         services.close();
-        room.close(if gave_up.why().is_some() { "the graphics driver gave up" } else { "the window was closed" });
+        room.close(if driver_failure.why().is_some() {
+            "the graphics driver gave up"
+        } else {
+            "the window was closed"
+        });
     }
 }
 
@@ -332,7 +337,7 @@ mod tests {
     use crate::workspace::starter;
 
     #[test]
-    fn a_paused_room_lets_the_processor_rest() {
+    fn a_paused_room_draws_rarely() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
         let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
@@ -356,14 +361,14 @@ mod tests {
             };
             let mut output = screen.frame(&context, &mut room, input);
             output.textures_delta.clear();
-            rests = if screen.next_frame >= QUIET { rests + 1 } else { 0 };
+            rests = if screen.next_frame >= IDLE_INTERVAL { rests + 1 } else { 0 };
         }
         assert!(rests > 20, "it rested for {rests} frames: {:?}", context.repaint_causes());
         room.close("tested");
     }
 
     #[test]
-    fn what_was_not_saved_stays_in_its_workspace_when_another_is_opened() {
+    fn drafts_stay_in_their_workspace_when_another_is_opened() {
         let workspace = || {
             let folder = tempfile::tempdir().expect("a temporary folder can be made");
             starter::init(folder.path()).expect("the starter kit can be written");

@@ -50,9 +50,9 @@ static SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// Why the graphics driver failed, if it did. Shared by the window's world and the code that shows the window.
 #[derive(Resource, Clone, Default)]
-pub(super) struct GaveUp(Arc<Mutex<Option<String>>>);
+pub(super) struct DriverFailure(Arc<Mutex<Option<String>>>);
 
-impl GaveUp {
+impl DriverFailure {
     /// Records the first reason; later ones are consequences.
     fn note(&self, why: String) {
         if let Ok(mut known) = self.0.lock() {
@@ -72,19 +72,19 @@ pub(super) fn note_shown() {
 }
 
 /// Creates and shows a window. Bevy panics without a display or a graphics device; that becomes an error.
-pub(super) fn guarded(show: impl FnOnce(&GaveUp) -> AppExit) -> Result<AppExit, WindowError> {
-    let gave_up = GaveUp::default();
+pub(super) fn guarded(show: impl FnOnce(&DriverFailure) -> AppExit) -> Result<AppExit, WindowError> {
+    let driver_failure = DriverFailure::default();
     let before = Arc::new(std::panic::take_hook());
-    let (is_known, usual) = (gave_up.clone(), Arc::clone(&before));
+    let (is_known, usual) = (driver_failure.clone(), Arc::clone(&before));
     std::panic::set_hook(Box::new(move |info| {
         // The rest of a lost device panics during teardown; the reason has already been reported.
         if SHOWN.load(Ordering::Relaxed) && is_known.why().is_none() {
             usual(info);
         }
     }));
-    let outcome = catch_unwind(AssertUnwindSafe(|| show(&gave_up)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| show(&driver_failure)));
     std::panic::set_hook(Box::new(move |info| before(info)));
-    match (gave_up.why(), outcome) {
+    match (driver_failure.why(), outcome) {
         (Some(why), _) => Err(WindowError::Driver(why)),
         (None, Ok(exit)) => Ok(exit),
         (None, Err(panic)) if SHOWN.load(Ordering::Relaxed) => std::panic::resume_unwind(panic),
@@ -103,8 +103,8 @@ fn panic_error(panic: &(dyn Any + Send)) -> WindowError {
 
 /// If the driver fails (it was updated or reset, a card was unplugged), closes the window and saves the room: after
 /// requesting another device, Bevy would be left with a surface of the old one.
-pub(super) fn watch_driver(app: &mut App, gave_up: &GaveUp) {
-    app.insert_resource(gave_up.clone()).insert_resource(RenderErrorHandler(note_render_error));
+pub(super) fn watch_driver(app: &mut App, driver_failure: &DriverFailure) {
+    app.insert_resource(driver_failure.clone()).insert_resource(RenderErrorHandler(note_render_error));
     if let Some(render) = app.get_sub_app_mut(RenderApp) {
         render.add_systems(Render, ask_the_device.in_set(RenderSystems::Cleanup));
     }
@@ -114,7 +114,7 @@ pub(super) fn watch_driver(app: &mut App, gave_up: &GaveUp) {
 /// requested here would come after the last system has run.
 fn note_render_error(error: &RenderError, window: &mut World, _: &mut World) -> RenderErrorPolicy {
     let what = error.description.lines().next().unwrap_or_default();
-    window.resource::<GaveUp>().note(format!("{:?} {what}", error.ty).trim_end().to_owned());
+    window.resource::<DriverFailure>().note(format!("{:?} {what}", error.ty).trim_end().to_owned());
     RenderErrorPolicy::StopRendering
 }
 
@@ -125,8 +125,8 @@ fn ask_the_device(device: Res<RenderDevice>) {
 }
 
 /// Closes the window once the driver has failed.
-pub(super) fn leave(gave_up: Res<GaveUp>, mut exit: MessageWriter<AppExit>) {
-    if gave_up.why().is_some() {
+pub(super) fn exit_on_driver_failure(driver_failure: Res<DriverFailure>, mut exit: MessageWriter<AppExit>) {
+    if driver_failure.why().is_some() {
         exit.write(AppExit::error());
     }
 }
@@ -143,11 +143,11 @@ mod tests {
     use crate::workspace::starter;
 
     /// Simulates a driver failure in the third frame.
-    fn driver_gives_up(room: OpenRoom, gave_up: &GaveUp) -> AppExit {
+    fn driver_gives_up(room: OpenRoom, driver_failure: &DriverFailure) -> AppExit {
         let mut app = App::new();
         app.insert_non_send(room).insert_non_send(Screen::new(None));
-        watch_driver(&mut app, gave_up);
-        app.add_systems(Last, (leave, close_room).chain());
+        watch_driver(&mut app, driver_failure);
+        app.add_systems(Last, (exit_on_driver_failure, close_room).chain());
         app.world_mut().spawn((bevy::window::Window::default(), bevy::window::PrimaryWindow));
         for _ in 0..2 {
             app.update();
@@ -168,13 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn where_the_driver_gives_up_the_room_is_saved_and_the_first_reason_is_reported() {
+    fn a_driver_failure_saves_the_room_and_reports_the_first_reason() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
         let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
         let mut room = OpenRoom::open(options.clone()).expect("the starter scene opens");
         room.run_ticks(30);
-        let ended = guarded(|gave_up| driver_gives_up(room, gave_up));
+        let ended = guarded(|driver_failure| driver_gives_up(room, driver_failure));
         let error = ended.expect_err("the program fails");
         assert_eq!(error.to_string(), "the graphics driver failed: DeviceLost reset by the kernel; the room was saved");
         assert!(error.remedy().contains("continues where it stopped"));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_bevy_says_before_it_gives_up_becomes_a_reason_and_a_remedy() {
+    fn bevy_panics_become_errors_with_a_remedy() {
         let panics: [(Box<dyn Any + Send>, &str); 3] = [
             (Box::new("Unable to find a GPU! Make sure you have installed required drivers!"), "no graphics driver"),
             (Box::new("Failed to build event loop: Os(X11 cannot be reached)".to_owned()), "X11 cannot be reached"),

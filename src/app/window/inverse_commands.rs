@@ -156,7 +156,7 @@ impl<'w> PendingRoom<'w> {
         let wanted = id.unwrap_or_else(|| format!("{profile}-1").into());
         // Agents that wait for their profile have ids as well.
         let entries = &self.world.resource::<SceneState>().doc.agents;
-        let id = fresh(&wanted, |id| self.agents.contains(id) || entries.iter().any(|entry| entry.id == *id));
+        let id = unused_id(&wanted, |id| self.agents.contains(id) || entries.iter().any(|entry| entry.id == *id));
         self.agents.insert(id.clone());
         let add = AgentCommand::Add { id: Some(id.clone()), profile, position, behaviour, exactly };
         (RoomAct::Agent(add), vec![RoomAct::Agent(AgentCommand::Remove { agent: id })])
@@ -166,7 +166,7 @@ impl<'w> PendingRoom<'w> {
         let ElementCommand::Add { mut keys } = command else { return (RoomAct::Element(command), Vec::new()) };
         let word = |key: &str| keys.get(key).and_then(|word| word.as_str()).map(str::to_owned);
         let wanted: Id = word("id").unwrap_or_else(|| format!("{}-1", word("kind").unwrap_or_default())).into();
-        let id = fresh(&wanted, |id| self.elements.contains(id));
+        let id = unused_id(&wanted, |id| self.elements.contains(id));
         self.elements.insert(id.clone());
         keys.insert("id".to_owned(), json!(id));
         let back = RoomAct::Element(ElementCommand::Remove { element: id });
@@ -264,7 +264,7 @@ impl<'w> PendingRoom<'w> {
 }
 
 /// The id itself, or a numbered variant that is not taken: `rules-3` after `rules-2`.
-fn fresh(wanted: &Id, is_taken: impl Fn(&Id) -> bool) -> Id {
+fn unused_id(wanted: &Id, is_taken: impl Fn(&Id) -> bool) -> Id {
     if !is_taken(wanted) {
         return wanted.clone();
     }
@@ -308,7 +308,7 @@ fn with_id(act: ElementAct, changes: &[ElementChange]) -> ElementAct {
 }
 
 /// The offset of a copy from its original.
-const BESIDE: Vec2 = Vec2::new(90.0, -50.0);
+const COPY_OFFSET: Vec2 = Vec2::new(90.0, -50.0);
 
 type Acts = Vec<(RoomAct, Option<RoomAct>)>;
 
@@ -344,7 +344,7 @@ pub fn removals(world: &World, model: &RoomModel, things: &[Thing]) -> Acts {
 pub fn copies(world: &World, model: &RoomModel, things: &[Thing], at: Option<Vec2>) -> Acts {
     let first = things.iter().find_map(|thing| place_of(model, thing));
     let Some(first) = first else { return Vec::new() };
-    let shift = at.map_or(BESIDE, |at| at - first);
+    let shift = at.map_or(COPY_OFFSET, |at| at - first);
     let copy = |thing: &Thing| {
         let position = tenths(place_of(model, thing)? + shift);
         match thing {

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_is_bounded_and_what_finds_no_place_is_cancelled_and_told() {
+    fn jobs_beyond_the_queue_limit_are_cancelled_and_reported() {
         let (mut jobs, mut state) = (JobRunner::default(), UiState::default());
         let (open, gate) = bounded::<()>(0);
         let controls: Vec<JobControl> = (0..2 * JOBS_AT_MOST)

@@ -24,7 +24,7 @@ impl WaitingKeys {
 }
 
 /// Releases the events of this frame, before other systems read them.
-pub(super) fn share_keys_out(
+pub(super) fn distribute_keys(
     mut messages: ResMut<Messages<KeyboardInput>>,
     mut lost: MessageReader<KeyboardFocusLost>,
     mut waiting: ResMut<WaitingKeys>,
@@ -108,7 +108,7 @@ mod tests {
         let mut app = App::new();
         app.add_message::<KeyboardInput>().add_message::<KeyboardFocusLost>();
         app.init_resource::<WaitingKeys>().init_resource::<ModifierKeysState>().init_resource::<Heard>();
-        app.add_systems(Update, (share_keys_out, write_modifiers_keys_state_system, hear).chain());
+        app.add_systems(Update, (distribute_keys, write_modifiers_keys_state_system, hear).chain());
         app
     }
 
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shortcut_that_is_pressed_and_let_go_within_one_frame_is_heard() {
+    fn a_shortcut_within_one_frame_is_recognised() {
         let mut app = window();
         press(&mut app, [down(Key::Control), down(letter("k")), up(letter("k")), up(Key::Control)]);
         assert_eq!(heard(&mut app), ["Ctrl+k"]);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn several_keys_of_one_frame_keep_their_order_and_what_was_held_with_each() {
+    fn keys_of_one_frame_keep_their_order_and_modifiers() {
         let mut app = window();
         let ctrl_shift_z = [down(Key::Control), down(Key::Shift), down(letter("z")), up(letter("z")), up(Key::Shift)];
         let then_z = [down(letter("z")), up(letter("z")), up(Key::Control), down(letter("a")), up(letter("a"))];
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_without_a_change_of_what_is_held_come_with_their_own_frame() {
+    fn keys_without_modifier_changes_are_not_delayed() {
         let mut app = window();
         press(&mut app, [down(Key::Shift), down(letter("A")), up(letter("A")), down(letter("B")), up(letter("B"))]);
         assert!(!app.world().resource::<WaitingKeys>().are_waiting());
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_waits_once_the_person_works_in_another_window() {
+    fn losing_the_focus_releases_queued_keys() {
         let mut app = window();
         app.world_mut().write_message(KeyboardFocusLost);
         press(&mut app, [down(Key::Control), down(letter("k")), up(letter("k")), up(Key::Control)]);

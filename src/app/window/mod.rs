@@ -70,10 +70,10 @@ const LEAST_SIZE: Vec2 = Vec2::splat(200.0);
 
 /// Shows a room until the window is closed; everything is saved when this returns.
 pub fn run(room: OpenRoom, options: &WindowOptions) -> Result<AppExit, WindowError> {
-    gpu_errors::guarded(|gave_up| show(room, options, gave_up))
+    gpu_errors::guarded(|driver_failure| show(room, options, driver_failure))
 }
 
-fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveUp) -> AppExit {
+fn show(mut room: OpenRoom, options: &WindowOptions, driver_failure: &gpu_errors::DriverFailure) -> AppExit {
     let services = WindowServices::of(&mut room, options.config_folder.clone());
     let size = options.size.or(services.remembered().window).unwrap_or(USUAL_SIZE);
     let window = Window {
@@ -101,13 +101,13 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveU
     let mut app = App::new();
     app.add_plugins((plugins, EguiPlugin::default(), display::EguiDisplayPlugin));
     app.insert_non_send(room).insert_non_send(Screen::with_services(options.dark, services));
-    gpu_errors::watch_driver(&mut app, gave_up);
+    gpu_errors::watch_driver(&mut app, driver_failure);
     app.add_systems(PreStartup, spawn_camera.before(EguiStartupSet::InitContexts));
     app.init_resource::<visibility::Hidden>()
-        .add_systems(PreUpdate, (visibility::look, visibility::spare_the_drawing).chain());
+        .add_systems(PreUpdate, (visibility::look, visibility::pause_cameras).chain());
     app.add_systems(PreUpdate, icon::set_icon);
     app.init_resource::<key_frames::WaitingKeys>()
-        .add_systems(PreUpdate, key_frames::share_keys_out.before(InputSystems));
+        .add_systems(PreUpdate, key_frames::distribute_keys.before(InputSystems));
     // A requested size is kept as it is.
     if options.size.is_none() {
         app.add_systems(PreUpdate, screen_fit::fit_to_screen);
@@ -117,7 +117,7 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveU
         (frame::live, frame::take_dropped_files, frame::take_close_request, frame::note_size).chain(),
     );
     app.add_systems(PostUpdate, frame::draw.in_set(EguiPostUpdateSet::EndPass));
-    app.add_systems(Last, (frame::pace, frame::quit, gpu_errors::leave, frame::close_room).chain());
+    app.add_systems(Last, (frame::pace, frame::quit, gpu_errors::exit_on_driver_failure, frame::close_room).chain());
     app.run()
 }
 

@@ -46,7 +46,7 @@ pub struct OpenRoom {
     reader: RoomExtractor,
     began: Instant,
     /// Whether the last frame's ticks changed anything visible.
-    pub is_astir: bool,
+    pub is_active: bool,
     /// The queue of file jobs.
     pub file_jobs: FileJobs,
     /// Reads files and history for the panes.
@@ -108,7 +108,7 @@ impl OpenRoom {
             trouble: None,
             reader: RoomExtractor::default(),
             began: Instant::now(),
-            is_astir: true,
+            is_active: true,
             file_jobs,
             file_cache,
             opening: None,
@@ -128,7 +128,7 @@ impl OpenRoom {
         let other = Self::of(room.arrive(), problems, options)?;
         let time = self.time();
         self.close("another workspace was opened");
-        self.go_on_in(other, time);
+        self.replace_with(other, time);
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl OpenRoom {
             Self::open(OpenOptions { fresh: false, ..before })
         });
         match opened {
-            Ok(opened) => self.go_on_in(opened, time),
+            Ok(opened) => self.replace_with(opened, time),
             Err(error) => self.notices.push(Problem::error("workspace", error.to_string(), "start the workshop again")),
         }
     }
@@ -162,7 +162,7 @@ impl OpenRoom {
     }
 
     /// Replaces this room, which is closed, by another one.
-    fn go_on_in(&mut self, mut other: Self, (speed, paused): (Speed, bool)) {
+    fn replace_with(&mut self, mut other: Self, (speed, paused): (Speed, bool)) {
         other.notices.splice(0..0, std::mem::take(&mut self.notices));
         other.options.fresh = false;
         // Real time goes on.
@@ -215,27 +215,27 @@ impl OpenRoom {
 
     /// Runs the ticks that are due, within the time budget of a frame.
     pub fn live(&mut self) {
-        self.look_after_history();
+        self.report_log_problems();
         let now_secs = self.now_secs();
         let Some(room) = &mut self.room else { return };
         let world = room.app.world_mut();
         let began = Instant::now();
-        let was_quiet = !self.is_astir;
+        let was_quiet = !self.is_active;
         while began.elapsed() < TICKS_AT_MOST && room.driver.try_step(world) == Step::Ticked {
-            if was_quiet && begins_to_stir(world) {
+            if was_quiet && has_activity(world) {
                 // After a pause between frames, an agent that starts to walk must not appear halfway.
-                room.driver.forget_the_rest();
+                room.driver.reset_pacing();
                 break;
             }
         }
         let events = world.resource_mut::<EventTap>().take();
         let shown = world.resource_mut::<EventTap>().take_reactions();
-        let told = world.resource_mut::<UserCommandResults>().take();
-        self.recent.take_in_orders(told);
+        let results = world.resource_mut::<UserCommandResults>().take();
+        self.recent.take_in_orders(results);
         self.recent.take_in_reactions(shown, now_secs);
-        self.is_astir = !events.is_empty();
+        self.is_active = !events.is_empty();
         self.recent.apply_events(events, &RoomNames(world).narrator(), now_secs);
-        self.is_astir |= self.recent.fade(now_secs);
+        self.is_active |= self.recent.fade(now_secs);
     }
 
     /// Whether everything that happened is in the log on disk.
@@ -245,11 +245,11 @@ impl OpenRoom {
     }
 
     /// Reports problems with writing the log. That recording is impossible is only reported while it lasts.
-    fn look_after_history(&mut self) {
+    fn report_log_problems(&mut self) {
         let store = self.room.as_ref().and_then(|room| room.app.world().get_resource::<Store>());
-        let Some((told, trouble)) = store.map(|store| (store.take_problems(), store.trouble())) else { return };
-        let is_told = |problem: &Problem| trouble.as_ref().is_some_and(|trouble| trouble.what == problem.what);
-        for problem in told.into_iter().filter(|problem| !is_told(problem)) {
+        let Some((problems, trouble)) = store.map(|store| (store.take_problems(), store.trouble())) else { return };
+        let is_reported = |problem: &Problem| trouble.as_ref().is_some_and(|trouble| trouble.what == problem.what);
+        for problem in problems.into_iter().filter(|problem| !is_reported(problem)) {
             if !self.notices.contains(&problem) {
                 self.notices.push(problem);
             }
@@ -290,7 +290,7 @@ impl OpenRoom {
         let mut model = self.reader.read(room.app.world_mut(), &wanted);
         model.workspace = workspace;
         model.notices.clone_from(&self.notices);
-        self.is_astir |= !model.paused && model.agents.iter().any(|agent| agent.walks || agent.thinking);
+        self.is_active |= !model.paused && model.agents.iter().any(|agent| agent.walks || agent.thinking);
         model
     }
 
@@ -319,6 +319,6 @@ impl Drop for OpenRoom {
 }
 
 /// Whether an event happened or an agent is walking, after a quiet period.
-fn begins_to_stir(world: &mut World) -> bool {
+fn has_activity(world: &mut World) -> bool {
     world.resource::<EventTap>().has_events() || world.query::<&Walk>().iter(world).any(|walk| walk.course.moves())
 }

@@ -71,7 +71,7 @@ pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &TrialResu
     if let Some(world) = room.world() {
         tried.book(world);
     }
-    room.is_astir = true;
+    room.is_active = true;
     let outcome = outcome_of(tried);
     let is_watched = state.texts.is_wanted(&Want::Providers);
     if !is_watched {
@@ -92,14 +92,14 @@ fn outcome_of(tried: &TrialResult) -> TrialOutcome {
     };
     match &tried.outcome {
         Ok(reply) => {
-            let said = text::truncate(&text::one_line(&reply.text), 100);
-            let said = if said.is_empty() { "(no words)".to_owned() } else { format!("“{said}”") };
+            let answer = text::truncate(&text::one_line(&reply.text), 100);
+            let answer = if answer.is_empty() { "(no words)".to_owned() } else { format!("“{answer}”") };
             let cost = match tried.used.cost().known() {
                 Some(usd) if usd <= 0.0 => "at no cost".to_owned(),
                 _ => text_format::cost(&tried.used),
             };
             let tokens = text_format::compact(tried.used.tokens);
-            let text = format!("{who} answered after {took}: {said} {tokens} tokens, {cost}.");
+            let text = format!("{who} answered after {took}: {answer} {tokens} tokens, {cost}.");
             TrialOutcome { good: true, text, remedy: String::new() }
         }
         Err(failure) => {

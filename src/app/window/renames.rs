@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_rename_that_happened_is_followed() {
+    fn only_successful_renames_are_followed() {
         let (mut renames, mut recent) = (Renames::default(), Recent::default());
         renames.note(&rename("1", "a.md", "b.md"));
         renames.note(&rename("2", "c.md", "d.md"));

@@ -23,9 +23,9 @@ use crate::workspace::{SettingsEdit, SettingsSection};
 pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<RoomAct>)>, mut step: Step) {
     let mut done = Vec::new();
     let Some(world) = room.world() else { return };
-    let mut pending = acts.iter().any(|(act, _)| !passes_by(act)).then(|| PendingRoom::of(world));
+    let mut pending = acts.iter().any(|(act, _)| !has_no_inverse(act)).then(|| PendingRoom::of(world));
     for (act, back) in acts {
-        let resolved = match pending.as_mut().filter(|_| !passes_by(&act)) {
+        let resolved = match pending.as_mut().filter(|_| !has_no_inverse(&act)) {
             Some(pending) => pending.resolve(act, back),
             None => Ok((act, back.into_iter().collect())),
         };
@@ -67,7 +67,7 @@ fn permission(world: &World, act: &RoomAct) -> Option<(SettingsEdit, SettingsEdi
 }
 
 /// Whether an action cannot be undone here: files have versions, and sent messages stay sent.
-fn passes_by(act: &RoomAct) -> bool {
+fn has_no_inverse(act: &RoomAct) -> bool {
     if let RoomAct::Workflow(command) = act {
         return !matches!(command, WorkflowCommand::Edit { .. });
     }
@@ -84,7 +84,7 @@ fn added(act: &RoomAct) -> Option<Thing> {
 }
 
 /// Repeats recorded actions. Returns why some no longer apply.
-pub(super) fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
+pub(super) fn repeat_acts(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
     let Some(world) = room.world() else { return };
     let mut pending = PendingRoom::of(world);
     let fits = |act: &RoomAct| match pending.resolve(act.clone(), None) {
@@ -105,7 +105,7 @@ pub(super) fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomA
 }
 
 fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
-    room.is_astir = true;
+    room.is_active = true;
     acts.iter().for_each(|act| room.renames.note(act));
     let Some(world) = room.world() else { return };
     for act in acts {

@@ -24,10 +24,10 @@ pub(super) fn fit_to_screen(
     }
     let Ok((mut window, on)) = windows.single_mut() else { return };
     *frames += 1;
-    let told = on.and_then(|on| monitors.get(on.0).ok());
+    let reported_monitor = on.and_then(|on| monitors.get(on.0).ok());
     let is_guessed = *frames > PATIENCE_FRAMES;
     let guessed = || monitors.iter().find(|(_, is_primary)| *is_primary).or_else(|| monitors.single().ok());
-    let Some((monitor, _)) = told.or_else(|| is_guessed.then(guessed).flatten()) else {
+    let Some((monitor, _)) = reported_monitor.or_else(|| is_guessed.then(guessed).flatten()) else {
         // If no screen is known, the window stays as it is.
         *is_done = is_guessed;
         return;
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_stays_as_it_is_where_it_fits_or_no_screen_is_known() {
+    fn a_window_keeps_its_size_if_it_fits_or_no_screen_is_known() {
         let (width, height) = super::super::USUAL_SIZE;
         let usual = (width as f32, height as f32);
         assert_eq!(size_beside(&[(1_920, 1_080)], true, 1.0), usual);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_counted_in_points_and_is_never_nothing() {
+    fn the_fitting_size_is_in_points_and_never_zero() {
         let fits = size_beside(&[(2_048, 1_536)], true, 2.0);
         assert_eq!(fits, (1_008.0, 688.0), "of a screen with two pixels to the point");
         assert_eq!(fitting(Vec2::new(1_280.0, 800.0), Vec2::new(120.0, 90.0)), Some(super::super::LEAST_SIZE));

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_can_be_drawn_as_a_person_sets_it() {
+    fn screenshots_show_the_window_as_configured() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
         let provider = Some("offline".to_owned());

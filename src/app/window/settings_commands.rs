@@ -51,10 +51,10 @@ pub(super) fn set_settings(room: &mut OpenRoom, model: &RoomModel, state: &mut U
     let shown = |value: &serde_json::Value| if value.is_null() { "none".to_owned() } else { value.to_string() };
     let set = edit.keys.iter().map(|(key, value)| (key, format!("is {} now", shown(value))));
     let reset = edit.defaults.iter().map(|key| (key, "is back to its default".to_owned()));
-    let told: Vec<(String, String)> =
+    let changes: Vec<(String, String)> =
         set.chain(reset).map(|(key, how)| (format!("{}.{key}", edit.section), how)).collect();
     push(room, edit);
-    for (setting, how) in told {
+    for (setting, how) in changes {
         report_setting(model, state, &[&setting], format!("{setting} {how}."));
     }
 }
@@ -80,7 +80,7 @@ fn report_setting(model: &RoomModel, state: &mut UiState, settings: &[&str], tex
 }
 
 fn push<T: Input>(room: &mut OpenRoom, input: T) {
-    room.is_astir = true;
+    room.is_active = true;
     if let Some(world) = room.world() {
         world.resource_mut::<InputQueue<T>>().push(input);
     }

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_texture_of_letters_stays_in_the_computer_s_memory_and_that_once() {
+    fn only_the_font_texture_is_kept_in_main_memory() {
         let mut app = App::new();
         app.init_resource::<Assets<Image>>().init_resource::<EguiManagedTextures>().add_systems(Update, release_copies);
         let entity = app.world_mut().spawn_empty().id();

@@ -31,7 +31,7 @@ use crate::view::recent_events::{Recent, Refused};
 use crate::view::text::system_fonts::{Found, Wanted};
 
 /// Time without changes after which the window's state is saved, in seconds.
-const SETTLED_SECS: f64 = 1.0;
+const STABLE_SECS: f64 = 1.0;
 /// Maximum time until continuously changing state is saved, in seconds.
 const AT_MOST_SECS: f64 = 10.0;
 /// Interval at which provider status is refreshed while it is shown, in seconds.
@@ -63,7 +63,7 @@ pub struct WindowServices {
     /// The size of the window, in points.
     pub size: Option<(u32, u32)>,
     /// When provider status was last refreshed, in seconds since the window opened.
-    looked_secs: Option<f64>,
+    checked_secs: Option<f64>,
     /// The same for MCP servers.
     servers_looked_secs: Option<f64>,
     /// The same for coding agents, with the command line that was checked.
@@ -123,7 +123,7 @@ impl WindowServices {
     /// Switches to another workspace: saves the state of the previous one and restores that of the new one.
     pub fn move_to(&mut self, room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) {
         let config_folder = self.config_folder.clone();
-        self.look_at_drafts(panes);
+        self.check_drafts(panes);
         self.close();
         let size = self.size;
         *self = Self::of(room, config_folder);
@@ -176,9 +176,9 @@ impl WindowServices {
         }
         let surplus = room.notices.len().saturating_sub(NOTICES_KEPT);
         room.notices.drain(..surplus);
-        let is_due = self.looked_secs.is_none_or(|last| state.time.now_secs - last >= LOOK_SECS);
-        if (looks_at_providers || self.looked_secs.is_none()) && is_due {
-            self.looked_secs = Some(state.time.now_secs);
+        let is_due = self.checked_secs.is_none_or(|last| state.time.now_secs - last >= LOOK_SECS);
+        if (looks_at_providers || self.checked_secs.is_none()) && is_due {
+            self.checked_secs = Some(state.time.now_secs);
             self.look_at_providers(room);
         }
         let is_due = self.servers_looked_secs.is_none_or(|last| state.time.now_secs - last >= LOOK_SECS);
@@ -196,7 +196,7 @@ impl WindowServices {
         if let Some((file, drafts)) = self.drafts.note(&panes.editors, state.time.now_secs)
             && !self.push(WindowJob::Drafts { file, drafts })
         {
-            self.drafts.forget_job();
+            self.drafts.mark_unsaved();
         }
         if !self.remembers {
             return;
@@ -211,7 +211,7 @@ impl WindowServices {
         let (began, last) = self.changed.unwrap_or((now, now));
         let last = if self.now == before { last } else { now };
         self.changed = Some((began, last));
-        if now - last >= SETTLED_SECS || now - began >= AT_MOST_SECS {
+        if now - last >= STABLE_SECS || now - began >= AT_MOST_SECS {
             let remembered = self.now.clone();
             if self.push(WindowJob::Remember(Box::new(remembered))) {
                 self.written = self.now.clone();
@@ -221,8 +221,8 @@ impl WindowServices {
     }
 
     /// Checks for unsaved text once more, when the window closes.
-    pub fn look_at_drafts(&mut self, panes: &PaneStates) {
-        self.drafts.look(&panes.editors);
+    pub fn check_drafts(&mut self, panes: &PaneStates) {
+        self.drafts.check(&panes.editors);
     }
 
     /// Saves the state and ends running jobs, when the window closes.
@@ -330,7 +330,7 @@ impl WindowServices {
                 WindowJobDone::Fonts(found) => self.found_fonts = Some(found),
                 WindowJobDone::Providers(providers) => state.providers.statuses = providers,
                 WindowJobDone::Key(name, kept) => {
-                    self.looked_secs = None;
+                    self.checked_secs = None;
                     match kept {
                         Ok(file) => state.notify(format!("{name} was saved in {}.", file.display()), true),
                         Err(problem) => {

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_holds_what_a_room_needs_and_goes_when_it_is_dropped() {
+    fn a_copy_has_all_room_files_and_is_removed_on_drop() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in [
             ("settings.yaml", "a: 1"),

@@ -35,13 +35,13 @@ pub(super) struct OpeningWorkspace {
 }
 
 /// The progress of opening a workspace.
-pub(super) enum Arrival {
+pub(super) enum OpenProgress {
     /// Still opening.
-    Awaited,
+    Pending,
     /// It is open.
-    Here(Box<OpenedWorkspace>),
+    Ready(Box<OpenedWorkspace>),
     /// It failed, which the job runner reports, or was cancelled.
-    Never,
+    Ended,
 }
 
 impl OpeningWorkspace {
@@ -56,15 +56,15 @@ impl OpeningWorkspace {
     }
 
     /// The current progress.
-    pub(super) fn look(&self) -> Arrival {
+    pub(super) fn look(&self) -> OpenProgress {
         match self.opened.try_recv() {
             Ok(opened) if self.control.is_cancelled() => {
                 opened.close();
-                Arrival::Never
+                OpenProgress::Ended
             }
-            Ok(opened) => Arrival::Here(Box::new(opened)),
-            Err(error) if error.is_disconnected() => Arrival::Never,
-            Err(_) => Arrival::Awaited,
+            Ok(opened) => OpenProgress::Ready(Box::new(opened)),
+            Err(error) if error.is_disconnected() => OpenProgress::Ended,
+            Err(_) => OpenProgress::Pending,
         }
     }
 

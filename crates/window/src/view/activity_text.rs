@@ -46,7 +46,7 @@ impl Importance {
     }
 
     /// Whether its label is always shown, however crowded the room is.
-    pub fn is_always_told(self) -> bool {
+    pub fn is_always_shown(self) -> bool {
         self <= Self::Talking
     }
 
@@ -57,12 +57,12 @@ impl Importance {
 
     /// Whether it stands out among resting agents when zoomed out.
     pub fn stands_out(self) -> bool {
-        self.is_always_told() && self != Self::Selected
+        self.is_always_shown() && self != Self::Selected
     }
 }
 
 /// The state whose colour the label has: thinking counts as working.
-pub fn told_as(agent: &AgentView) -> State {
+pub fn label_state(agent: &AgentView) -> State {
     if Importance::of(agent) == Importance::Working { State::Working } else { agent.state }
 }
 
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_s_line_says_what_it_is_at() {
+    fn activity_lines_describe_the_current_state() {
         let mut room = room();
         room.work.pieces = vec![piece("ada-0", "Write a summary of what\nwas decided on Monday")];
         let line = |room: &RoomModel| ActivityTexts::of(room).line(&room.agents[0]);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_a_person_matters_most_and_who_rests_least() {
+    fn agents_that_need_a_person_rank_first_and_idle_ones_last() {
         let mut ada = agent(0, "Ada", State::Idle);
         let mut of = |state| {
             ada.state = state;
@@ -224,7 +224,7 @@ mod tests {
         assert!(all.is_sorted(), "{all:?}");
         assert_eq!(of(State::Error), Importance::NeedsYou);
         let thinks = AgentView { thinking: true, ..agent(0, "Ada", State::Idle) };
-        assert_eq!((Importance::of(&thinks), told_as(&thinks)), (Importance::Working, State::Working));
-        assert_eq!(all.map(Importance::is_always_told), [true, true, true, false, false]);
+        assert_eq!((Importance::of(&thinks), label_state(&thinks)), (Importance::Working, State::Working));
+        assert_eq!(all.map(Importance::is_always_shown), [true, true, true, false, false]);
     }
 }

@@ -62,10 +62,10 @@ pub fn areas(room: &RoomModel, zoom: f32) -> Vec<Area> {
     let side = side_at(zoom);
     let boards = if zoom >= BOARDS_FROM { Boards::of(&room.elements) } else { Boards::default() };
     let mut areas: Vec<Area> = Vec::new();
-    let mut known: HashMap<AreaPlace, usize> = HashMap::default();
+    let mut indices: HashMap<AreaPlace, usize> = HashMap::default();
     for agent in room.agents.iter().filter(|agent| agent.position.is_finite()) {
         let place = boards.about(agent.position).map_or_else(|| square(agent.position, side), AreaPlace::Element);
-        let index = *known.entry(place).or_insert_with(|| {
+        let index = *indices.entry(place).or_insert_with(|| {
             areas.push(Area { place, middle: Vec2::ZERO, count: 0, working: 0, needing: 0 });
             areas.len() - 1
         });
@@ -131,15 +131,15 @@ impl Boards {
 /// squares.
 #[derive(Clone, Debug, Default)]
 pub struct AreaCache {
-    seen: Option<Seen>,
+    cache_key: Option<CacheKey>,
     areas: Arc<Vec<Area>>,
     #[cfg(test)]
-    worked_out: usize,
+    computations: usize,
 }
 
 /// The inputs that the areas depend on, as far as they can change between ticks.
 #[derive(Clone, PartialEq, Debug)]
-struct Seen {
+struct CacheKey {
     tick: u64,
     side: f32,
     has_boards: bool,
@@ -151,7 +151,7 @@ struct Seen {
 }
 
 /// Positions of dragged agents and of all elements, as bits.
-fn moved_by_hand(room: &RoomModel) -> Vec<[u32; 2]> {
+fn draggable_positions(room: &RoomModel) -> Vec<[u32; 2]> {
     let held = room.agents.iter().filter(|agent| agent.state == State::Dragged).map(|agent| agent.position);
     held.chain(room.elements.iter().map(|element| element.position))
         .map(|at| [at.x.to_bits(), at.y.to_bits()])
@@ -161,20 +161,20 @@ fn moved_by_hand(room: &RoomModel) -> Vec<[u32; 2]> {
 impl AreaCache {
     /// The areas of the room at this zoom.
     pub fn of(&mut self, room: &RoomModel, zoom: f32) -> Arc<Vec<Area>> {
-        let seen = Seen {
+        let cache_key = CacheKey {
             tick: room.tick,
             side: side_at(zoom),
             has_boards: zoom >= BOARDS_FROM,
             count: (room.agents.len(), room.elements.len()),
             decor: Arc::as_ptr(&room.decor).addr(),
-            moved: if room.paused { moved_by_hand(room) } else { Vec::new() },
+            moved: if room.paused { draggable_positions(room) } else { Vec::new() },
         };
-        if self.seen.as_ref() != Some(&seen) {
-            self.seen = Some(seen);
+        if self.cache_key.as_ref() != Some(&cache_key) {
+            self.cache_key = Some(cache_key);
             self.areas = Arc::new(areas(room, zoom));
             #[cfg(test)]
             {
-                self.worked_out += 1;
+                self.computations += 1;
             }
         }
         self.areas.clone()
@@ -198,12 +198,12 @@ mod tests {
         RoomModel { agents: agents.collect(), elements: vec![board(0, 0.0), board(1, 300.0)], ..RoomModel::default() }
     }
 
-    fn words_of(room: &RoomModel, zoom: f32) -> Vec<(AreaPlace, String)> {
+    fn labels_of(room: &RoomModel, zoom: f32) -> Vec<(AreaPlace, String)> {
         areas(room, zoom).iter().map(|area| (area.place, area.label())).collect()
     }
 
     #[test]
-    fn everybody_is_counted_at_the_nearest_board_or_in_a_part_of_the_floor() {
+    fn each_agent_is_counted_at_the_nearest_board_or_its_floor_square() {
         let (idle, works, waits) = (State::Idle, State::Working, State::Waiting);
         let room = room(&[
             (0.0, -100.0, idle),
@@ -214,18 +214,18 @@ mod tests {
         ]);
         let [left, right] = [0, 1].map(|key| AreaPlace::Element(ElementKey(key)));
         let expected = [(left, "2 · 1 working"), (right, "2 · 2 need you"), (AreaPlace::Square(8, 8), "1")];
-        assert_eq!(words_of(&room, 0.3), expected.map(|(place, words)| (place, words.to_owned())));
+        assert_eq!(labels_of(&room, 0.3), expected.map(|(place, words)| (place, words.to_owned())));
         assert_eq!(areas(&room, 0.3).iter().map(|area| area.count).sum::<usize>(), room.agents.len());
     }
 
     #[test]
-    fn from_very_far_boards_are_no_places_of_their_own() {
+    fn zoomed_far_out_boards_have_no_areas() {
         let room = room(&[(10.0, 10.0, State::Waiting), (300.0, 10.0, State::Working), (200.0, 90.0, State::Idle)]);
-        assert_eq!(words_of(&room, 0.1), [(AreaPlace::Square(0, 0), "3 · 1 working · 1 needs you".to_owned())]);
+        assert_eq!(labels_of(&room, 0.1), [(AreaPlace::Square(0, 0), "3 · 1 working · 1 needs you".to_owned())]);
     }
 
     #[test]
-    fn parts_of_the_floor_are_wide_enough_for_words_and_stay_while_the_view_comes_a_little_nearer() {
+    fn floor_squares_fit_their_label_and_are_stable_while_zooming() {
         for zoom in [0.1, 0.15, 0.24, 0.3, 0.44] {
             let points = side_at(zoom) * zoom;
             assert!((PART_POINTS..2.0 * PART_POINTS + 1.0).contains(&points), "{zoom}: {points}");
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_areas_are_worked_out_once_a_tick_however_many_frames_there_are() {
+    fn areas_are_computed_once_per_tick() {
         let mut room = room(&[(0.0, 0.0, State::Idle)]);
         let mut cache = AreaCache::default();
         for tick in 0..3 {
@@ -243,11 +243,11 @@ mod tests {
                 assert_eq!(cache.of(&room, 0.3)[0].count, 1);
             }
         }
-        assert_eq!(cache.worked_out, 3);
+        assert_eq!(cache.computations, 3);
     }
 
     #[test]
-    fn in_a_room_that_stands_still_they_are_worked_out_only_where_a_hand_moves_something() {
+    fn in_a_paused_room_areas_are_recomputed_only_after_a_drag() {
         let mut room = room(&[(0.0, 0.0, State::Idle), (40.0, 0.0, State::Idle)]);
         room.paused = true;
         let mut cache = AreaCache::default();
@@ -264,11 +264,11 @@ mod tests {
         let put = cache.of(&room, 0.3);
         assert!(put.iter().all(|area| area.place != AreaPlace::Element(ElementKey(0))), "{put:?}");
         assert!(Arc::ptr_eq(&put, &cache.of(&room, 0.3)));
-        assert_eq!(cache.worked_out, 3);
+        assert_eq!(cache.computations, 3);
     }
 
     #[test]
-    fn ten_thousand_are_counted_in_one_go_and_what_stands_nowhere_is_left_out() {
+    fn ten_thousand_agents_are_counted_and_invalid_positions_are_skipped() {
         let states = [State::Idle, State::Working, State::Waiting, State::Reading];
         let place = |key: usize| ((key % 100) as f32 * 52.0, (key / 100) as f32 * 52.0, states[key % 4]);
         let mut room = room(&(0..10_000).map(place).collect::<Vec<_>>());

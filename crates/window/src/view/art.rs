@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_drawing_is_told_and_something_stands_in_for_it() {
+    fn a_broken_drawing_is_reported_and_replaced() {
         let mut problems = Vec::new();
         let drawing = Drawing::read("figures/head.svg", "<svg", &mut problems);
         assert_eq!(problems.len(), 1);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn far_away_the_small_drawings_are_used() {
+    fn small_drawings_are_used_when_zoomed_out() {
         let (art, problems) = Art::load(&Context::default(), 1.0);
         assert_eq!(problems, []);
         let scale = |zoom: f32| art.sheet(zoom).unwrap().pixels_per_unit;

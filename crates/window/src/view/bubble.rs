@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bubble_appears_quickly_fades_and_is_gone_after_five_seconds() {
+    fn a_bubble_fades_in_and_is_gone_after_five_seconds() {
         let at = |age_secs: f64| (bubble(true).strength(10.0 + age_secs), bubble(true).is_over(10.0 + age_secs));
         assert!(at(0.0).0 < 0.01);
         assert_eq!(at(1.0), (1.0, false));
@@ -98,20 +98,20 @@ mod tests {
     }
 
     #[test]
-    fn the_sign_of_a_refusal_stays_twice_as_long() {
+    fn a_refusal_sign_stays_twice_as_long_as_a_bubble() {
         assert_eq!(Life::REFUSAL.strength(0.0, 5.0), 1.0);
         assert!(!Life::REFUSAL.is_over(0.0, 9.9) && Life::REFUSAL.is_over(0.0, 10.0));
         assert_eq!(Life::REFUSAL.strength(0.0, 10.0), 0.0);
     }
 
     #[test]
-    fn only_what_is_said_aloud_moves_the_mouth_and_not_for_as_long_as_it_is_read() {
+    fn the_mouth_moves_only_for_speech_and_stops_before_the_bubble_disappears() {
         assert!(bubble(true).is_spoken(12.0) && !bubble(true).is_spoken(13.0));
         assert!(!bubble(false).is_spoken(12.0));
     }
 
     #[test]
-    fn a_long_text_is_cut() {
+    fn a_long_text_is_truncated() {
         assert_eq!(cut(&"word ".repeat(99)).chars().count(), CHARS_AT_MOST);
         assert_eq!(cut("short"), "short");
     }

@@ -93,7 +93,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_under_the_pointer_stays_there_when_zooming(
+        fn zooming_keeps_the_position_under_the_pointer(
             x in 0.0_f32..1280.0, y in 0.0_f32..800.0, factor in 0.2_f32..5.0, zoom in 0.1_f32..3.0,
         ) {
             let mut camera = Camera { zoom, ..Camera::default() };
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn framing_shows_every_place() {
+    fn framing_shows_every_position() {
         let mut camera = Camera::default();
         camera.frame([Vec2::new(-900.0, 10.0), Vec2::new(700.0, -2000.0)]);
         for place in [Vec2::new(-900.0, 10.0), Vec2::new(700.0, -2000.0)] {

@@ -142,11 +142,11 @@ pub fn lines<'a>(
             }
             Role::Tool => {
                 let answers = message.answers.as_deref().unwrap_or_default();
-                let outcome = answered(&message.text, message.end);
+                let outcome = answered_outcome(&message.text, message.end);
                 let called = open.iter().position(|(id, _)| *id == answers);
                 match called.map(|at| open.remove(at).1).and_then(|at| lines.get_mut(at)) {
                     Some(ChatLine::Tool(line)) => line.outcome = outcome,
-                    _ => lines.push(ChatLine::Tool(stray(answers, outcome))),
+                    _ => lines.push(ChatLine::Tool(unmatched_result(answers, outcome))),
                 }
             }
         }
@@ -155,9 +155,9 @@ pub fn lines<'a>(
         if let Some(ChatLine::Tool(line)) = lines.get_mut(at) {
             line.outcome = match &call.progress {
                 CallProgress::Pending => ToolOutcome::Waiting,
-                CallProgress::Running => asked_within(calls, number).unwrap_or(ToolOutcome::Running),
+                CallProgress::Running => nested_approval(calls, number).unwrap_or(ToolOutcome::Running),
                 CallProgress::Asked(why) => ToolOutcome::Asked(why.clone()),
-                CallProgress::Answered(text) => answered(text, call.end),
+                CallProgress::Answered(text) => answered_outcome(text, call.end),
             };
         }
     }
@@ -165,26 +165,26 @@ pub fn lines<'a>(
 }
 
 /// The approval that is pending for a nested call made by this call's code.
-fn asked_within(calls: &[Call], number: usize) -> Option<ToolOutcome> {
+fn nested_approval(calls: &[Call], number: usize) -> Option<ToolOutcome> {
     let mut own = calls.iter().filter(|call| call.within.as_ref().is_some_and(|within| within.call == number));
     own.find_map(|call| {
         if let CallProgress::Asked(why) = &call.progress { Some(ToolOutcome::Asked(why.clone())) } else { None }
     })
 }
 
-fn answered(text: &str, end: Option<CallEnd>) -> ToolOutcome {
+fn answered_outcome(text: &str, end: Option<CallEnd>) -> ToolOutcome {
     ToolOutcome::Answered { text: truncate(text, SHOWN_CHARS), chars: text.chars().count(), end }
 }
 
 /// A result whose call is unknown.
-fn stray(answers: &str, outcome: ToolOutcome) -> ToolLine {
+fn unmatched_result(answers: &str, outcome: ToolOutcome) -> ToolLine {
     ToolLine { name: "a tool".to_owned(), about: truncate(answers, ABOUT_CHARS), arguments: String::new(), outcome }
 }
 
 fn tool_line(call: &ToolCall) -> ToolLine {
     let about = ABOUT_KEYS.iter().find_map(|key| call.arguments.get(key)?.as_str());
     let outcome = ToolOutcome::Unanswered;
-    ToolLine { name: call.name.clone(), about: short(about), arguments: argument_words(&call.arguments), outcome }
+    ToolLine { name: call.name.clone(), about: short(about), arguments: format_arguments(&call.arguments), outcome }
 }
 
 fn short(about: Option<&str>) -> String {
@@ -194,7 +194,7 @@ fn short(about: Option<&str>) -> String {
 }
 
 /// Arguments as readable text: one per line, strings unquoted.
-fn argument_words(arguments: &Value) -> String {
+fn format_arguments(arguments: &Value) -> String {
     let words = match arguments {
         Value::Object(map) => {
             let lines = map.iter().map(|(key, value)| match value {
@@ -250,7 +250,7 @@ pub struct LiveAnswer {
 }
 
 /// The cached lines of an agent's chat, and their source.
-struct Known {
+struct CachedChat {
     of: Source,
     lines: Arc<Vec<ChatLine>>,
     task: Arc<str>,
@@ -266,7 +266,7 @@ enum Source {
 
 /// Cached chats of the agents that are inspected.
 #[derive(Default)]
-pub struct Chats(BTreeMap<Id, Known>);
+pub struct Chats(BTreeMap<Id, CachedChat>);
 
 impl Chats {
     /// Drops the chats of agents that are no longer inspected.
@@ -292,7 +292,7 @@ impl Chats {
             };
             let task = work.map_or("", |work| &work.input).into();
             let live = self.0.remove(agent).map_or_else(|| ("".into(), "".into()), |known| known.live);
-            self.0.insert(agent.clone(), Known { of: source, lines: lines.into(), task, live });
+            self.0.insert(agent.clone(), CachedChat { of: source, lines: lines.into(), task, live });
         }
         let Some(known) = self.0.get_mut(agent) else { return ChatView::default() };
         let live = live_answer(world.resource::<LiveText>(), agent, &mut known.live);
@@ -422,7 +422,7 @@ pub fn parse_session(text: &str) -> Result<SessionRead, String> {
     let unreadable = |why: String| format!("The session file could not be read: {why}. Open the file to see its text.");
     let data = yaml::parse(text).map_err(|error| unreadable(error.what))?;
     if data.get("session_id").is_some() || data.get("agent_id").is_some() {
-        return parse_new(text, &data).map_err(unreadable);
+        return parse_current(text, &data).map_err(unreadable);
     }
     let file: SessionFile = serde_json::from_value(data).map_err(|error| unreadable(error.to_string()))?;
     let messages: Vec<PromptMessage> = file.messages.into_iter().map(message).collect();
@@ -441,7 +441,7 @@ pub fn parse_session(text: &str) -> Result<SessionRead, String> {
 }
 
 /// Parses a file in the current format. A session that a person began has no work yet.
-fn parse_new(text: &str, data: &Value) -> Result<SessionRead, String> {
+fn parse_current(text: &str, data: &Value) -> Result<SessionRead, String> {
     let session = session_files::parse(text).map_err(|fault| match fault.line {
         Some(line) => format!("line {line}: {fault}"),
         None => fault.to_string(),

@@ -118,7 +118,7 @@ impl CollaborationView {
 
 fn channel_view(name: &str, channel: &Channel) -> ChannelView {
     let from = channel.messages().len().saturating_sub(MESSAGES_SHOWN);
-    let (heard, bounced) = channel.counts();
+    let (delivered, rejected) = channel.counts();
     ChannelView {
         name: name.to_owned(),
         listeners: channel.subscribers().map(|(agent, one)| (agent.clone(), channel.waits(one))).collect(),
@@ -127,7 +127,7 @@ fn channel_view(name: &str, channel: &Channel) -> ChannelView {
             .skip(from)
             .map(|message| (message.number, message.by.clone(), truncate(&message.text, MESSAGE_CHARS)))
             .collect(),
-        counts: (channel.message_count(), heard, bounced),
+        counts: (channel.message_count(), delivered, rejected),
     }
 }
 

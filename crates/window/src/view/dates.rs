@@ -152,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_as_near_as_they_are() {
+    fn nearby_dates_are_relative() {
         let now = moment("2026-03-01T10:00:00Z");
-        let said = |text: &str| Dates::default().when(moment(text), now);
-        assert_eq!(said("2026-03-01T08:05:59Z"), "today, 08:05");
-        assert_eq!(said("2026-02-28T23:59:00Z"), "yesterday, 23:59");
-        assert_eq!(said("2026-01-31T00:00:00Z"), "31 Jan, 00:00");
-        assert_eq!(said("2024-02-29T12:00:00Z"), "29 Feb 2024, 12:00");
-        assert_eq!(said("2026-03-02T01:00:00Z"), "2 Mar, 01:00", "a clock that was wrong once");
+        let formatted = |text: &str| Dates::default().when(moment(text), now);
+        assert_eq!(formatted("2026-03-01T08:05:59Z"), "today, 08:05");
+        assert_eq!(formatted("2026-02-28T23:59:00Z"), "yesterday, 23:59");
+        assert_eq!(formatted("2026-01-31T00:00:00Z"), "31 Jan, 00:00");
+        assert_eq!(formatted("2024-02-29T12:00:00Z"), "29 Feb 2024, 12:00");
+        assert_eq!(formatted("2026-03-02T01:00:00Z"), "2 Mar, 01:00", "a clock that was wrong once");
         assert_eq!(Dates::default().in_full(0), "1 Jan 1970, 00:00:00");
         assert_eq!(Dates::default().in_full(u64::MAX), "at an unknown time");
     }
@@ -167,9 +167,9 @@ mod tests {
     #[test]
     fn every_language_says_the_same_day() {
         let at = moment("2024-02-03T14:05:09Z");
-        let said = DateLanguage::ALL.map(|(language, _)| Dates { language, ..Dates::default() }.in_full(at));
+        let formatted = DateLanguage::ALL.map(|(language, _)| Dates { language, ..Dates::default() }.in_full(at));
         assert_eq!(
-            said,
+            formatted,
             [
                 "3 Feb 2024, 14:05:09",
                 "3. Feb. 2024, 14:05:09",
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_s_zone_counts() {
+    fn dates_use_the_person_s_time_zone() {
         let zone = TimeZone::fixed(jiff::tz::offset(9));
         let tokyo = Dates { language: DateLanguage::English, zone };
         assert_eq!(tokyo.in_full(moment("2024-02-03T20:00:00Z")), "4 Feb 2024, 05:00:00");

@@ -49,11 +49,11 @@ pub struct Wanted<'a> {
 pub(super) struct DetailCache {
     chats: Chats,
     profiles: Option<(ChangeTick, BTreeMap<Id, Arc<ProfileFacts>>)>,
-    known: BTreeMap<Id, (Moment, Arc<KnownBy>)>,
+    known: BTreeMap<Id, (ReadersVersion, Arc<KnownBy>)>,
 }
 
 /// When readers were looked up: version of the element, time in units of `KNOWN_TICKS`, and number of agents.
-type Moment = (u32, u64, usize);
+type ReadersVersion = (u32, u64, usize);
 
 type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Activity, &'a Home);
 
@@ -207,7 +207,7 @@ fn readers(version: u32, agents: impl IntoIterator<Item = (Id, Id, Option<(u32, 
 }
 
 fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> AgentDetail {
-    let (agent, state, queue, life, home) = parts;
+    let (agent, state, queue, activity, home) = parts;
     let profile = world.resource::<Profiles>().get(&agent.profile);
     let model = profile.and_then(|profile| profile.model.as_deref());
     let answered_by = world.resource::<RequestQueue>().choose(world.resource::<GatewaySettings>(), model);
@@ -215,9 +215,9 @@ fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> A
     let live = world.resource::<LiveText>();
     AgentDetail {
         why: state.0.why().to_owned(),
-        behaviour: life.behaviour,
+        behaviour: activity.behaviour,
         home: home.0,
-        queue: queue.0.iter().map(|queued| told_action(&queued.action, world, room)).collect(),
+        queue: queue.0.iter().map(|queued| action_label(&queued.action, world, room)).collect(),
         tasks: tasks_of(world, &agent.id),
         memory: entity.get::<Memory>().cloned().unwrap_or_default(),
         session: session.map_or((0, 0), |session| (session.turns as usize, session.tokens())),
@@ -225,7 +225,7 @@ fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> A
         last_prompt: entity.get::<LastPrompt>().map(|last| last.0.clone()).filter(|prompt| !prompt.system.is_empty()),
         live_text: live.iter().find(|(id, _)| **id == agent.id).map(|(_, text)| text.to_owned()),
         answered_by: answered_by
-            .map_or_else(|problem| problem.what, |choice| told_choice(&choice.provider, &choice.model)),
+            .map_or_else(|problem| problem.what, |choice| provider_label(&choice.provider, &choice.model)),
         chat: None,
         profile: None,
     }
@@ -238,11 +238,11 @@ fn tasks_of(world: &World, agent: &Id) -> Vec<String> {
     waiting.map(|one| one.input.clone()).collect()
 }
 
-pub(super) fn told_choice(provider: &str, model: &str) -> String {
+pub(super) fn provider_label(provider: &str, model: &str) -> String {
     if provider == model { provider.to_owned() } else { format!("{provider} · {model}") }
 }
 
-fn told_action(action: &Action, world: &World, room: &RoomModel) -> String {
+fn action_label(action: &Action, world: &World, room: &RoomModel) -> String {
     let label = |key: ElementKey| room.element_of(key).map_or("a deleted item", |element| &*element.label);
     match action {
         Action::CompactContext => "sum up what it knows".to_owned(),
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_knows_the_newest_comes_first_and_who_knows_nothing_last() {
+    fn readers_are_sorted_by_the_version_they_know() {
         let agent = |name: &str, seen| (Id::from(name), Id::from(name), seen);
         let known = readers(
             3,
@@ -275,14 +275,14 @@ mod tests {
                 agent("cleo", Some((3, 7))),
             ],
         );
-        let told: Vec<(&str, Knows)> = known.readers.iter().map(|reader| (&*reader.name, reader.knows)).collect();
+        let actual: Vec<(&str, Knows)> = known.readers.iter().map(|reader| (&*reader.name, reader.knows)).collect();
         let wanted = [
             ("cleo", Knows::Newest { read_tick: 7 }),
             ("zoe", Knows::Newest { read_tick: 40 }),
             ("bram", Knows::Older { version: 2, read_tick: 90 }),
             ("ada", Knows::Nothing),
         ];
-        assert_eq!(told, wanted);
+        assert_eq!(actual, wanted);
         assert_eq!(known.counts(), [2, 1, 1]);
         assert_eq!(readers(0, []).counts(), [0; 3]);
     }

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_keep_their_numbers_and_lead_to_what_came_of_them() {
+    fn rows_keep_their_numbers_and_link_to_their_effects() {
         let mut book = EventList::default();
         for seq in [10, 11, 13] {
             book.push_row(row(seq, Some(10).filter(|cause| *cause < seq)));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_names_the_tool_and_the_file_that_its_record_is_about() {
+    fn a_row_has_the_tool_and_file_of_its_record() {
         let about = |draft: EventDraft| {
             let row = EventRow::of(&record(1, draft));
             let word = |id: Option<Id>| id.map(|id| id.to_string());
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_gives_its_record_back() {
+    fn a_row_converts_back_to_its_record() {
         let draft = EventDraft::of(&FileChange::new("a.md", "ada")).agent(&"ada".into()).session("s").cause(Seq(3));
         let record = record(4, draft.enclose("beside it"));
         let text = |record: &EventRecord| serde_json::to_string(record).expect("a record is plain data");
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_earlier_comes_before_and_nothing_twice() {
+    fn earlier_rows_are_prepended_without_duplicates() {
         let mut book = EventList::default();
         book.push_row(row(5, None));
         let before = book.generation();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_rows_go_when_there_are_too_many_and_numbers_stay() {
+    fn the_oldest_rows_are_dropped_and_numbers_stay() {
         let mut book = EventList::default();
         let shared = row(1, None);
         for seq in 0..ROWS_KEPT as u64 + 10 {

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_front_is_taken_before_what_lies_under_it() {
+    fn hit_testing_prefers_furniture_in_front() {
         let all = [piece("desk", 0.0, 20.0), piece("rug", 0.0, 0.0), piece("bench", 10.0, 0.0)];
         assert_eq!(decor_at(&all, Vec2::ZERO).map(|found| &*found.kind), Some("bench"));
         assert_eq!(decor_at(&all, Vec2::new(-45.0, -25.0)).map(|found| &*found.kind), Some("rug"));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn near_another_piece_edges_come_into_line_and_elsewhere_the_grid_holds() {
+    fn pieces_snap_to_edges_nearby_and_to_the_grid_otherwise() {
         let (shelf, desk) = (piece("shelf", 0.0, 0.0), piece("desk", 203.0, 63.0));
         let (stands, guides) = snapped(&desk, std::slice::from_ref(&shelf), 1.0);
         assert_eq!(stands.position, Vec2::new(200.0, 60.0), "its lower edge on the shelf's upper one; x on the grid");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plant_has_one_size_and_a_rug_can_be_pulled_by_each_corner() {
+    fn rugs_can_be_resized_and_plants_cannot() {
         let rug = piece("rug", 0.0, 0.0);
         assert_eq!(corner_at(&rug, Vec2::new(51.0, -29.0), 1.0), Some(Vec2::new(1.0, -1.0)));
         assert_eq!(corner_at(&rug, Vec2::new(30.0, 0.0), 1.0), None);
@@ -181,7 +181,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pulling_a_corner_leaves_the_opposite_one_where_it_is(
+        fn resizing_keeps_the_opposite_corner(
             x in -500.0_f32..500.0, y in -500.0_f32..500.0, right in any::<bool>(), up in any::<bool>(),
         ) {
             let rug = piece("rug", 10.0, 20.0);
@@ -193,7 +193,7 @@ mod tests {
         }
 
         #[test]
-        fn turning_twice_or_four_times_is_nothing(kind in prop::sample::select(vec!["rug", "wall", "desk", "shelf", "stone"])) {
+        fn turning_twice_restores_a_piece(kind in prop::sample::select(vec!["rug", "wall", "desk", "shelf", "stone"])) {
             let before = piece(kind, 3.0, 4.0);
             prop_assert_ne!(turned(&before), before.clone());
             prop_assert_eq!(turned(&turned(&before)), before);

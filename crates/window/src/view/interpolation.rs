@@ -59,14 +59,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_is_drawn_on_its_way_and_jumps_are_jumps() {
+    fn walks_are_interpolated_and_jumps_are_not() {
         let (walker, jumper) = (AgentKey(0), AgentKey(2));
-        let mut glide = Interpolation::default();
-        glide.update(1, [(walker, Vec2::ZERO), (jumper, Vec2::ZERO)].into_iter());
-        glide.update(2, [(walker, Vec2::new(4.0, 0.0)), (jumper, Vec2::new(900.0, 0.0))].into_iter());
-        assert_eq!(glide.place(walker, Vec2::new(4.0, 0.0), 0.5), Vec2::new(2.0, 0.0));
-        assert_eq!(glide.place(jumper, Vec2::new(900.0, 0.0), 0.5), Vec2::new(900.0, 0.0));
-        assert_eq!(glide.place(AgentKey(7), Vec2::ONE, 0.5), Vec2::ONE);
-        assert_eq!(glide.step(walker), Vec2::new(4.0, 0.0));
+        let mut interpolation = Interpolation::default();
+        interpolation.update(1, [(walker, Vec2::ZERO), (jumper, Vec2::ZERO)].into_iter());
+        interpolation.update(2, [(walker, Vec2::new(4.0, 0.0)), (jumper, Vec2::new(900.0, 0.0))].into_iter());
+        assert_eq!(interpolation.place(walker, Vec2::new(4.0, 0.0), 0.5), Vec2::new(2.0, 0.0));
+        assert_eq!(interpolation.place(jumper, Vec2::new(900.0, 0.0), 0.5), Vec2::new(900.0, 0.0));
+        assert_eq!(interpolation.place(AgentKey(7), Vec2::ONE, 0.5), Vec2::ONE);
+        assert_eq!(interpolation.step(walker), Vec2::new(4.0, 0.0));
     }
 }

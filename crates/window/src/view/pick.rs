@@ -98,7 +98,7 @@ mod tests {
     use crate::view::paint::tests::{agent, element};
 
     #[test]
-    fn a_board_is_opened_also_behind_somebody_whose_face_is_not_meant() {
+    fn a_double_click_opens_a_board_behind_an_agent_unless_it_hits_the_face() {
         let board = ContentView::Text("All is well".into());
         let elements = vec![element(0, "news", "News", Vec2::ZERO, board)];
         let room = RoomModel { agents: vec![agent(1, "Ada", State::Idle)], elements, ..RoomModel::default() };

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_half_there_lets_half_through() {
+    fn half_transparent_colours_are_blended_once() {
         let half = Color32::from_rgba_unmultiplied(255, 255, 255, 128);
         let picture = draw(|painter| {
             painter.rect_filled(Rect::EVERYTHING, 0.0, Color32::BLACK);

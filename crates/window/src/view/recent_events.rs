@@ -215,7 +215,7 @@ impl Recent {
             EventKind::TaskResultReturned => {
                 event.read().map(|given: TaskResultReturned| self.send(event, None, &[given.to], now_secs))
             }
-            EventKind::WorkflowStep => event.read().map(|step: WorkflowStep| self.fetch(event, &step.from, now_secs)),
+            EventKind::WorkflowStep => event.read().map(|step: WorkflowStep| self.receive(event, &step.from, now_secs)),
             EventKind::Knowledge => event.read().map(|knowledge| self.note_knowledge(event, knowledge, now_secs)),
             EventKind::FileChange => event.read().map(|change| self.note_file(event, &change, now_secs)),
             EventKind::Budget => event.read().map(|budget| self.note_budget(event, budget, narrator)),
@@ -303,7 +303,7 @@ impl Recent {
     }
 
     /// Shows letters from these agents to the record's agent, which continues with their results.
-    fn fetch(&mut self, event: &EventRecord, from: &[Id], now_secs: f64) {
+    fn receive(&mut self, event: &EventRecord, from: &[Id], now_secs: f64) {
         let Some(to) = event.draft.agent.as_ref() else { return };
         self.post(from.iter().map(|from| (from, to)), now_secs);
     }
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_shows_for_five_seconds_and_stays_in_the_conversation() {
+    fn speech_is_shown_for_five_seconds_and_kept_in_the_conversation() {
         let mut recent = Recent::default();
         let participants = vec!["ada-1".into(), "bram-1".into()];
         let start = ConversationStart { participants, topic: "tea".into(), ..ConversationStart::default() };
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_of_a_person_s_wishes_wait_to_be_told_and_an_agent_s_do_not() {
+    fn refusals_of_the_person_are_queued_for_display_and_those_of_agents_are_not() {
         let of_nobody = |warning: Warning| {
             let mut record = record(&warning);
             record.draft.agent = None;
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_in_a_channel_is_a_letter_to_each_who_hears_it_for_a_moment() {
+    fn a_channel_message_shows_a_letter_to_each_listener() {
         let mut recent = Recent::default();
         let said = Publish { to: vec!["bram-1".into(), "cleo-1".into()], ..Publish::default() };
         add_events(&mut recent, vec![record(&said)], 1.0);
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_step_goes_on_with_is_a_letter_from_each_who_gave_it() {
+    fn a_result_shows_a_letter_from_each_contributor() {
         let mut recent = Recent::default();
         let step = WorkflowStep {
             to: "running".into(),
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_agent_was_refused_is_known_for_ten_seconds() {
+    fn an_agent_s_refusal_is_shown_for_ten_seconds() {
         let mut recent = Recent::default();
         add_events(&mut recent, vec![record(&Warning::new("there is no pin p9"))], 1.0);
         add_events(&mut recent, vec![record(&Warning::new("the board is full"))], 4.0);

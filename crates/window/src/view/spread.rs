@@ -33,19 +33,20 @@ impl Spread {
     /// Updates the spread for the pointer's position, if it is in the room. `step_secs` is the time since the last
     /// frame; `None` (reduced motion) moves at once. Returns whether the movement goes on.
     pub fn follow(&mut self, room: &RoomModel, pointer: Option<Vec2>, zoom: f32, step_secs: Option<f32>) -> bool {
-        let apart = apart(zoom);
+        let min_distance = min_distance(zoom);
         let stays = |spread: &Self| {
             !spread.places.is_empty()
                 && pointer.is_some_and(|pointer| {
-                    (pointer - Vec2::new(0.0, WAIST_UNITS)).distance(spread.middle) <= spread.radius + 1.2 * apart
+                    (pointer - Vec2::new(0.0, WAIST_UNITS)).distance(spread.middle)
+                        <= spread.radius + 1.2 * min_distance
                 })
         };
         let is_near = stays(self);
         if !is_near && self.share <= 0.0 {
-            *self = pointer.map_or_else(Self::default, |pointer| Self::around(room, pointer, apart));
+            *self = pointer.map_or_else(Self::default, |pointer| Self::arrange(room, pointer, min_distance));
         }
         // Drop agents that have walked away.
-        let reach = 2.0 * (self.radius + apart);
+        let reach = 2.0 * (self.radius + min_distance);
         let middle = self.middle;
         self.places.retain(|key, _| room.agent_of(*key).is_some_and(|agent| agent.position.distance(middle) < reach));
         let target = if stays(self) { 1.0 } else { 0.0 };
@@ -73,15 +74,15 @@ impl Spread {
     }
 
     /// Arranges the overlapping agents near the pointer on a circle, each toward its own side.
-    fn around(room: &RoomModel, pointer: Vec2, apart: f32) -> Self {
+    fn arrange(room: &RoomModel, pointer: Vec2, min_distance: f32) -> Self {
         let waist = pointer - Vec2::new(0.0, WAIST_UNITS);
         let away = |agent: &AgentView| agent.position.distance_squared(waist);
         let mut near: Vec<&AgentView> =
-            room.agents.iter().filter(|agent| away(agent) <= (1.5 * apart) * (1.5 * apart)).collect();
+            room.agents.iter().filter(|agent| away(agent) <= (1.5 * min_distance) * (1.5 * min_distance)).collect();
         near.sort_by(|one, other| away(one).total_cmp(&away(other)).then(one.key.cmp(&other.key)));
         near.truncate(4 * MEMBERS_AT_MOST);
         let covers = |one: &AgentView, other: &AgentView| {
-            one.key != other.key && one.position.distance_squared(other.position) < apart * apart
+            one.key != other.key && one.position.distance_squared(other.position) < min_distance * min_distance
         };
         let covered: Vec<&AgentView> =
             near.iter().copied().filter(|one| near.iter().any(|other| covers(one, other))).collect();
@@ -100,7 +101,7 @@ impl Spread {
         by_side.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         // Neighbours on the circle are one figure apart.
         let turn = std::f32::consts::TAU / by_side.len() as f32;
-        let radius = 0.55 * apart / (0.5 * turn).sin();
+        let radius = 0.55 * min_distance / (0.5 * turn).sin();
         let first = by_side[0].0;
         let places = by_side
             .iter()
@@ -111,10 +112,10 @@ impl Spread {
 }
 
 /// Agents closer than this cannot be clicked separately, in world units.
-fn apart(zoom: f32) -> f32 {
+fn min_distance(zoom: f32) -> f32 {
     // When zoomed out, agents within one square are clustered; its diagonal is the largest distance within a cluster.
-    let heap = if zoom < 0.25 { square_side(zoom.max(0.01)) * std::f32::consts::SQRT_2 } else { 0.0 };
-    FACE_UNITS.max(heap)
+    let cluster_diagonal = if zoom < 0.25 { square_side(zoom.max(0.01)) * std::f32::consts::SQRT_2 } else { 0.0 };
+    FACE_UNITS.max(cluster_diagonal)
 }
 
 #[cfg(test)]
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stands_in_another_can_be_pointed_at_near_and_far() {
+    fn overlapping_agents_can_be_clicked_at_every_zoom() {
         for (count, zoom) in [(2_usize, 1.0), (5, 1.0), (5, 0.2), (12, 0.12)] {
             let places: Vec<(f32, f32)> = (0..count).map(|index| (index as f32 * 3.0, (index % 3) as f32)).collect();
             let room = cluster(&places);
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn they_stay_apart_while_the_pointer_is_among_them_and_go_back_when_it_leaves() {
+    fn agents_stay_spread_while_the_pointer_is_among_them() {
         let room = cluster(&[(0.0, 0.0), (4.0, 0.0), (300.0, 0.0)]);
         let (mut spread, shown) = spread(&room, Vec2::new(0.0, WAIST_UNITS), 1.0);
         assert_eq!(shown.agents[2].position, room.agents[2].position, "who stands alone stays");
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_stand_beside_each_other_do_not_move() {
+    fn agents_that_do_not_overlap_do_not_move() {
         let room = cluster(&[(0.0, 0.0), (FACE_UNITS + 1.0, 0.0)]);
         let (spread, _) = spread(&room, Vec2::new(5.0, WAIST_UNITS), 1.0);
         assert_eq!(spread, Spread::default());

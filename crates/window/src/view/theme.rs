@@ -350,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_can_be_read() {
+    fn text_is_legible() {
         let objects = [LIGHT, DARK].map(|theme| [theme, theme.slate(), theme.page(), theme.cork(), theme.board()]);
         for theme in objects.into_iter().flatten() {
             for (what, text, ground) in [
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_of_fields_can_be_seen() {
+    fn field_edges_are_visible() {
         let objects = [LIGHT, DARK].map(|theme| [theme, theme.slate(), theme.page(), theme.cork()]);
         for theme in objects.into_iter().flatten() {
             for ground in [theme.panel, theme.card] {
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_can_be_read_whoever_wrote_them() {
+    fn notes_are_legible_for_every_author() {
         for theme in [LIGHT, DARK] {
             for author in ["ada-1", "bram-1", "cleo-1", "user", "x", "yes", "zoo"] {
                 let [paper, ink] = theme.note(word_colour(author));
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_has_a_colour_of_its_own() {
+    fn every_state_has_its_own_colour() {
         let colours: std::collections::BTreeSet<[u8; 4]> =
             State::ALL.into_iter().map(|state| state_colour(state).to_array()).collect();
         assert_eq!(colours.len(), State::ALL.len());

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_who_knows_it_is_found_with_the_ways_that_it_went() {
+    fn all_knowers_are_found_with_the_routes_of_knowledge() {
         let mut book = EventList::default();
         let talk = ConversationStart { participants: vec!["ada".into(), "bob".into()], ..Default::default() };
         row(&mut book, &talk, None, Some("conversation-1"));
@@ -195,10 +195,10 @@ mod tests {
         row(&mut book, &recalled("k-shared"), Some("cy"), None);
         let mut trail = KnowledgeTrail::default();
         assert!(!trail.follow(&book));
-        let heard = memory("k-1", "ada", Some("conversation-1"));
+        let conversation_memory = memory("k-1", "ada", Some("conversation-1"));
         let shared = Memory { shared: true, ..memory("k-shared", "cy", Some("act-7")) };
         let (ada, all) = (Owner::Agent("ada".into()), Owner::Shared);
-        let known = trail.who_knows("ports".to_owned(), [(&heard, &ada), (&shared, &all)]);
+        let known = trail.who_knows("ports".to_owned(), [(&conversation_memory, &ada), (&shared, &all)]);
         let knowers: Vec<(&str, Vec<KnownBy>)> =
             known.knowers.iter().map(|(agent, how)| (&**agent, how.iter().copied().collect())).collect();
         assert_eq!(
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_wrote_is_known_by_whoever_was_reminded_of_it() {
+    fn a_person_s_note_is_known_by_agents_that_recalled_it() {
         let mut book = EventList::default();
         row(&mut book, &recalled("k-9"), Some("ada"), None);
         let mut trail = KnowledgeTrail::default();

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_waits_for_the_answer_to_an_earlier_one_says_so() {
+    fn a_task_blocked_by_an_earlier_approval_says_so() {
         let (mut kernel, settings) = (Kernel::default(), KernelSettings::default());
         queue(&mut kernel, 1, "lead");
         kernel.present(&"lead".into(), AgentKey(1));

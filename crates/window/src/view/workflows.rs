@@ -172,7 +172,7 @@ fn step_view(step: &Step) -> StepView {
         Assignee::Workflow { workflow, with } => (StepAssignee::Workflow(workflow.clone()), Some(with)),
         Assignee::Join => (StepAssignee::default(), None),
     };
-    let said = [
+    let optional_keys = [
         ("when", step.when.as_ref().map(ToString::to_string)),
         ("for_each", step.for_each.as_ref().map(ToString::to_string)),
         ("repeat_until", step.repeat_until.as_ref().map(ToString::to_string)),
@@ -180,7 +180,7 @@ fn step_view(step: &Step) -> StepView {
         ("max_turns", step.max_turns.map(|turns| turns.to_string())),
         ("model", step.model.clone()),
     ];
-    let said = said.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text?)));
+    let optional_keys = optional_keys.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text?)));
     StepView {
         id: step.id.clone(),
         who: who(&step.doer),
@@ -188,7 +188,7 @@ fn step_view(step: &Step) -> StepView {
         with: with.into_iter().flatten().map(|(name, text)| (name.clone(), text.to_string())).collect(),
         prompt: step.prompt.to_string(),
         outputs: step.outputs.iter().map(|output| output.name.clone()).collect(),
-        keys: said.chain(step.unread.clone()).collect(),
+        keys: optional_keys.chain(step.unread.clone()).collect(),
         before: Vec::new(),
     }
 }
@@ -216,7 +216,7 @@ fn who(doer: &Assignee) -> String {
 }
 
 /// The status of an unfinished step that is a nested workflow, derived from its inner steps.
-fn of_inner_steps(statuses: impl Iterator<Item = StepStatus>) -> StepStatus {
+fn nested_status(statuses: impl Iterator<Item = StepStatus>) -> StepStatus {
     let statuses: Vec<StepStatus> = statuses.collect();
     let has = |status: StepStatus| statuses.contains(&status);
     match () {
@@ -236,7 +236,7 @@ fn run_view(run: &Run) -> RunView {
             StepStatus::Waiting if step.doer == Assignee::Join => {
                 let prefix = format!("{}/", step.id);
                 let all = run.plan.steps.iter().zip(&run.steps);
-                of_inner_steps(all.filter(|(step, _)| step.id.starts_with(&prefix)).map(|(_, state)| state.status))
+                nested_status(all.filter(|(step, _)| step.id.starts_with(&prefix)).map(|(_, state)| state.status))
             }
             status => status,
         };
@@ -263,13 +263,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_seen_with_all_that_its_file_says_of_it() {
+    fn a_step_view_has_every_key_of_its_file() {
         let text = "---\nsteps:\n  - id: a\n    agent: x\n    prompt: go\n    retry: 2\n    max_turns: lots\n    model: m\n    \
                     for_each: \"{b.parts} at most 3\"\n    when: \"{b.ok} ==\"\n  - id: b\n    workflow: tea\n    \
                     with: { topic: \"{name}\" }\n---\n";
         let steps = crate::orchestration::workflow::format::read("workflows/t.md", text).workflow.steps;
         let seen = step_view(&steps[0]);
-        let said: Vec<(&str, &str)> = seen.keys.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
+        let optional_keys: Vec<(&str, &str)> =
+            seen.keys.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
         let expected = [
             ("for_each", "{b.parts} at most 3"),
             ("max_turns", "lots"),
@@ -277,14 +278,14 @@ mod tests {
             ("retry", "2"),
             ("when", "{b.ok} =="),
         ];
-        assert_eq!(said, expected, "also what nobody understands");
+        assert_eq!(optional_keys, expected, "also what nobody understands");
         assert_eq!(seen.doer, StepAssignee::Agent("x".into()));
         let inner = step_view(&steps[1]);
         assert_eq!((inner.doer, inner.with["topic"].as_str()), (StepAssignee::Workflow("tea".into()), "{name}"));
     }
 
     #[test]
-    fn a_workflow_within_another_is_at_what_its_steps_are_at() {
+    fn a_nested_workflow_s_status_follows_its_steps() {
         use StepStatus::{Asked, Done, Failed, Running, Skipped, Waiting};
         for (steps, expected) in [
             (vec![], Waiting),
@@ -296,7 +297,7 @@ mod tests {
             (vec![Skipped, Waiting], Waiting),
             (vec![Failed, Waiting], Running),
         ] {
-            assert_eq!(of_inner_steps(steps.iter().copied()), expected, "{steps:?}");
+            assert_eq!(nested_status(steps.iter().copied()), expected, "{steps:?}");
         }
     }
 }

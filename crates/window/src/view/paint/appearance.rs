@@ -144,13 +144,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_always_means_the_same_outfit() {
+    fn the_same_word_gives_the_same_outfit() {
         assert_eq!(Outfit::of("researcher"), Outfit::of("researcher"));
         assert_eq!(Outfit::of("").skin, Outfit::of("").skin);
     }
 
     #[test]
-    fn a_hundred_words_are_a_hundred_figures() {
+    fn a_hundred_words_give_a_hundred_figures() {
         let key = |outfit: Outfit| (outfit.top, outfit.top_colour, outfit.cloth, outfit.body, outfit.skin, outfit.trim);
         let seen: HashSet<_> = (0..100).map(|number| key(Outfit::of(&format!("agent-{number}")))).collect();
         assert!(seen.len() >= 98, "only {} of a hundred differ", seen.len());

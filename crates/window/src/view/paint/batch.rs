@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placements_keep_the_point_they_turn_about() {
+    fn rotation_keeps_its_centre_fixed() {
         let place = Placement::new(pos2(100.0, 50.0), 2.0, vec2(24.0, 60.0));
         assert_eq!(place.point(vec2(24.0, 60.0)), pos2(100.0, 50.0));
         let turned = place.turned(vec2(10.0, 20.0), 1.0);

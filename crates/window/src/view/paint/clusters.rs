@@ -6,7 +6,7 @@ use bevy::platform::collections::HashMap;
 use egui::{Rect, Vec2};
 
 use crate::simulation::State;
-use crate::view::activity_text::{Importance, told_as};
+use crate::view::activity_text::{Importance, label_state};
 use crate::view::camera::Camera;
 use crate::view::model::AgentView;
 
@@ -50,40 +50,40 @@ fn square_of(place: World, side: f32) -> (i32, i32) {
 /// are stable while the view moves.
 pub(super) fn group<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom: f32) -> Vec<Cluster> {
     let side = square_side(zoom);
-    let mut heaps: Vec<Cluster> = Vec::new();
+    let mut clusters: Vec<Cluster> = Vec::new();
     let mut at: HashMap<(i32, i32), usize> = HashMap::default();
     for (index, agent) in agents {
         let square = square_of(agent.position, side);
         let importance = Importance::of(agent);
         let place = *at.entry(square).or_insert_with(|| {
-            let (middle, state) = (World::ZERO, told_as(agent));
-            heaps.push(Cluster { square, middle, count: 0, first: index, importance, state });
-            heaps.len() - 1
+            let (middle, state) = (World::ZERO, label_state(agent));
+            clusters.push(Cluster { square, middle, count: 0, first: index, importance, state });
+            clusters.len() - 1
         });
-        let heap = &mut heaps[place];
-        heap.middle += agent.position;
-        heap.count += 1;
-        if importance < heap.importance {
-            (heap.importance, heap.state, heap.first) = (importance, told_as(agent), index);
+        let cluster = &mut clusters[place];
+        cluster.middle += agent.position;
+        cluster.count += 1;
+        if importance < cluster.importance {
+            (cluster.importance, cluster.state, cluster.first) = (importance, label_state(agent), index);
         }
     }
-    heaps.sort_unstable_by_key(|heap| heap.square);
+    clusters.sort_unstable_by_key(|cluster| cluster.square);
     let inset = World::splat(NUMBER_INSET / zoom);
-    for heap in &mut heaps {
-        heap.middle /= heap.count as f32;
+    for cluster in &mut clusters {
+        cluster.middle /= cluster.count as f32;
         // A single agent is drawn at its own position.
-        if heap.count > 1 {
-            let corner = World::new(heap.square.1 as f32, heap.square.0 as f32) * side;
-            heap.middle = heap.middle.clamp(corner + inset, corner + World::splat(side) - inset);
+        if cluster.count > 1 {
+            let corner = World::new(cluster.square.1 as f32, cluster.square.0 as f32) * side;
+            cluster.middle = cluster.middle.clamp(corner + inset, corner + World::splat(side) - inset);
         }
     }
-    heaps
+    clusters
 }
 
 /// Radius of a cluster's dot, in points.
-pub(super) fn radius(heap: &Cluster, have_faces: bool) -> f32 {
-    let more = if heap.importance.stands_out() { 2.5 } else { 0.0 };
-    let radius = match heap.count {
+pub(super) fn radius(cluster: &Cluster, have_faces: bool) -> f32 {
+    let more = if cluster.importance.stands_out() { 2.5 } else { 0.0 };
+    let radius = match cluster.count {
         1 if have_faces => BADGE_RADIUS,
         1 => 4.0,
         many => (6.0 + 1.1 * (many as f32).log2()).min(11.0),
@@ -92,9 +92,9 @@ pub(super) fn radius(heap: &Cluster, have_faces: bool) -> f32 {
 }
 
 /// The rectangle in which a cluster is painted, and whether it stands out.
-pub(super) fn place(heap: &Cluster, camera: Camera) -> (Rect, bool) {
-    let size = Vec2::splat(2.0 * radius(heap, true));
-    (Rect::from_center_size(camera.to_screen(heap.middle), size), heap.importance.stands_out())
+pub(super) fn place(cluster: &Cluster, camera: Camera) -> (Rect, bool) {
+    let size = Vec2::splat(2.0 * radius(cluster, true));
+    (Rect::from_center_size(camera.to_screen(cluster.middle), size), cluster.importance.stands_out())
 }
 
 #[cfg(test)]
@@ -124,23 +124,23 @@ mod tests {
     }
 
     #[test]
-    fn while_the_view_comes_nearer_heaps_stay_as_they_are_or_fall_apart() {
+    fn clusters_only_split_while_zooming_in() {
         let room = crowd(800);
         let together = |zoom: f32| -> Vec<(i32, i32)> {
             let side = square_side(zoom);
             room.agents.iter().map(|agent| square_of(agent.position, side)).collect()
         };
-        let said = |zoom: f32| -> Vec<(usize, u32, Importance)> {
-            let heaps = group((0..).zip(&room.agents), zoom);
-            heaps.iter().map(|heap| (heap.count, heap.first, heap.importance)).collect()
+        let summary = |zoom: f32| -> Vec<(usize, u32, Importance)> {
+            let clusters = group((0..).zip(&room.agents), zoom);
+            clusters.iter().map(|cluster| (cluster.count, cluster.first, cluster.importance)).collect()
         };
-        let (mut before, mut told, mut changes) = (together(0.1), said(0.1), 0);
+        let (mut before, mut input, mut changes) = (together(0.1), summary(0.1), 0);
         for zoom in zooms() {
             let points = square_side(zoom) * zoom;
             assert!((LEAST_SIDE_POINTS - 0.01..2.0 * LEAST_SIDE_POINTS + 0.01).contains(&points), "{zoom}: {points}");
-            let (now, tells) = (together(zoom), said(zoom));
+            let (now, tells) = (together(zoom), summary(zoom));
             if now == before {
-                assert_eq!(tells, told, "at {zoom}");
+                assert_eq!(tells, input, "at {zoom}");
                 continue;
             }
             changes += 1;
@@ -148,13 +148,13 @@ mod tests {
                 let apart = (0..index).find(|other| now[*other] == *one && before[*other] != before[index]);
                 assert_eq!(apart, None, "at {zoom} the heap of {index} takes somebody in");
             }
-            (before, told) = (now, tells);
+            (before, input) = (now, tells);
         }
         assert!(changes <= 2, "{changes}");
     }
 
     #[test]
-    fn a_heap_at_the_edge_of_the_view_counts_those_beyond_it() {
+    fn clusters_at_the_edge_count_agents_outside_the_view() {
         let room = crowd(2_000);
         for zoom in [0.1, 0.13, 0.2, 0.24] {
             let side = square_side(zoom);
@@ -165,12 +165,12 @@ mod tests {
                 let seen = Seen::of(&room, camera);
                 let shown = group(seen.agents.iter().map(|index| (*index, &room.agents[*index as usize])), zoom);
                 let (low, high) = camera.visible(0.0);
-                let in_view = |heap: &&Cluster| {
-                    let corner = World::new(heap.square.1 as f32, heap.square.0 as f32) * side;
+                let in_view = |cluster: &&Cluster| {
+                    let corner = World::new(cluster.square.1 as f32, cluster.square.0 as f32) * side;
                     corner.cmplt(high).all() && (corner + World::splat(side)).cmpgt(low).all()
                 };
-                let counts = |heaps: &[Cluster]| -> Vec<((i32, i32), usize)> {
-                    heaps.iter().filter(in_view).map(|heap| (heap.square, heap.count)).collect()
+                let counts = |clusters: &[Cluster]| -> Vec<((i32, i32), usize)> {
+                    clusters.iter().filter(in_view).map(|cluster| (cluster.square, cluster.count)).collect()
                 };
                 assert_eq!(counts(&shown), counts(&all), "at {zoom}, step {step}");
             }
@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_number_lies_on_another_however_a_crowd_stands(
+        fn numbers_of_clusters_never_overlap(
             places in prop::collection::vec((-900.0_f32..900.0, -900.0_f32..900.0), 2..300),
             zoom in 0.1_f32..0.25,
         ) {
@@ -189,10 +189,10 @@ mod tests {
                 agent
             });
             let agents: Vec<AgentView> = agents.collect();
-            let heaps = group((0..).zip(&agents), zoom);
-            prop_assert_eq!(heaps.iter().map(|heap| heap.count).sum::<usize>(), agents.len());
-            let numbered = heaps.iter().filter(|heap| heap.count > 1);
-            let numbers: Vec<World> = numbered.map(|heap| heap.middle * zoom).collect();
+            let clusters = group((0..).zip(&agents), zoom);
+            prop_assert_eq!(clusters.iter().map(|cluster| cluster.count).sum::<usize>(), agents.len());
+            let numbered = clusters.iter().filter(|cluster| cluster.count > 1);
+            let numbers: Vec<World> = numbered.map(|cluster| cluster.middle * zoom).collect();
             for (index, one) in numbers.iter().enumerate() {
                 for other in &numbers[index + 1..] {
                     let apart = (*one - *other).abs().max_element();

@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_book_fills_with_its_text() {
+    fn longer_texts_fill_more_lines_of_the_book() {
         assert_eq!(book_fill("  \n"), 0);
         assert_eq!(book_fill("One rule."), 1);
         assert!(book_fill(&"word ".repeat(80)) < book_fill(&"word ".repeat(200)));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_at_rest_has_its_own_size() {
+    fn an_element_at_rest_is_not_scaled() {
         assert_eq!(swell(None, 10.0), 1.0);
         assert!((swell(Some(&(PulseKind::Changed, 10.0)), 10.0 + PULSE_SECS) - 1.0).abs() < 1e-3);
         assert!(swell(Some(&(PulseKind::Changed, 10.0)), 10.2) > 1.02);

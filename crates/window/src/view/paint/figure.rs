@@ -135,7 +135,7 @@ impl Pose {
 }
 
 /// Everything that determines how a figure is drawn.
-struct Doll {
+struct FigureParts {
     outfit: Outfit,
     pose: Pose,
     face: Sprite,
@@ -162,7 +162,7 @@ pub(super) fn paint(batch: &mut Batch, agent: &AgentView, at: Pos2, talks: bool,
     let face = face_of(agent, scene.now.real_secs, outfit.phase, talks);
     let holds = agent.holds.filter(|_| scene.zoom >= HELD_FROM);
     let turned = agent.heading.x.abs() > 0.05;
-    doll(batch, &Doll { outfit, pose, face, holds, seated: agent.seated, turned }, ground, light);
+    draw_figure(batch, &FigureParts { outfit, pose, face, holds, seated: agent.seated, turned }, ground, light);
     sign(batch, agent, &upright.moved(vec2(0.0, -0.4 * pose.bob)), scene);
 }
 
@@ -193,8 +193,8 @@ pub(super) fn carried(batch: &mut Batch, look: &str, at: Pos2, zoom: f32, light:
 
 fn still(batch: &mut Batch, look: &str, pose: Pose, ground: Placement, light: Color32) {
     let outfit = Outfit::of(look);
-    let figure = Doll { outfit, pose, face: Sprite::Face, holds: None, seated: None, turned: false };
-    doll(batch, &figure, ground, light);
+    let figure = FigureParts { outfit, pose, face: Sprite::Face, holds: None, seated: None, turned: false };
+    draw_figure(batch, &figure, ground, light);
 }
 
 /// Paints only the parts that are visible from a distance.
@@ -209,8 +209,8 @@ fn coarse(batch: &mut Batch, outfit: &Outfit, place: &Placement, light: Color32)
 }
 
 /// Paints all parts of a figure, back to front.
-fn doll(batch: &mut Batch, figure: &Doll, ground: Placement, light: Color32) {
-    let Doll { outfit, pose, .. } = figure;
+fn draw_figure(batch: &mut Batch, figure: &FigureParts, ground: Placement, light: Color32) {
+    let FigureParts { outfit, pose, .. } = figure;
     let body = ground.leaned(FEET.y, pose.lean).moved(vec2(0.0, pose.sunk - pose.bob));
     let head = body.moved(vec2(if pose.lean > 0.0 { 0.8 } else { 0.0 }, pose.nod));
     let mut part = |sprite, place: &Placement, colour| batch.draw(sprite, place, lit(colour, light));
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn who_walks_lifts_one_foot_and_then_the_other() {
+    fn walking_agents_lift_one_foot_after_the_other() {
         let mut walker = agent(0, "Ada", State::Wandering);
         walker.walks = true;
         let poses: Vec<Pose> = (0..40).map(|step| Pose::of(&walker, at(f64::from(step) * 0.05), 0.0, false)).collect();
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_person_raises_a_hand() {
+    fn agents_waiting_for_a_person_raise_a_hand() {
         let waiting = agent(0, "Ada", State::Waiting);
         assert!(pose_of(&waiting).arms[1] > 2.0);
         let idle = agent(0, "Ada", State::Idle);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sits_is_lower_with_its_feet_before_it_and_who_has_a_coffee_lifts_an_arm() {
+    fn seated_agents_are_lower_and_coffee_drinkers_lift_an_arm() {
         let mut resting = agent(0, "Ada", State::Idle);
         let standing = pose_of(&resting);
         for seated in [Seated::OnBench, Seated::AtDesk] {
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pen_moves_with_the_time_of_the_room_alone_and_the_other_hand_rests() {
+    fn a_pen_moves_with_simulated_time_only() {
         let writer = agent(0, "Ada", State::Working);
         let arms = |real_secs, room_secs| Pose::of(&writer, Moment { real_secs, room_secs }, 0.0, false).arms;
         assert_eq!(arms(1.0, 5.0), arms(7.3, 5.0), "a picture of the same tick shows the same stroke");
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_paused_does_not_move() {
+    fn paused_agents_do_not_move() {
         let paused = agent(0, "Ada", State::Paused);
         assert_eq!(Pose::of(&paused, at(1.0), 0.0, false), Pose::of(&paused, at(7.3), 0.0, false));
     }

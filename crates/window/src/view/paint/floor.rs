@@ -222,7 +222,7 @@ mod tests {
     use crate::view::theme::{DARK, LIGHT, contrast};
 
     #[test]
-    fn the_edge_of_a_ring_is_seen_on_every_floor() {
+    fn ring_edges_are_visible_on_every_floor() {
         for theme in [LIGHT, DARK] {
             let grounds = RUGS.map(|colours| rug_ground(colours, theme));
             for ground in grounds.into_iter().chain([theme.floor, theme.floor_seam]) {

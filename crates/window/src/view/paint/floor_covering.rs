@@ -109,7 +109,7 @@ mod tests {
     use crate::view::theme::{DARK, LIGHT, contrast};
 
     #[test]
-    fn the_edge_of_a_ring_is_seen_on_every_covering() {
+    fn ring_edges_are_visible_on_every_covering() {
         for theme in [LIGHT, DARK] {
             for laying in &LAYINGS {
                 for ground in [laying.ground, laying.joint].map(|part| colour(part, theme)) {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn every_covering_is_a_kind_of_furniture_that_lies_lowest() {
+    fn coverings_are_on_the_lowest_layer() {
         let kinds: Vec<&str> = crate::navigation::furniture::decor_kinds().collect();
         for laying in &LAYINGS {
             assert!(kinds.contains(&laying.kind), "{} cannot be chosen", laying.kind);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_pieces_in_view_are_drawn_however_large_the_covering_is() {
+    fn only_visible_tiles_are_drawn() {
         let (rect, seen) = (
             Rect::from_min_size(pos2(-90_000.0, -90_000.0), vec2(200_000.0, 200_000.0)),
             Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 200.0)),

@@ -43,7 +43,9 @@ pub(super) fn who_knows(batch: &mut Batch, room: &RoomModel, known: &WhoKnows, s
         }
     }
     for (from, to, travel) in &known.ways {
-        let (Some(from), Some(to)) = (place(room, from, *travel), place(room, to, Travel::Told)) else { continue };
+        let (Some(from), Some(to)) = (place(room, from, *travel), place(room, to, Travel::Told)) else {
+            continue;
+        };
         let rope = Rope::between(from, to, camera, HEIGHT_UNITS);
         if !rope.seen_in(camera.viewport) {
             continue;

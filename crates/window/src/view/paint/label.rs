@@ -7,12 +7,12 @@ use bevy::platform::collections::HashMap;
 use egui::{Color32, Context, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
 
 use super::batch::mixed;
-use super::label_input::Told;
+use super::label_input::LabelInput;
 use super::label_layout::{Owner, Placed, Places, Reach, Wish};
 use super::text_scaling;
 use super::{Detail, body, element, figure_scale, talk};
 use crate::base::text::truncate;
-use crate::view::activity_text::{ActivityTexts, Importance, told_as};
+use crate::view::activity_text::{ActivityTexts, Importance, label_state};
 use crate::view::areas::AreaCache;
 use crate::view::camera::Camera;
 use crate::view::model::AgentView;
@@ -168,19 +168,19 @@ pub(super) fn type_size(size: f32, zoom: f32) -> f32 {
 
 /// Adds the labels of agents: those that are always shown, and the others.
 pub(super) fn of_agents<'a>(
-    told: &Told<'a>,
+    input: &LabelInput<'a>,
     doings: &ActivityTexts<'_>,
     measure: Measure<'_>,
     [always, rather]: [&mut Wanted<'a>; 2],
 ) {
-    let Told { seen, detail, scene, .. } = *told;
+    let LabelInput { seen, detail, scene, .. } = *input;
     let (camera, count) = (scene.camera, seen.agents.len());
     // If there is hardly room for the cards of all agents, there is none for names.
     let are_named = detail == Detail::Names && !(scene.quiet && count > NAMED_AND_TOLD);
     let (name_size, line_size) = (type_size(11.0, camera.zoom), type_size(10.0, camera.zoom));
-    for agent in told.agents() {
+    for agent in input.agents() {
         let own = Importance::of(agent);
-        let is_chosen = told.chosen.agents.contains(&*agent.id);
+        let is_chosen = input.chosen.agents.contains(&*agent.id);
         let importance = if is_chosen { own.min(Importance::Selected) } else { own };
         // When zoomed out, only the selected and important agents are named.
         let is_sought = detail == Detail::Figures && importance <= Importance::Working;
@@ -203,9 +203,9 @@ pub(super) fn of_agents<'a>(
         };
         let label = if is_short || scene.quiet { label } else { label.with_line(doings.line(agent), line_size) };
         let home = camera.to_screen(agent.position - World::new(0.0, 9.0));
-        let (size, distance) = (label.size(measure), told.distance(home));
+        let (size, distance) = (label.size(measure), input.distance(home));
         let wish = Wish { owner: Owner::Agent(agent.key), body, home, size, importance, distance, reach };
-        if importance.is_always_told() { always.push(wish, label) } else { rather.push(wish, label) }
+        if importance.is_always_shown() { always.push(wish, label) } else { rather.push(wish, label) }
     }
 }
 
@@ -213,16 +213,16 @@ fn style(agent: &AgentView, is_chosen: bool) -> Style {
     match Importance::of(agent) {
         _ if is_chosen => Style::Selected,
         Importance::Rest => Style::Name,
-        _ => Style::Busy(state_colour(told_as(agent))),
+        _ => Style::Busy(state_colour(label_state(agent))),
     }
 }
 
 /// Adds the labels of elements: below them, or above if an agent stands in front.
-pub(super) fn of_elements<'a>(told: &Told<'a>, measure: Measure<'_>, wanted: &mut Wanted<'a>) {
-    let camera = told.scene.camera;
-    for element in told.seen.elements.iter().map(|index| &told.room.elements[*index]) {
-        let is_chosen = told.chosen.elements.contains(&*element.id);
-        if told.detail < Detail::Names && !is_chosen {
+pub(super) fn of_elements<'a>(input: &LabelInput<'a>, measure: Measure<'_>, wanted: &mut Wanted<'a>) {
+    let camera = input.scene.camera;
+    for element in input.seen.elements.iter().map(|index| &input.room.elements[*index]) {
+        let is_chosen = input.chosen.elements.contains(&*element.id);
+        if input.detail < Detail::Names && !is_chosen {
             continue;
         }
         let body = camera.rect_to_screen(element.position, element::SIZE);
@@ -232,15 +232,15 @@ pub(super) fn of_elements<'a>(told: &Told<'a>, measure: Measure<'_>, wanted: &mu
             false => (Style::Element, Importance::Reading, Reach::Around),
         };
         let label = Label::new(&element.label, type_size(12.0, camera.zoom), style);
-        let (size, distance) = (label.size(measure), told.distance(home));
+        let (size, distance) = (label.size(measure), input.distance(home));
         wanted.push(Wish { owner: Owner::Element(element.key), body, home, size, importance, distance, reach }, label);
     }
 }
 
 /// Adds the labels of ropes. They can be clicked, so they stay on the rope.
-pub(super) fn of_ropes<'a>(told: &Told<'a>, measure: Measure<'_>, wanted: &mut Wanted<'a>) {
-    let (camera, theme) = (told.scene.camera, told.scene.theme);
-    for (rope, text, home, colour) in talk::tie_labels(told.room, camera, theme) {
+pub(super) fn of_ropes<'a>(input: &LabelInput<'a>, measure: Measure<'_>, wanted: &mut Wanted<'a>) {
+    let (camera, theme) = (input.scene.camera, input.scene.theme);
+    for (rope, text, home, colour) in talk::tie_labels(input.room, camera, theme) {
         let label = Label::new(text, talk::tie_label_size(camera), Style::Rope(colour));
         let (size, body) = (label.size(measure), Rect::from_center_size(home, Vec2::ZERO));
         let (owner, importance, reach) = (Owner::Rope(rope), Importance::Rest, Reach::Home);

@@ -15,7 +15,7 @@ const FEET_POINTS: f32 = 6.0;
 
 /// The visible room and how it is looked at.
 #[derive(Clone, Copy)]
-pub(super) struct Told<'a> {
+pub(super) struct LabelInput<'a> {
     pub(super) room: &'a RoomModel,
     pub(super) recent: &'a Recent,
     pub(super) seen: &'a Seen,
@@ -23,10 +23,10 @@ pub(super) struct Told<'a> {
     pub(super) scene: &'a Look<'a>,
     pub(super) detail: Detail,
     /// The clusters, if agents are drawn as dots.
-    pub(super) heaps: &'a [Cluster],
+    pub(super) clusters: &'a [Cluster],
 }
 
-impl<'a> Told<'a> {
+impl<'a> LabelInput<'a> {
     /// The visible agents.
     pub(super) fn agents(&self) -> impl Iterator<Item = &'a AgentView> + use<'a> {
         let (room, seen) = (self.room, self.seen);
@@ -47,7 +47,7 @@ impl<'a> Told<'a> {
                 faces.claim(face(agent, self));
             }
         }
-        for (place, stands_out) in self.heaps.iter().map(|heap| clusters::place(heap, camera)) {
+        for (place, stands_out) in self.clusters.iter().map(|cluster| clusters::place(cluster, camera)) {
             if stands_out {
                 faces.claim(place);
             }
@@ -66,7 +66,7 @@ impl<'a> Told<'a> {
                 bodies.claim(body);
             }
         }
-        self.heaps.iter().for_each(|heap| bodies.claim(clusters::place(heap, camera).0));
+        self.clusters.iter().for_each(|cluster| bodies.claim(clusters::place(cluster, camera).0));
         for element in self.seen.elements.iter().map(|index| &self.room.elements[*index]) {
             let middle = camera.to_screen(element.position + World::new(0.0, 10.0));
             bodies.claim(Rect::from_center_size(middle, vec2(60.0, 30.0) * camera.zoom));
@@ -76,8 +76,8 @@ impl<'a> Told<'a> {
 }
 
 /// The rectangle of an agent's face.
-pub(super) fn face(agent: &AgentView, told: &Told<'_>) -> Rect {
-    let scale = figure_scale(agent, told.detail);
-    let middle = told.scene.camera.to_screen(agent.position + World::new(0.0, FACE_LIFT * scale));
-    Rect::from_center_size(middle, Vec2::splat(2.0 * FACE_HALF * scale * told.scene.camera.zoom))
+pub(super) fn face(agent: &AgentView, input: &LabelInput<'_>) -> Rect {
+    let scale = figure_scale(agent, input.detail);
+    let middle = input.scene.camera.to_screen(agent.position + World::new(0.0, FACE_LIFT * scale));
+    Rect::from_center_size(middle, Vec2::splat(2.0 * FACE_HALF * scale * input.scene.camera.zoom))
 }

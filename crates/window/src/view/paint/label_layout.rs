@@ -33,7 +33,7 @@ pub enum Owner {
     /// An element.
     Element(ElementKey),
     /// An agent alone in its square of the zoomed-out view.
-    Heap(i32, i32),
+    Single(i32, i32),
     /// The agents near an element, in the zoomed-out view.
     About(ElementKey),
     /// The agents in a square of the floor, in the zoomed-out view.
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_more_has_the_place_and_what_may_be_left_out_is() {
+    fn more_important_labels_win_and_optional_ones_are_dropped() {
         use Importance::{NeedsYou, Reading, Rest, Selected, Talking, Working};
         let faces = Occupancy::new(VIEW);
         for (more, less) in [(NeedsYou, Selected), (Selected, Working), (Working, Talking), (Talking, Reading)] {
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_gives_way_to_a_face_and_a_line_leads_back() {
+    fn a_label_avoids_a_face_and_gets_a_leader_line() {
         let mut faces = Occupancy::new(VIEW);
         let worker = [wish(0, 400.0, Importance::Working)];
         faces.claim(Rect::from_center_size(pos2(400.0, 300.0), vec2(300.0, 200.0)));
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_stays_where_it_is_until_its_home_is_roomy() {
+    fn a_label_returns_only_to_a_spacious_home() {
         let mut faces = Occupancy::new(VIEW);
         let wishes = [wish(0, 400.0, Importance::Working)];
         let face = |x: f32| Rect::from_center_size(pos2(x, 318.0), vec2(12.0, 12.0));
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_at_rest_those_who_have_a_name_keep_it() {
+    fn resting_agents_keep_the_names_they_have() {
         let faces = Occupancy::new(VIEW);
         let mut wishes = [wish(0, 400.0, Importance::Rest), wish(1, 404.0, Importance::Rest)];
         wishes.iter_mut().for_each(|wish| wish.reach = Reach::Home);
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_moved_into_view_keeps_its_size() {
+    fn moving_into_the_view_keeps_the_size() {
         let view = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
         let moved = inside(Rect::from_min_size(pos2(-50.0, 280.0), vec2(100.0, 60.0)), view);
         assert!(view.contains_rect(moved));

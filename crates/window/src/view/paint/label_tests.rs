@@ -99,10 +99,11 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
     let (seen, chosen) = (Seen::of(room, camera), Chosen::of(&scene));
     let detail = Detail::at(camera.zoom);
     let everybody = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
-    let heaps = if detail == Detail::Dots { clusters::group(everybody, camera.zoom) } else { Vec::new() };
-    let told = Told { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &heaps };
-    let [first, later] = text_layer::wanted(&told, &mut |text| vec2(0.55 * text.chars().count() as f32, 1.3));
-    let (faces, bodies) = (told.faces(), Occupancy::new(camera.viewport));
+    let clusters = if detail == Detail::Dots { clusters::group(everybody, camera.zoom) } else { Vec::new() };
+    let input =
+        LabelInput { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, clusters: &clusters };
+    let [first, later] = text_layer::wanted(&input, &mut |text| vec2(0.55 * text.chars().count() as f32, 1.3));
+    let (faces, bodies) = (input.faces(), Occupancy::new(camera.viewport));
     let ground = Ground { view: camera.viewport, faces: &faces, bodies: &bodies };
     let mut taken = Occupancy::new(camera.viewport);
     let mut shown = Vec::new();
@@ -119,9 +120,9 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
     let faces = match detail {
         // Of agents shown as dots, only those that stand out must not be covered.
         Detail::Dots => {
-            heaps.iter().map(|heap| clusters::place(heap, camera)).filter(|it| it.1).map(|it| it.0).collect()
+            clusters.iter().map(|cluster| clusters::place(cluster, camera)).filter(|it| it.1).map(|it| it.0).collect()
         }
-        _ => told.agents().map(|agent| face(agent, &told)).collect(),
+        _ => input.agents().map(|agent| face(agent, &input)).collect(),
     };
     (shown, first.wishes, faces)
 }
@@ -143,7 +144,7 @@ fn for_a_minute(count: u32, zoom: f32, mut look: impl FnMut(&RoomModel, Camera, 
 }
 
 #[test]
-fn no_label_covers_a_face_or_another_label_and_nobody_who_matters_is_without() {
+fn no_label_covers_a_face_or_label_and_no_important_agent_lacks_one() {
     for (count, zoom) in [(1, 1.0), (12, 1.0), (30, 1.0), (30, 2.0), (300, 0.5)] {
         for_a_minute(count, zoom, |_, camera, (shown, wishes, faces)| {
             for (index, (owner, _, rect, leader)) in shown.iter().enumerate() {
@@ -154,17 +155,17 @@ fn no_label_covers_a_face_or_another_label_and_nobody_who_matters_is_without() {
                 assert!(!faces.iter().any(|face| overlap(*face, seen)), "{count} at {zoom}: {owner:?} covers a face");
                 assert!(leader.is_none_or(|[from, _]| rect.expand(0.5).contains(from)));
             }
-            let told: BTreeSet<Owner> = shown.iter().map(|label| label.0).collect();
+            let input: BTreeSet<Owner> = shown.iter().map(|label| label.0).collect();
             let in_view = |wish: &&Wish| wish.reach == Reach::Anywhere && camera.viewport.contains(wish.body.center());
             for wish in wishes.iter().filter(in_view) {
-                assert!(told.contains(&wish.owner), "{count} at {zoom}: {:?} has no label", wish.owner);
+                assert!(input.contains(&wish.owner), "{count} at {zoom}: {:?} has no label", wish.owner);
             }
         });
     }
 }
 
 #[test]
-fn from_afar_no_label_covers_another_or_somebody_who_stands_out() {
+fn zoomed_out_labels_cover_neither_labels_nor_important_agents() {
     for (count, zoom) in [(12, 0.3), (300, 0.3), (30, 0.15), (300, 0.15)] {
         let mut labels = 0;
         for_a_minute(count, zoom, |_, camera, (shown, _, faces)| {
@@ -181,7 +182,7 @@ fn from_afar_no_label_covers_another_or_somebody_who_stands_out() {
 }
 
 #[test]
-fn a_label_that_leaves_its_place_leads_back_to_its_owner() {
+fn a_label_away_from_its_owner_has_a_leader_line() {
     let mut leaders = 0;
     for_a_minute(30, 1.0, |room, camera, (shown, _, _)| {
         for (owner, importance, rect, leader) in shown {
@@ -230,7 +231,7 @@ fn labels_do_not_jump() {
 }
 
 #[test]
-fn what_is_selected_is_named_with_what_it_does_wherever_it_is() {
+fn selected_agents_always_show_name_and_activity() {
     let mut room = Walk::of(30, 1.0).room;
     room.agents[3].state = State::Idle;
     room.agents[3].position = World::new(0.0, 0.0);
@@ -250,8 +251,9 @@ fn what_is_selected_is_named_with_what_it_does_wherever_it_is() {
     };
     let (seen, chosen) = (Seen::of(&room, camera), Chosen::of(&scene));
     let detail = Detail::Figures;
-    let told = Told { room: &room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &[] };
-    let [first, _] = text_layer::wanted(&told, &mut |_| vec2(1.0, 1.0));
+    let input =
+        LabelInput { room: &room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, clusters: &[] };
+    let [first, _] = text_layer::wanted(&input, &mut |_| vec2(1.0, 1.0));
     let own = first.wishes.iter().position(|wish| wish.owner == Owner::Agent(room.agents[3].key));
     let label = &first.labels[own.expect("it has one from afar as well")];
     assert_eq!((&*label.name.0, label.line.as_ref().map(|line| &*line.0)), ("Somebody", Some("Idle")));
@@ -260,7 +262,7 @@ fn what_is_selected_is_named_with_what_it_does_wherever_it_is() {
 }
 
 #[test]
-fn names_of_several_lines_are_one_line_and_long_ones_are_cut() {
+fn multi_line_names_are_joined_and_long_ones_truncated() {
     assert_eq!(shown("Ada\nof the\tarchive"), "Ada of the archive");
     assert!(shown(&"ß".repeat(200)).chars().count() <= MAX_LETTERS);
     assert!(matches!(shown("Ada"), Cow::Borrowed("Ada")));

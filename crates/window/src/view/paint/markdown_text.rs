@@ -116,7 +116,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn markdown_becomes_the_words_it_says() {
+    fn markdown_is_reduced_to_plain_text() {
         for (markdown, plain) in [
             ("# A *title*\n\nand **more** of `it`", "A title and more of it"),
             ("- one\n- [x] two\n3. three", "one two three"),
@@ -141,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_too_strange(text in any::<String>()) {
+        fn any_text_can_be_reduced(text in any::<String>()) {
             prop_assert!(bubble_text(&text).chars().count() <= 120);
         }
     }

@@ -6,7 +6,7 @@ use egui::{Color32, CornerRadius, Mesh, Painter, Pos2, Rect, Shape, Stroke, Stro
 
 use super::batch::mixed;
 use super::element::SIZE;
-use crate::view::activity_text::{Importance, told_as};
+use crate::view::activity_text::{Importance, label_state};
 use crate::view::camera::Camera;
 use crate::view::model::{DecorView, RoomModel};
 use crate::view::theme::{RADIUS, Theme, element_colour, state_colour};
@@ -104,7 +104,8 @@ fn everybody(mesh: &mut Mesh, room: &RoomModel, small: Small, theme: Theme) {
             if room.agents.len() <= 400 {
                 plain(mesh, Rect::from_center_size(at, Vec2::splat(5.0)), theme.bubble);
             }
-            let colour = if importance == Importance::Rest { theme.at_rest() } else { state_colour(told_as(agent)) };
+            let colour =
+                if importance == Importance::Rest { theme.at_rest() } else { state_colour(label_state(agent)) };
             let side = if stands_out { 5.0 } else { 3.5 };
             plain(mesh, Rect::from_center_size(at, Vec2::splat(side)), colour);
         }
@@ -133,7 +134,7 @@ mod tests {
     use egui::pos2;
 
     #[test]
-    fn the_frame_of_what_is_seen_is_within_the_map_and_never_lost() {
+    fn the_frame_stays_within_the_minimap_and_visible() {
         let map = Rect::from_min_size(pos2(1000.0, 600.0), vec2(150.0, 100.0));
         let around = |size: f32| Rect::from_center_size(map.center() + vec2(60.0, 0.0), Vec2::splat(size));
         for size in [0.1, 30.0, 100.0, 900.0] {
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_at_rest_covers_who_matters_in_a_crowd() {
+    fn resting_agents_never_cover_important_ones() {
         let agents = (0..500).map(|key| agent(key, "Ada", if key == 0 { State::Waiting } else { State::Idle }));
         let room = RoomModel { agents: agents.collect(), ..RoomModel::default() };
         let small = Small::of(Rect::from_min_size(pos2(0.0, 0.0), vec2(150.0, 100.0)), &room, Camera::default());
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_minimap_shows_everybody_and_finds_the_way_back() {
+    fn the_minimap_shows_all_agents_and_maps_clicks_back() {
         let mut far = agent(0, "Ada", State::Idle);
         far.position = World::new(-3000.0, 900.0);
         let room = RoomModel { agents: vec![far], ..RoomModel::default() };

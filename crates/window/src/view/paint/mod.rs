@@ -48,7 +48,7 @@ pub use talk::{chosen_tie, handle, handle_place, rope_in_hand, tie_middle, tie_u
 pub(crate) use text_scaling::in_rows;
 pub use zoomed_out::DOT_INK;
 
-use super::activity_text::{Importance, told_as};
+use super::activity_text::{Importance, label_state};
 use super::art::{Art, Sprite};
 use super::camera::Camera;
 use super::furniture;
@@ -156,17 +156,17 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         knowledge_overlay::who_knows(&mut batch, room, known, scene);
     }
     stand(&painter, &mut batch, room, recent, &seen, &chosen, scene, detail);
-    let heaps = if detail == Detail::Dots {
+    let clusters = if detail == Detail::Dots {
         let agents = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
-        let heaps = clusters::group(agents, camera.zoom);
-        zoomed_out::paint(&mut batch, &heaps, room, (camera, theme), zoomed_out::glow_at(now_secs, scene.still));
-        heaps
+        let clusters = clusters::group(agents, camera.zoom);
+        zoomed_out::paint(&mut batch, &clusters, room, (camera, theme), zoomed_out::glow_at(now_secs, scene.still));
+        clusters
     } else {
         Vec::new()
     };
     floor::lamp_halos(&mut batch, room, camera, theme, now_secs);
     batch.flush(&painter);
-    zoomed_out::counts(&painter, &heaps, camera);
+    zoomed_out::counts(&painter, &clusters, camera);
     floor::vignette(&painter, camera.viewport, theme);
     if !chosen.agents.is_empty() && detail > Detail::Dots {
         for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
@@ -180,8 +180,9 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
             knowledge_overlay::thoughts(&painter, room, recent, scene);
         }
     }
-    let told = label_input::Told { room, recent, seen: &seen, chosen: &chosen, scene, detail, heaps: &heaps };
-    text_layer::paint(&painter, &told, sheet, labels);
+    let input =
+        label_input::LabelInput { room, recent, seen: &seen, chosen: &chosen, scene, detail, clusters: &clusters };
+    text_layer::paint(&painter, &input, sheet, labels);
 }
 
 /// Paints everything that stands on the floor, farthest first.
@@ -298,7 +299,7 @@ fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look, 
     let around = |width: f32| Rect::from_center_size(at - vec2(0.0, zoom), vec2(width, 0.45 * width) * zoom);
     let aloft = if agent.state == State::Dragged { 0.7 } else { 1.0 };
     batch.fill(Sprite::Shadow, around(40.0 * aloft), theme.shadow);
-    let colour = at_rest(agent, detail, theme).unwrap_or(state_colour(told_as(agent)));
+    let colour = at_rest(agent, detail, theme).unwrap_or(state_colour(label_state(agent)));
     let importance = Importance::of(agent);
     if detail == Detail::Figures && importance.stands_out() {
         let strength = 0.7 * zoomed_out::glow_at(now_secs, scene.still);
@@ -392,8 +393,8 @@ struct Seen {
 impl Seen {
     fn of(room: &RoomModel, camera: Camera) -> Self {
         // The square of a cluster at the edge of the view may reach beyond it.
-        let heap = if Detail::at(camera.zoom) == Detail::Dots { square_side(camera.zoom) } else { 0.0 };
-        let (low, high) = camera.visible(MARGIN.max(heap));
+        let cluster = if Detail::at(camera.zoom) == Detail::Dots { square_side(camera.zoom) } else { 0.0 };
+        let (low, high) = camera.visible(MARGIN.max(cluster));
         let inside = |place: World, half: World| {
             place.is_finite() && (place + half).cmpge(low).all() && (place - half).cmple(high).all()
         };

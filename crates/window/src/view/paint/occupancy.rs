@@ -101,7 +101,7 @@ mod tests {
     const VIEW: Rect = Rect { min: pos2(40.0, 30.0), max: pos2(1_320.0, 830.0) };
 
     #[test]
-    fn what_is_taken_is_free_again_when_it_is_given_back() {
+    fn a_freed_rectangle_can_be_taken_again() {
         // Rectangles across several words, within one word, and over the edge of the view.
         for place in [(100.0, 100.0, 900.0, 14.0), (50.0, 60.0, 20.0, 20.0), (1_300.0, 820.0, 90.0, 90.0)] {
             let mut taken = Occupancy::new(VIEW);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_view_cannot_be_taken() {
+    fn rectangles_outside_the_view_cannot_be_taken() {
         let gone = Rect::from_min_size(pos2(2_000.0, 0.0), vec2(10.0, 10.0));
         let mut taken = Occupancy::new(VIEW);
         assert!(!taken.take(gone) && taken.is_free(gone));

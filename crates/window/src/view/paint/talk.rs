@@ -291,7 +291,7 @@ pub(super) fn bubble(
     }
     let ink = if bubble.aloud { theme.bubble_text } else { mixed(theme.bubble_text, theme.bubble, 0.25) };
     let size = (12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0);
-    // Too short to be taken for a normal bubble, and no wider than necessary.
+    // The width grows with the font size.
     let width = BUBBLE_WIDTH * size / 12.0;
     let lay_out = |text: String| text_scaling::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX, camera);
     // In a crowd, measuring every bubble would cost more than painting the few that fit.
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rope_is_found_under_the_pointer_and_a_second_one_hangs_lower() {
+    fn ropes_can_be_hovered_and_a_second_one_hangs_lower() {
         let mut other = super::super::tests::agent(1, "Bram", State::Idle);
         other.position = World::new(300.0, 0.0);
         let agents = vec![super::super::tests::agent(0, "Ada", State::Idle), other];
@@ -460,7 +460,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_bubble_goes_neither_over_the_edge_nor_over_a_head(
+        fn a_bubble_stays_within_the_view_and_off_heads(
             mouth in (0.0_f32..1_280.0, 0.0_f32..800.0),
             heads in prop::collection::vec((0.0_f32..1_280.0, 0.0_f32..800.0), 0..80),
             size in (40.0_f32..220.0, 24.0_f32..120.0),

@@ -144,7 +144,7 @@ mod tests {
     use crate::workspace::task_files::parse;
 
     #[test]
-    fn each_column_has_its_tasks_and_says_how_many_there_are() {
+    fn columns_have_their_tasks_and_counts() {
         let many: String = (0..9).map(|number| format!("- [x] done {number}\n")).collect();
         let file = parse(format!("- one\n- @human two\n- three\n  status: working\n- [-] four\n{many}"));
         let board = TasksView::of(file.into());
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_lie_on_the_board_and_never_on_each_other() {
+    fn cards_stay_on_the_board_and_never_overlap() {
         let board = Rect::from_min_max(pos2(5.5, 16.0), pos2(94.5, 62.5));
         let all: Vec<Rect> = (0..4).flat_map(|column| (0..CARDS).map(move |row| card(column, row))).collect();
         for (index, rect) in all.iter().enumerate() {

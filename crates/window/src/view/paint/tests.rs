@@ -217,7 +217,7 @@ fn colours_in(picture: &ColorImage) -> usize {
 }
 
 #[test]
-fn the_room_shows_everybody_by_day_and_in_the_evening() {
+fn all_agents_are_visible_in_both_themes() {
     let (room, recent) = made_up_room();
     let selected = BTreeSet::from([Thing::Agent("cleo-2".into()), Thing::Element("rulebook".into())]);
     let mut studio = Studio::new();
@@ -237,7 +237,7 @@ fn the_room_shows_everybody_by_day_and_in_the_evening() {
 }
 
 #[test]
-fn what_an_agent_was_refused_is_a_sign_and_words_for_who_looks_at_it() {
+fn a_refusal_shows_a_sign_and_its_text_when_selected() {
     let (room, mut recent) = made_up_room();
     let mut studio = Studio::new();
     let (none, finn) = (BTreeSet::new(), BTreeSet::from([Thing::Agent("finn-5".into())]));
@@ -272,7 +272,7 @@ fn laid_out(shape: &egui::Shape, into: &mut Vec<egui::text::LayoutJob>) {
 }
 
 #[test]
-fn type_has_few_sizes_at_every_zoom_and_none_is_laid_out_anew_because_it_fades() {
+fn text_has_few_sizes_and_fading_does_not_lay_it_out_again() {
     let (room, mut recent) = made_up_room();
     recent.refusals.insert("finn-5".into(), ("there is no pin called p9 on Ideas".to_owned(), 9.0));
     let finn = BTreeSet::from([Thing::Agent("finn-5".into())]);
@@ -323,7 +323,7 @@ fn every_zoom_shows_something() {
 }
 
 #[test]
-fn thirty_figures_are_told_apart() {
+fn thirty_figures_are_distinguishable() {
     let agents = (0..32).map(|key| {
         let mut agent = agent(key, "Figure", State::ALL[key as usize % State::ALL.len()]);
         agent.state = State::Idle;
@@ -339,7 +339,7 @@ fn thirty_figures_are_told_apart() {
 }
 
 #[test]
-fn what_somebody_holds_and_sits_on_is_seen_in_both_lights_and_left_out_from_afar() {
+fn held_objects_and_seats_are_visible_in_both_themes_and_omitted_when_zoomed_out() {
     let (none, mut studio) = (BTreeSet::new(), Studio::new());
     let mut shown = |(holds, seated): (Option<Held>, Option<Seated>), zoom: f32, dark: bool| {
         let mut ada = agent(0, "Ada", State::Idle);
@@ -367,7 +367,7 @@ fn what_somebody_holds_and_sits_on_is_seen_in_both_lights_and_left_out_from_afar
 }
 
 #[test]
-fn those_who_write_read_carry_and_sit_are_told_apart() {
+fn postures_are_distinguishable() {
     let bearings = [
         (State::Working, Some(Held::Pen), Some(Seated::AtDesk)),
         (State::Working, Some(Held::Pen), None),
@@ -417,7 +417,7 @@ fn lists_can_show_figures_and_elements() {
 }
 
 #[test]
-fn what_can_be_made_out_depends_on_the_zoom() {
+fn level_of_detail_depends_on_the_zoom() {
     for (zoom, detail) in [
         (0.1, Detail::Dots),
         (0.24, Detail::Dots),
@@ -483,7 +483,7 @@ fn hostile_room() -> (RoomModel, Recent) {
 }
 
 #[test]
-fn nothing_in_a_room_is_too_strange_to_be_painted() {
+fn hostile_content_can_be_painted() {
     let (room, recent) = hostile_room();
     let none = BTreeSet::new();
     let mut studio = Studio::new();
@@ -500,7 +500,7 @@ fn nothing_in_a_room_is_too_strange_to_be_painted() {
 }
 
 #[test]
-fn without_drawings_there_is_a_bare_floor() {
+fn without_drawings_the_floor_is_bare() {
     let (room, recent) = made_up_room();
     let none = BTreeSet::new();
     let context = Context::default();

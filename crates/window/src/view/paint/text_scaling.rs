@@ -197,7 +197,7 @@ mod tests {
     const TEXT: &str = "All of us look at the plans for the party and say what is missing";
 
     #[test]
-    fn while_the_view_comes_nearer_type_grows_evenly_and_keeps_its_rows() {
+    fn text_grows_evenly_and_keeps_its_rows_while_zooming() {
         with_painter(|painter| {
             let mut before: Option<(Vec2, Vec<String>)> = None;
             for size in sizes() {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn type_that_settles_is_as_large_as_it_was_on_its_way_and_says_the_same() {
+    fn text_keeps_its_size_and_content_when_zooming_ends() {
         with_painter(|painter| {
             for size in sizes() {
                 let [moving, still] =
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_hold_what_was_written_in_the_order_in_which_it_was() {
+    fn rows_keep_the_logical_order_of_text() {
         with_painter(|painter| {
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
             for written in ["One two three four", "One\n\ntwo", ""] {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn few_sizes_are_laid_out_on_the_way() {
+    fn few_sizes_are_laid_out_while_zooming() {
         let mut laid_out: Vec<f32> = sizes().map(|size| Fit::of(size, camera(true)).laid_out).collect();
         laid_out.dedup();
         assert!(laid_out.len() <= 23 && laid_out.iter().all(|size| size.fract() == 0.0), "{laid_out:?}");

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn text_headings_and_code_each_have_their_own_letters() {
+    fn text_headings_and_code_have_different_fonts() {
         with_fonts(|context| {
             let line = "The room, as it is";
             let text = width(context, line, FontId::proportional(14.0));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn every_letter_of_latin_greek_and_cyrillic_is_there() {
+    fn latin_greek_and_cyrillic_are_complete() {
         with_fonts(|context| {
             let letters = "Straße, Łódź, Œuvre, naïve, Ἀθῆναι Ωμέγα, Привіт, Ђурђевак, ₿ € – “”…";
             for font in [FontId::proportional(14.0), strong(context, 14.0)] {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_that_no_font_holds_are_boxes_that_stay_within_the_line() {
+    fn missing_scripts_are_boxes_within_the_line() {
         with_fonts(|context| {
             for text in ["مرحبا بكم في الورشة", "ברוכים הבאים", "工作坊里的房间", "작업장의 방", "👩🏽‍🔧 👨‍👩‍👧‍👦"]
             {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_fonts_the_usual_cut_stands_in() {
+    fn without_the_bundled_fonts_strong_text_is_regular() {
         let context = Context::default();
         assert_eq!(strong(&context, 12.0), FontId::proportional(12.0));
     }

@@ -23,7 +23,7 @@ const FONTS_AT_MOST: usize = 48;
 pub struct ShownText {
     fallbacks: Fallbacks,
     emoji: Emoji,
-    galleys: HashMap<usize, Kept>,
+    galleys: HashMap<usize, CachedGalley>,
     /// Characters that some loaded font contains.
     known: BTreeSet<char>,
     /// Characters that were already searched for.
@@ -34,7 +34,7 @@ pub struct ShownText {
 }
 
 /// A galley as `egui` laid it out, and as it is shown. Keeping the original alive keeps its address from being reused.
-struct Kept {
+struct CachedGalley {
     laid_out: Arc<Galley>,
     ordered: Option<Arc<Galley>>,
     emoji: Vec<Spot>,
@@ -101,7 +101,7 @@ impl ShownText {
     fn finish_text(&mut self, context: &Context, text: &mut TextShape) -> Vec<Shape> {
         let address = Arc::as_ptr(&text.galley).addr();
         if !self.galleys.get(&address).is_some_and(|kept| Arc::ptr_eq(&kept.laid_out, &text.galley)) {
-            let kept = self.look_at(context, &text.galley);
+            let kept = self.process_galley(context, &text.galley);
             self.galleys.insert(address, kept);
         }
         let Some(kept) = self.galleys.get_mut(&address) else { return Vec::new() };
@@ -116,17 +116,17 @@ impl ShownText {
         }
     }
 
-    fn look_at(&mut self, context: &Context, galley: &Arc<Galley>) -> Kept {
+    fn process_galley(&mut self, context: &Context, galley: &Arc<Galley>) -> CachedGalley {
         self.note_unknown(context, &galley.job.text);
         let ordered = bidi::in_reading_order(galley).map(Arc::new);
         let emoji = self.emoji.spots(ordered.as_ref().unwrap_or(galley), fonts::is_emoji);
-        Kept { laid_out: galley.clone(), ordered, emoji, shown: self.frame }
+        CachedGalley { laid_out: galley.clone(), ordered, emoji, shown: self.frame }
     }
 
     /// Records the characters of a text that no font contains.
     fn note_unknown(&mut self, context: &Context, text: &str) {
         let usual = FontId::proportional(12.0);
-        for letter in text.chars().filter(|letter| !letter.is_ascii() && !is_unseen(*letter)) {
+        for letter in text.chars().filter(|letter| !letter.is_ascii() && !is_invisible(*letter)) {
             if self.known.contains(&letter) || self.asked.contains(&letter) || self.asked.len() >= LETTERS_AT_MOST {
                 continue;
             }
@@ -150,7 +150,7 @@ impl ShownText {
 }
 
 /// Whether a character is invisible by itself (joiner, variation selector) or in a private use area.
-fn is_unseen(letter: char) -> bool {
+fn is_invisible(letter: char) -> bool {
     letter.is_control()
         || letter.is_whitespace()
         || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'

@@ -79,7 +79,8 @@ impl SystemFonts {
             if left.is_empty() {
                 break;
             }
-            let Some(here) = self.database.with_face_data(*id, |data, index| held(data, index, &left)) else {
+            let Some(here) = self.database.with_face_data(*id, |data, index| contained_letters(data, index, &left))
+            else {
                 continue;
             };
             if !here.is_empty()
@@ -105,7 +106,7 @@ impl SystemFonts {
         let face = self.database.face(id)?;
         let read = |data: &[u8], index| match &face.source {
             Source::File(path) | Source::SharedFile(path, _) => {
-                FontData { index, ..FontData::from_static(kept(path, data)) }
+                FontData { index, ..FontData::from_static(leaked_bytes(path, data)) }
             }
             Source::Binary(_) => FontData { index, ..FontData::from_owned(data.to_vec()) },
         };
@@ -116,7 +117,7 @@ impl SystemFonts {
 
 /// The bytes of a font file, leaked on purpose and shared by all contexts and faces: `egui` copies font data that is
 /// not `'static`.
-fn kept(path: &Path, data: &[u8]) -> &'static [u8] {
+fn leaked_bytes(path: &Path, data: &[u8]) -> &'static [u8] {
     static KEPT: Mutex<BTreeMap<PathBuf, &'static [u8]>> = Mutex::new(BTreeMap::new());
     let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     match all.get(path) {
@@ -166,7 +167,7 @@ fn region_of(language: &str) -> &'static str {
 }
 
 /// The subset of these letters that a font contains.
-fn held(data: &[u8], index: u32, letters: &BTreeSet<char>) -> BTreeSet<char> {
+fn contained_letters(data: &[u8], index: u32, letters: &BTreeSet<char>) -> BTreeSet<char> {
     let Ok(font) = FontRef::from_index(data, index) else { return BTreeSet::new() };
     // A font without outlines, such as a bitmap font, would draw nothing.
     if font.glyf().is_err() && font.cff().is_err() && font.cff2().is_err() {

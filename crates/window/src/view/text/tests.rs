@@ -81,7 +81,7 @@ fn likeness(one: &[f32], other: &[f32]) -> f32 {
 }
 
 #[test]
-fn every_script_is_written_as_another_program_writes_it() {
+fn every_script_matches_the_reference_pictures() {
     for (name, text) in LINES {
         let (ours, theirs) = (ink(&picture(text)), ink(&reference(name)));
         let width = ours.len() as f32 / theirs.len() as f32;
@@ -94,7 +94,7 @@ fn every_script_is_written_as_another_program_writes_it() {
 }
 
 #[test]
-fn a_font_of_the_system_is_in_memory_once_whoever_shows_text_with_it() {
+fn a_system_font_is_loaded_once_for_all_contexts() {
     let wanted = Wanted { letters: "工م".chars().collect(), emoji: true };
     let places = || -> Vec<*const u8> {
         let found = system_fonts().find(&wanted);
@@ -143,7 +143,7 @@ fn read_rows(galley: &Galley) -> Vec<String> {
 }
 
 #[test]
-fn text_whose_rows_were_found_before_is_read_as_if_it_had_been_laid_out_at_once() {
+fn text_with_known_line_breaks_reads_like_text_laid_out_directly() {
     with_all_fonts(|context| {
         for (text, is_known) in [
             ("Ada says that the workshop is open, and so does Bram", true),
@@ -168,7 +168,7 @@ fn text_whose_rows_were_found_before_is_read_as_if_it_had_been_laid_out_at_once(
 }
 
 #[test]
-fn words_digits_and_brackets_stand_in_the_order_in_which_they_are_read() {
+fn words_digits_and_brackets_are_in_visual_order() {
     with_all_fonts(|context| {
         let shown = |text: &str| {
             let galley = laid_out(context, text, f32::INFINITY);
@@ -186,7 +186,7 @@ fn words_digits_and_brackets_stand_in_the_order_in_which_they_are_read() {
 }
 
 #[test]
-fn a_bracket_that_is_read_from_the_right_opens_to_the_left() {
+fn brackets_are_mirrored_in_right_to_left_text() {
     with_all_fonts(|context| {
         let galley = laid_out(context, "היום (היום)", f32::INFINITY);
         let ordered = in_reading_order(&galley).expect("it has right-to-left letters");
@@ -206,7 +206,7 @@ fn a_bracket_that_is_read_from_the_right_opens_to_the_left() {
 }
 
 #[test]
-fn lines_of_a_right_to_left_text_break_after_its_first_words_and_end_at_the_left() {
+fn right_to_left_lines_break_after_the_first_words_and_end_at_the_left() {
     with_all_fonts(|context| {
         let galley = laid_out(context, "ברוכים הבאים היום הבאים ברוכים", 100.0);
         let ordered = in_reading_order(&galley).expect("it has right-to-left letters");
@@ -224,7 +224,7 @@ fn lines_of_a_right_to_left_text_break_after_its_first_words_and_end_at_the_left
 }
 
 #[test]
-fn emoji_have_their_colours_and_people_with_tools_are_one_picture() {
+fn emoji_are_coloured_and_sequences_are_one_picture() {
     let colours = |picture: &ColorImage| picture.pixels.iter().filter(|p| p.r().abs_diff(p.b()) > 60).count();
     let fox = picture("Fox 🦊 done");
     assert!(colours(&fox) > 300, "the fox is orange: {}", colours(&fox));
@@ -234,7 +234,7 @@ fn emoji_have_their_colours_and_people_with_tools_are_one_picture() {
 }
 
 #[test]
-fn fonts_are_looked_for_once_a_letter_and_only_where_one_is_missing() {
+fn each_missing_letter_is_searched_for_once() {
     let (context, mut shown) = (Context::default(), ShownText::default());
     fonts::install(&context);
     let mut show = |text: &str| {
@@ -253,7 +253,7 @@ fn fonts_are_looked_for_once_a_letter_and_only_where_one_is_missing() {
 }
 
 #[test]
-fn a_letter_that_no_font_has_costs_one_search_and_nothing_else() {
+fn a_letter_that_no_font_has_is_searched_for_only_once() {
     let found = system_fonts().find(&Wanted { letters: ['\u{1e900}', '工'].into(), emoji: false });
     assert_eq!(found.fonts.len(), 1, "{:?}", found.fonts.iter().map(|font| &font.name).collect::<Vec<_>>());
     assert!(found.emoji.is_none());
@@ -262,7 +262,7 @@ fn a_letter_that_no_font_has_costs_one_search_and_nothing_else() {
 }
 
 #[test]
-fn what_was_measured_is_measured_anew_with_other_fonts() {
+fn installing_fonts_invalidates_measurements() {
     let (context, mut labels) = (Context::default(), Labels::default());
     let mut measure = |fallbacks: &Fallbacks| {
         fonts::install_with(&context, fallbacks);
@@ -282,7 +282,7 @@ fn what_was_measured_is_measured_anew_with_other_fonts() {
 }
 
 #[test]
-fn texts_that_are_not_shown_any_more_are_forgotten() {
+fn texts_that_are_no_longer_shown_are_dropped_from_the_cache() {
     let (context, mut shown) = (Context::default(), ShownText::default());
     fonts::install(&context);
     for round in 0..20 {
