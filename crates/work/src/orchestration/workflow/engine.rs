@@ -365,7 +365,7 @@ impl Run {
     }
 
     /// Completes or fails a step if all its parts are over.
-    pub(super) fn look_at_parts(&mut self, at: usize, now: u64) {
+    pub(super) fn check_parts(&mut self, at: usize, now: u64) {
         let parts = &self.steps[at].parts;
         if !parts.iter().all(|part| matches!(part.stage, PartStage::Done | PartStage::Failed)) {
             return;
