@@ -183,10 +183,10 @@ impl Run {
         self.steps[at].outputs = outputs;
         if is_refused {
             let why = if words.is_empty() { String::new() } else { format!(": {words}") };
-            self.over(at, StepStatus::Failed, format!("a person refused it{why}"), now);
+            self.end_step(at, StepStatus::Failed, format!("a person refused it{why}"), now);
             return Ok(());
         }
-        self.over(at, StepStatus::Done, "a person answered".to_owned(), now);
+        self.end_step(at, StepStatus::Done, "a person answered".to_owned(), now);
         Ok(())
     }
 }

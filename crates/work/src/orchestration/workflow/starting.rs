@@ -23,7 +23,7 @@ use crate::schedule::{TICKS_PER_SEC, ticks};
 const HOUR_TICKS: u64 = 3_600 * TICKS_PER_SEC;
 
 /// Starts a run of this workflow. The error has the reason and what to do.
-fn begun(
+fn start_run(
     room: &mut RunsAccess<'_>,
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
@@ -83,7 +83,7 @@ pub(super) fn apply_command(
     match command {
         WorkflowCommand::Start { workflow, variables } => {
             let wanted = (workflow.as_str(), variables.clone());
-            if let Err((what, remedy)) = begun(room, workflows, runs, wanted, USER.into()) {
+            if let Err((what, remedy)) = start_run(room, workflows, runs, wanted, USER.into()) {
                 room.warn(what, &remedy);
             }
         }
@@ -201,7 +201,7 @@ pub(super) fn start_triggered(
             continue;
         }
         let by: Id = format!("trigger: {why}").into();
-        if let Err((what, remedy)) = begun(room, workflows, runs, (path, BTreeMap::new()), by) {
+        if let Err((what, remedy)) = start_run(room, workflows, runs, (path, BTreeMap::new()), by) {
             room.warn(format!("{what} ({why})"), &remedy);
         }
     }
