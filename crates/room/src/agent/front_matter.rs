@@ -23,8 +23,7 @@ impl FrontMatterError {
     }
 }
 
-/// The text without byte order mark, with `
-/// ` as line ends.
+/// The text without byte order mark, with `\n` as line ends.
 pub fn normalise(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n")
 }

@@ -462,7 +462,7 @@ fn refuse(world: &mut World, id: &str, what: &str, remedy: &str) {
 }
 
 /// Stores the height of the topmost element.
-pub(super) fn note_reach(mut reach: MessageReader<ElementsReach>, mut topmost: ResMut<TopmostElement>) {
+pub(super) fn store_topmost(mut reach: MessageReader<ElementsReach>, mut topmost: ResMut<TopmostElement>) {
     if let Some(last) = reach.read().last() {
         topmost.0 = last.top;
     }

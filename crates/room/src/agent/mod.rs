@@ -123,7 +123,7 @@ pub fn plugin(app: &mut App) {
             .chain()
             .in_set(InPhase(WorkshopSystems::Ingest, Floor::Agent)),
     );
-    app.add_systems(Tick, lifecycle::note_reach.in_set(InPhase(WorkshopSystems::Simulate, Floor::Agent)));
+    app.add_systems(Tick, lifecycle::store_topmost.in_set(InPhase(WorkshopSystems::Simulate, Floor::Agent)));
     sections::register::<saved::ProfilesSaved>(app);
     sections::register::<saved::AgentsSaved>(app);
 }

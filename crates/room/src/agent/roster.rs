@@ -11,8 +11,8 @@ use crate::base::{AgentKey, Behaviour, Id, Seq};
 use crate::log::events::AgentInput;
 use crate::schedule::Input;
 
-/// One running instance of a profile. Higher floors add the entity's other components when it is created (`On<Add,
-/// Agent>`).
+/// One running instance of a profile. Higher floors add the entity's other components when it is created
+/// (`On<Add, Agent>`).
 #[derive(Component, Clone, Debug)]
 pub struct Agent {
     /// Its key in the room.

@@ -70,7 +70,7 @@ fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     {
         do_act_as(world, own, &kept, (&edit.by, message), edit.cause)?;
     }
-    show_alike(world, entity, edit);
+    sync_task_boards(world, entity, edit);
     Ok(())
 }
 
@@ -80,7 +80,7 @@ fn is_open_file(file: &str) -> bool {
 }
 
 /// Updates the other task boards of the same file at once, so that none overwrites what was done on another.
-fn show_alike(world: &mut World, entity: Entity, edit: &ElementEdit) {
+fn sync_task_boards(world: &mut World, entity: Entity, edit: &ElementEdit) {
     let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<HeldContent>(entity)) else { return };
     let Some(file) = element.file.clone().filter(|_| kind(&element.kind).is_some_and(|kind| kind.task_file)) else {
         return;

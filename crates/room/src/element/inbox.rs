@@ -11,7 +11,7 @@ use super::agent_file_edits::own_mail_act;
 use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
 use super::content::{Content, Reader};
 use super::items::{
-    Item, ItemList, ListAct, acts_between, assign_ids, count_on, differing, fresh_id, name_alike, read_list, reorder,
+    Item, ItemList, ListAct, acts_between, adopt_ids, assign_ids, count_on, differing, fresh_id, read_list, reorder,
     set_keys, take_out,
 };
 use super::kind::Kind;
@@ -373,8 +373,8 @@ impl Content for Inbox {
         let Some((mut base, mut newer)) = boxes.map(|(base, newer)| (base.clone(), newer.clone())) else {
             return Vec::new();
         };
-        name_alike(&self.items, &mut base.items, &mut newer.items);
-        name_alike(&self.outbox, &mut base.outbox, &mut newer.outbox);
+        adopt_ids(&self.items, &mut base.items, &mut newer.items);
+        adopt_ids(&self.outbox, &mut base.outbox, &mut newer.outbox);
         base.acts_to(&newer)
     }
 

@@ -176,7 +176,7 @@ impl<'a> ByText<'a> {
 
 /// The items of `newer` with the ids that they have in `older`: an item without a written id is the one with the same
 /// text. The flag says whether the element has still to give the item an id.
-fn recognise<T: Item>(older: &[T], newer: &[T]) -> Vec<(T, bool)> {
+fn match_items<T: Item>(older: &[T], newer: &[T]) -> Vec<(T, bool)> {
     let mut claimed: BTreeSet<Id> = newer.iter().filter(|item| !item.made_up()).map(|item| item.id().clone()).collect();
     let mut known = ByText::new(older);
     newer
@@ -196,7 +196,7 @@ fn recognise<T: Item>(older: &[T], newer: &[T]) -> Vec<(T, bool)> {
 
 /// Gives items of `base` without an id in the file the ids that `held` has for them now. Items that no longer exist are
 /// removed from both `base` and `newer`, because nobody has added them again.
-pub(super) fn name_alike<T: Item>(held: &[T], base: &mut Vec<T>, newer: &mut Vec<T>) {
+pub(super) fn adopt_ids<T: Item>(held: &[T], base: &mut Vec<T>, newer: &mut Vec<T>) {
     let mut claimed: BTreeSet<Id> = base.iter().filter(|item| !item.made_up()).map(|item| item.id().clone()).collect();
     let mut known = ByText::new(held);
     let mut gone: BTreeMap<String, usize> = BTreeMap::new();
@@ -227,7 +227,7 @@ pub(super) fn acts_between<T: Item>(
     remove: impl Fn(&Id) -> ElementAct,
     changed: impl Fn(&T, &T) -> Vec<ElementAct>,
 ) -> Vec<ElementAct> {
-    let newer = recognise(older, newer);
+    let newer = match_items(older, newer);
     let known: BTreeMap<&Id, &T> =
         newer.iter().filter(|(_, fresh)| !fresh).map(|(item, _)| (item.id(), item)).collect();
     let mut acts = Vec::new();

@@ -83,7 +83,7 @@ pub(super) fn apply_scene_edits(world: &mut World, mut cursor: Local<MessageCurs
             SceneEdit::ElementGone { id, by, cause } => {
                 let scene = scene_path(world);
                 let writer = Writer { by: &by, cause, file: &scene };
-                if let Some(keys) = privacy::kept_from(world, &id, &by) {
+                if let Some(keys) = privacy::protected_entry(world, &id, &by) {
                     world.write_message(SceneWrite::AddElement { keys });
                     writer.refuse(world, &id, format!("{id} is not yours and was not removed"));
                     continue;
@@ -112,11 +112,11 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
         report(world, &now.id, vec![unknown_kind(world, &now)]);
         return;
     };
-    let kept = privacy::kept_from(world, &now.id, writer.by);
+    let kept = privacy::protected_entry(world, &now.id, writer.by);
     let kept = kept.filter(|_| !privacy::is_same_apart_from_place(&now.keys, &before.keys));
     if let Some(keys) = &kept {
         writer.refuse(world, &now.id, format!("{} is not yours; only its position and label were changed", now.id));
-        world.write_message(privacy::as_it_was(&now, keys));
+        world.write_message(privacy::restored_entry(&now, keys));
         (now.kind, now.owner, now.file) = (element.kind.clone(), element.owner.clone(), element.file.clone());
     }
     if now.kind != element.kind {

@@ -167,7 +167,7 @@ fn comment(line: &str) -> Option<(Cow<'_, str>, &str, Map<String, Value>)> {
 }
 
 /// Keeps a person's value under another key if the key has another value here, or cannot be used.
-pub(super) fn keep_aside(keys: &mut Map<String, Value>, key: &str, value: Value) {
+pub(super) fn preserve_value(keys: &mut Map<String, Value>, key: &str, value: Value) {
     let mut aside = format!("{key}?");
     while keys.contains_key(&aside) {
         aside.push('?');

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::act::element_acts;
 use super::items::Item;
-use super::list_file::keep_aside;
+use super::list_file::preserve_value;
 use super::pin::{put_time, read_lines, read_text};
 use super::settings::tidy;
 use crate::base::{Id, MessageKey};
@@ -183,7 +183,7 @@ impl Item for Mail {
                 }
             };
             if fits.is_none() {
-                keep_aside(&mut mail.extra, key, value.clone());
+                preserve_value(&mut mail.extra, key, value.clone());
                 problems.push(format!("has an invalid value for {key:?}"));
             }
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::act::element_acts;
 use super::items::Item;
-use super::list_file::keep_aside;
+use super::list_file::preserve_value;
 use super::settings::tidy;
 use crate::base::{Author, Id};
 
@@ -198,7 +198,7 @@ impl Item for Pin {
                 }
             };
             if fits.is_none() {
-                keep_aside(&mut pin.extra, key, value.clone());
+                preserve_value(&mut pin.extra, key, value.clone());
                 problems.push(format!("has an invalid value for {key:?}"));
             }
         }
@@ -230,7 +230,7 @@ impl Comment {
                 }
             };
             if fits.is_none() {
-                keep_aside(&mut comment.extra, key, value.clone());
+                preserve_value(&mut comment.extra, key, value.clone());
             }
         }
         comment

@@ -10,7 +10,7 @@ use super::agent_file_edits::own_pin_act;
 use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
 use super::content::{Content, Reader};
 use super::items::{
-    Item, ItemList, ListAct, acts_between, assign_ids, count_on, differing, fresh_id, name_alike, read_list, reorder,
+    Item, ItemList, ListAct, acts_between, adopt_ids, assign_ids, count_on, differing, fresh_id, read_list, reorder,
     set_keys, take_out,
 };
 use super::kind::Kind;
@@ -298,7 +298,7 @@ fn checked(text: &str, what: &str, limits: &ElementSettings) -> Result<String, S
 pub(super) fn with_text(mut keys: Map<String, Value>, text: String) -> Map<String, Value> {
     for key in ["text", "above"] {
         if let Some(said) = keys.shift_remove(key) {
-            list_file::keep_aside(&mut keys, key, said);
+            list_file::preserve_value(&mut keys, key, said);
         }
     }
     keys.insert("text".into(), Value::String(text));
@@ -358,7 +358,7 @@ impl Content for Pinboard {
         let Some((mut base, mut newer)) = boards.map(|(base, newer)| (base.clone(), newer.clone())) else {
             return Vec::new();
         };
-        name_alike(&self.pins, &mut base.pins, &mut newer.pins);
+        adopt_ids(&self.pins, &mut base.pins, &mut newer.pins);
         base.acts_to(&newer)
     }
 

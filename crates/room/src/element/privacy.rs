@@ -157,7 +157,7 @@ impl Privacy<'_, '_> {
 }
 
 /// The entry of an element that this author may not change, as it is to stay in the scene; `None` if it may.
-pub(super) fn kept_from(world: &World, id: &str, by: &Author) -> Option<Map<String, Value>> {
+pub(super) fn protected_entry(world: &World, id: &str, by: &Author) -> Option<Map<String, Value>> {
     let entity = find(world, id).ok()?;
     if may_keep(world, entity, by) {
         return None;
@@ -190,7 +190,7 @@ pub(super) fn is_same_apart_from_place(entry: &Map<String, Value>, keys: &Map<St
 }
 
 /// Restores an entry, apart from its position and name.
-pub(super) fn as_it_was(entry: &ElementEntry, keys: &Map<String, Value>) -> SceneWrite {
+pub(super) fn restored_entry(entry: &ElementEntry, keys: &Map<String, Value>) -> SceneWrite {
     let is_place = |key: &str| matches!(key, "id" | "label" | "position");
     let mut written: Map<String, Value> =
         keys.iter().filter(|(key, _)| !is_place(key)).map(|(key, value)| (key.clone(), value.clone())).collect();

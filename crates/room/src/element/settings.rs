@@ -57,8 +57,7 @@ impl SettingsSection for ElementSettings {
         &[Range::of("pin_removed_at_net", -1_000_000.0, 0.0), Range::of("pin_flagged_at_net", -1_000_000.0, 0.0)];
 }
 
-/// Normalizes line ends to `
-/// `.
+/// Normalizes line ends to `\n`.
 pub(super) fn tidy(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }

@@ -43,7 +43,7 @@ pub(super) fn start_next_actions(
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
         if body.wants_to_turn_back(sim.now()) {
             let cause = body.activity.state_record;
-            leave_errand(&mut sim, &mut body, talks.bypass_change_detection(), &[]);
+            end_errand(&mut sim, &mut body, talks.bypass_change_detection(), &[]);
             sim.shift(&mut body, StateEvent::Done, cause);
         }
         if body.reads_with_less_need(sim.now()) {
@@ -110,15 +110,15 @@ fn take_up(
             sim.shift(body, StateEvent::WorkStarted { why: "summing up what it knows".into() }, next.cause);
             think(body, Think::Compact, Urgency::Read, next.cause, due);
         }
-        Action::ReadElement { element, .. } => set_out_to_read(sim, body, next, element, false),
-        Action::SeekInfo { element } => set_out_to_read(sim, body, next, element, true),
+        Action::ReadElement { element, .. } => start_reading(sim, body, next, element, false),
+        Action::SeekInfo { element } => start_reading(sim, body, next, element, true),
         Action::ApproachAgent { agent } => walk_to_tell(sim, body, &next, agent, listener),
-        Action::Attend(pending) => set_out_to_attend(sim, body, &next, pending),
+        Action::Attend(pending) => start_attending(sim, body, &next, pending),
     }
     true
 }
 
-fn set_out_to_read(
+fn start_reading(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
     next: QueuedAction,
@@ -181,7 +181,7 @@ fn walk_to_tell(
 }
 
 /// Lets an agent turn to an interest: it walks there first if that is somewhere else.
-fn set_out_to_attend(
+fn start_attending(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
     next: &QueuedAction,
@@ -209,7 +209,7 @@ pub(super) fn attend(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut 
 
 /// Ends an agent's errand. Returns its news for one of the agents that it talks with now, because it can tell that at
 /// once; news for others is queued again.
-pub(super) fn leave_errand(
+pub(super) fn end_errand(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
     talks: &mut ConversationState,
@@ -271,7 +271,7 @@ pub(super) fn arrive(
 ) {
     for agent in astray {
         if let Some(Ok(mut body)) = sim.roster.entity(agent).map(|entity| bodies.get_mut(entity)) {
-            sim.look_for_way(&mut body);
+            sim.reroute(&mut body);
         }
     }
     for agent in arrived {
@@ -293,7 +293,7 @@ pub(super) fn arrive(
             WalkKind::ToElement if matches!(body.activity.doing, ActivityKind::Working { at: Some(_), .. }) => {
                 take_from_board(&mut sim, &mut body);
             }
-            WalkKind::Lap => sim.go_on_round(&mut body),
+            WalkKind::Lap => sim.continue_round(&mut body),
             WalkKind::ToElement => arrive_at_element(&mut sim, &mut body, &mut due),
             WalkKind::ToAgent => arrive_at_agent(&mut sim, &mut body, &mut talks, listener.as_ref()),
             _ => {
@@ -408,7 +408,7 @@ pub(super) fn go_to_read(sim: &mut SimContext, body: &mut AgentQueryItem, elemen
 }
 
 /// Releases places that their agents have left, and moves up those that wait for one.
-pub(super) fn hold_places(mut sim: SimContext, mut bodies: Query<AgentQuery>) {
+pub(super) fn release_places(mut sim: SimContext, mut bodies: Query<AgentQuery>) {
     for (element, agent) in sim.claims.bypass_change_detection().held() {
         let sight = sim.space.sight(element).map(|sight| sight.position);
         let place = sight.and_then(|at| sim.claims.place_of((element, at), agent));

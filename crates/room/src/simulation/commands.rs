@@ -145,7 +145,7 @@ fn agent_keys(body: &AgentQueryItem, key: &str, value: Value) -> SceneWrite {
 }
 
 /// Applies a person's commands about conversations, and changes of relationships in the scene.
-pub(super) fn lead_conversations(
+pub(super) fn apply_conversation_commands(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
     mut talks: ResMut<ConversationState>,

@@ -4,7 +4,7 @@
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
-use super::actions::leave_errand;
+use super::actions::end_errand;
 use super::components::{ActivityKind, AgentQuery, AgentQueryReadOnlyItem};
 use super::context::SimContext;
 use super::conversation::{Conversation, ConversationEnded, ConversationKind, Conversations, Utterance};
@@ -378,7 +378,7 @@ fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
         for (agent, _) in &available {
             let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
             if is_elsewhere(&body.activity.doing, &proposal) {
-                leave_errand(sim, &mut body, talks, &[]);
+                end_errand(sim, &mut body, talks, &[]);
                 sim.shift(&mut body, StateEvent::Done, proposal.cause);
             }
             if body.state.0.is_at_leisure() {
@@ -442,7 +442,7 @@ fn begin(table: &mut ConversationContext, proposal: Proposal, participants: Vec<
         let others: Vec<&str> =
             names.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, (_, name))| &**name).collect();
         let why = format!("talking with {}", others.join(" and ")).into();
-        told.extend(leave_errand(sim, &mut body, talks, &participants));
+        told.extend(end_errand(sim, &mut body, talks, &participants));
         sim.shift(&mut body, StateEvent::ConversationStarted { why }, started);
         body.activity.doing = ActivityKind::Talking { conversation: key };
     }

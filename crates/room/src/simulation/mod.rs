@@ -108,10 +108,10 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            rest_mode::rest_or_live_on,
+            rest_mode::apply_rest_mode,
             commands::apply_behaviour_changes,
             commands::apply_commands,
-            commands::lead_conversations,
+            commands::apply_conversation_commands,
             relationship_commands::apply_relationship_commands,
             furniture::apply_scene_edits,
             furniture::apply_furnish_commands,
@@ -123,7 +123,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             components::update_spatial_index,
-            actions::hold_places,
+            actions::release_places,
             attention::fire_timers,
             actions::start_next_actions,
             conversations::run_conversations,

@@ -34,7 +34,7 @@ impl Input for SetRestMode {
     const KIND: &'static str = "rest";
 }
 
-pub(super) fn rest_or_live_on(
+pub(super) fn apply_rest_mode(
     mut wishes: MessageReader<SetRestMode>,
     (mut rest, mut talks, mut calendar): (ResMut<RestMode>, ResMut<ConversationState>, ResMut<AttentionCalendar>),
     roster: Res<Roster>,

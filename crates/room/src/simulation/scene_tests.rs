@@ -82,7 +82,7 @@ impl Stage {
         }
     }
 
-    /// A person changes a board, and everyone who may is to read it.
+    /// A person changes a board, so that all agents that may read it do.
     fn change(&mut self, element: ElementKey) {
         let entity = self.room.app.world().resource::<Elements>().entity(element).expect("it should exist");
         self.room.app.world_mut().get_mut::<Element>(entity).expect("it is an element").version += 1;
@@ -99,13 +99,13 @@ impl Stage {
     }
 }
 
-/// Faults that last too long in a room, by agent.
+/// Overlaps and standstills that last too long, by agent.
 #[derive(Default)]
 struct Watch {
     near: BTreeMap<(AgentKey, AgentKey), u32>,
     inside: BTreeMap<AgentKey, u32>,
     wrong: Vec<String>,
-    /// Ticks that any agent spent at a piece of furniture.
+    /// The ticks that agents spent at furniture, in total.
     visiting: u64,
 }
 
@@ -142,15 +142,15 @@ impl Watch {
     }
 }
 
-/// Other seeds than the scene's own, each tried for [`SHORT_SECS`]. If this environment variable gives a number, that
-/// many are tried for an hour each.
+/// The environment variable with the number of other seeds to try for an hour each; without it, [`SHORT_SEEDS`] are
+/// tried for [`SHORT_SECS`] each.
 const MORE_SEEDS: &str = "WORKSHOP_MORE_SEEDS";
-/// How many are tried otherwise.
+/// The number of other seeds that are tried by default.
 const SHORT_SEEDS: u64 = 2;
 const SHORT_SECS: f32 = 1_200.0;
 const HOUR_SECS: f32 = 3_600.0;
 
-/// The scene of this name with other seeds than its own.
+/// Runs the scene with this name with other seeds than its own.
 fn from_other_seeds(name: &str) {
     let asked = std::env::var(MORE_SEEDS).ok();
     let asked = asked.map(|count| count.parse::<u64>().expect("WORKSHOP_MORE_SEEDS is a number"));
@@ -158,14 +158,14 @@ fn from_other_seeds(name: &str) {
     let (path, doc) = scene(name);
     let others = (1..).filter(|seed| Some(*seed) != doc.seed);
     for seed in others.take(asked.unwrap_or(SHORT_SEEDS) as usize) {
-        live_through(&path, &doc, seed, secs);
+        run_scene(&path, &doc, seed, secs);
     }
 }
 
-/// An hour of a scene with its own seed.
+/// Runs a scene for an hour with its own seed.
 fn an_hour_of(name: &str) {
     let (path, doc) = scene(name);
-    live_through(&path, &doc, doc.seed.unwrap_or(0), HOUR_SECS);
+    run_scene(&path, &doc, doc.seed.unwrap_or(0), HOUR_SECS);
 }
 
 fn scene(name: &str) -> (String, SceneDoc) {
@@ -173,7 +173,7 @@ fn scene(name: &str) -> (String, SceneDoc) {
 }
 
 /// Runs a scene for this long: no agent overlaps anybody or anything, and every agent that sets out arrives.
-fn live_through(path: &str, doc: &SceneDoc, seed: u64, secs: f32) {
+fn run_scene(path: &str, doc: &SceneDoc, seed: u64, secs: f32) {
     let mut stage = Stage::of(doc, seed);
     let mut watch = Watch::default();
     for _ in 0..ticks(secs) {

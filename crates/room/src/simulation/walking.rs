@@ -71,7 +71,7 @@ impl SimContext<'_> {
     }
 
     /// Sends the agent to the next point of a circle around obstacles; unreachable points are skipped.
-    pub fn go_on_round(&mut self, body: &mut AgentQueryItem) {
+    pub fn continue_round(&mut self, body: &mut AgentQueryItem) {
         let (home, radius) = (body.home.0, self.movement.patrol_units);
         let mut phase = body.walk.course.phase;
         for _ in 0..LAP_POINTS {
@@ -127,7 +127,7 @@ impl SimContext<'_> {
     }
 
     /// Looks for another route to an agent's goal. An agent without one stays where it is.
-    pub fn look_for_way(&mut self, body: &mut AgentQueryItem) {
+    pub fn reroute(&mut self, body: &mut AgentQueryItem) {
         let course = body.walk.course;
         let arrive = if course.via { body.route.arrive } else { course.arrive };
         let goal = body.route.points.first().copied().unwrap_or(course.target);

@@ -7,11 +7,11 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::begun_orders::BegunOrders;
 use super::files::object;
 use super::order::{OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
 use super::plan::{Planned, Work};
 use super::result_text::readable;
+use super::started_orders::StartedOrders;
 use super::tool::{Arguments, Planning, Tool};
 use crate::base::Author;
 use crate::gate::commands::{Command, words};
@@ -166,18 +166,18 @@ fn file_order(order: &ToolOrder, lead: &str, what: String) -> Option<FileOrder> 
 
 /// The commands started by this process. Not saved.
 #[derive(Default)]
-pub(super) struct BegunCommands {
-    orders: BegunOrders,
+pub(super) struct StartedCommands {
+    orders: StartedOrders,
     /// Commands that wait for their copies of the workspace.
     waiting: BTreeSet<OrderKey>,
 }
 
 /// Applies the results of programs, starts commands ordered in an earlier tick, and stops cancelled ones.
-pub(super) fn carry_out(
+pub(super) fn execute_orders(
     (mut calls, mut outcomes): (ResMut<ProgramCalls>, ResMut<InputQueue<ToolOutcome>>),
     (under_way, settings, journal): (Res<PendingToolOrders>, Res<ProgramSettings>, Res<InputJournal>),
     mut files: MessageReader<FileOutcome>,
-    mut begun: Local<BegunCommands>,
+    mut begun: Local<StartedCommands>,
 ) {
     let opened: Vec<(OrderKey, Result<(), String>)> = (files.read())
         .filter_map(|outcome| {
@@ -195,7 +195,7 @@ pub(super) fn carry_out(
             outcomes.push(ToolOutcome { key, news: news_of(ended) });
         }
     }
-    for key in begun.orders.take_given_up(&under_way) {
+    for key in begun.orders.take_cancelled(&under_way) {
         calls.send(ProgramCommand::Stop { id: key.id() });
     }
     let is_first_look = begun.orders.look();

@@ -146,7 +146,7 @@ pub(super) struct ReadCode(pub(super) Arc<ProgramCache>);
 /// Collects results and requests of running calls, sends them answers, starts new orders, and stops cancelled calls.
 /// Running calls are not saved: an order that still exists after a restart begins again with the same random seed and
 /// makes the same requests, none of which is executed twice.
-pub(super) fn carry_out(
+pub(super) fn execute_orders(
     (mut outcomes, mut answered): (ResMut<InputQueue<ToolOutcome>>, MessageReader<CallAnswered>),
     (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
     (clock, date, code): (Res<SimClock>, Res<RoomDate>, Res<ReadCode>),

@@ -19,7 +19,7 @@ const DOCUMENT: &str = "# Agent: Ada\n\n## Purpose\n\nP\n\n<Tool name=\"add\" de
 struct Room {
     world: World,
     register: SystemId,
-    carry_out: SystemId,
+    execute_orders: SystemId,
 }
 
 impl Room {
@@ -36,8 +36,8 @@ impl Room {
         world.init_resource::<ReadCode>();
         world.init_resource::<DocumentSettings>();
         world.insert_resource(builtin().clone());
-        let (register, carry_out) = (world.register_system(register), world.register_system(carry_out));
-        let mut room = Self { world, register, carry_out };
+        let (register, execute_orders) = (world.register_system(register), world.register_system(execute_orders));
+        let mut room = Self { world, register, execute_orders };
         room.files(files);
         room
     }
@@ -93,7 +93,7 @@ impl Room {
     fn next_news(&mut self) -> ToolNews {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(20) {
-            self.world.run_system(self.carry_out).unwrap();
+            self.world.run_system(self.execute_orders).unwrap();
             let said =
                 self.world.resource::<InputQueue<ToolOutcome>>().waiting().next().map(|outcome| outcome.news.clone());
             if let Some(news) = said {
@@ -228,7 +228,7 @@ fn a_replay_runs_nothing() {
     let orders = serde_json::from_value(serde_json::to_value([order]).unwrap()).unwrap();
     room.world.insert_resource::<PendingToolOrders>(orders);
     for _ in 0..20 {
-        room.world.run_system(room.carry_out).unwrap();
+        room.world.run_system(room.execute_orders).unwrap();
         std::thread::yield_now();
     }
     assert!(room.world.resource::<InputQueue<ToolOutcome>>().is_empty());

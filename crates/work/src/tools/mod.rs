@@ -7,7 +7,6 @@
 //! decides whether a plan may be executed; the kernel issues the order.
 
 mod agents;
-mod begun_orders;
 mod coding_agent_tools;
 pub mod collaboration;
 mod commands;
@@ -29,6 +28,7 @@ pub mod result_text;
 pub mod schema;
 mod schema_rules;
 mod slack;
+mod started_orders;
 #[cfg(test)]
 mod tests;
 pub mod tool;
@@ -125,7 +125,13 @@ pub fn plugin(app: &mut App) {
     );
     app.add_systems(
         Tick,
-        (mcp::carry_out, commands::carry_out, web::carry_out, document_tools::carry_out, document_checks::check)
+        (
+            mcp::execute_orders,
+            commands::execute_orders,
+            web::execute_orders,
+            document_tools::execute_orders,
+            document_checks::check,
+        )
             .chain()
             .in_set(ToolResultsReceived)
             .in_set(ExternalResultsReceived)

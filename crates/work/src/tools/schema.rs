@@ -46,7 +46,7 @@ impl Checker {
     /// Returns the arguments of a call in the form that the schema requires, or a sentence on what is wrong. `aliases`
     /// are names of arguments in other products, each with the intended name.
     pub fn check(&self, arguments: &Value, aliases: &[(&str, &str)]) -> Result<Map<String, Value>, String> {
-        let arguments = put_right(&self.schema, arguments, aliases)?;
+        let arguments = correct_arguments(&self.schema, arguments, aliases)?;
         match schema_rules::fault(&self.validator, &arguments) {
             Some(fault) => Err(fault),
             None => Ok(arguments),
@@ -55,7 +55,11 @@ impl Checker {
 }
 
 /// Corrects the arguments, or returns the first obvious error.
-fn put_right(schema: &Value, arguments: &Value, aliases: &[(&str, &str)]) -> Result<Map<String, Value>, String> {
+fn correct_arguments(
+    schema: &Value,
+    arguments: &Value,
+    aliases: &[(&str, &str)],
+) -> Result<Map<String, Value>, String> {
     let mut arguments = object(arguments)?;
     for (alias, meant) in aliases {
         let is_free = arguments.get(*meant).is_none_or(Value::is_null) && property(schema, alias).is_none();
@@ -63,18 +67,18 @@ fn put_right(schema: &Value, arguments: &Value, aliases: &[(&str, &str)]) -> Res
             arguments.insert((*meant).to_owned(), value);
         }
     }
-    let within = Within { root: schema, depth: 0 };
+    let within = SchemaScope { root: schema, depth: 0 };
     check_object(within, within.meant(schema), arguments, "")
 }
 
 /// The root schema that a part belongs to, and the nesting depth of the part.
 #[derive(Clone, Copy)]
-struct Within<'a> {
+struct SchemaScope<'a> {
     root: &'a Value,
     depth: usize,
 }
 
-impl<'a> Within<'a> {
+impl<'a> SchemaScope<'a> {
     /// Follows the references of a schema to the schema that they name.
     fn meant(self, schema: &'a Value) -> &'a Value {
         let mut meant = schema;
@@ -101,7 +105,7 @@ fn parts(schema: &Value) -> Option<(&[Value], bool)> {
 
 /// Corrects a value for one or all of several schemas if only one correction is possible. Does not check whether it
 /// matches.
-fn fitted<'a>(within: Within<'a>, (parts, is_all): (&'a [Value], bool), value: Value, at: &str) -> Value {
+fn fitted<'a>(within: SchemaScope<'a>, (parts, is_all): (&'a [Value], bool), value: Value, at: &str) -> Value {
     let within = within.deeper();
     if within.depth > NESTED_AT_MOST {
         return value;
@@ -147,7 +151,7 @@ fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 fn check_object<'a>(
-    inside: Within<'a>,
+    inside: SchemaScope<'a>,
     schema: &'a Value,
     found: Map<String, Value>,
     within: &str,
@@ -192,7 +196,7 @@ fn unknown(name: &str, within: &str, properties: &Map<String, Value>) -> String 
     format!("there is no argument '{within}{}'; {remedy}", text::truncate(&text::one_line(name), SHOWN_CHARS))
 }
 
-fn check_value<'a>(within: Within<'a>, schema: &'a Value, value: Value, at: &str) -> Result<Value, String> {
+fn check_value<'a>(within: SchemaScope<'a>, schema: &'a Value, value: Value, at: &str) -> Result<Value, String> {
     let schema = within.meant(schema);
     if let Some(parts) = parts(schema) {
         // Whether it matches is checked afterwards by the library.

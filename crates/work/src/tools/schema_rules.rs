@@ -36,7 +36,7 @@ pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
         Some(Value::String(kind)) if kind == "object" => {}
         Some(other) => return Err(format!("the schema is for {other}, but arguments are an object")),
     }
-    comes_to_an_end(schema)?;
+    check_finite(schema)?;
     let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS_AT_MOST).size_limit(1 << 20);
     let options = jsonschema::options().offline().with_pattern_options(patterns).should_validate_formats(true);
     options.build(schema).map_err(|error| text::truncate(&text::one_line(&error.to_string()), WHY_CHARS))
@@ -62,7 +62,7 @@ pub(super) fn referred<'a>(root: &'a Value, reference: &str) -> Option<&'a Value
 }
 
 /// Rejects external references, and references to themselves without a step into the value.
-fn comes_to_an_end(root: &Value) -> Result<(), String> {
+fn check_finite(root: &Value) -> Result<(), String> {
     let mut open = vec![(root, 0)];
     let mut steps = 0;
     while let Some((part, depth)) = open.pop() {

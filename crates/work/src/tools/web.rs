@@ -5,10 +5,10 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::begun_orders::BegunOrders;
 use super::files::object;
 use super::order::{OrderKey, PendingToolOrders, ToolNews, ToolOutcome, ToolOutput};
 use super::plan::{Planned, Work};
+use super::started_orders::StartedOrders;
 use super::tool::{Arguments, Planning, Tool};
 use crate::gate::{DeclaredTouch, Power, TouchKind, WEB_FETCH};
 use crate::gateway::{METHODS, WebAnswer, WebCalls, WebCommand, WebQuestion, web_address};
@@ -77,10 +77,10 @@ fn asking(method: &str) -> &'static str {
 }
 
 /// Receives answers, sends requests that were ordered in an earlier tick, and stops cancelled ones.
-pub(super) fn carry_out(
+pub(super) fn execute_orders(
     (mut calls, mut outcomes): (ResMut<WebCalls>, ResMut<InputQueue<ToolOutcome>>),
     (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
-    mut begun: Local<BegunOrders>,
+    mut begun: Local<StartedOrders>,
 ) {
     if journal.is_replaying() {
         return;
@@ -96,7 +96,7 @@ pub(super) fn carry_out(
             outcomes.push(ToolOutcome { key, news });
         }
     }
-    for key in begun.take_given_up(&under_way) {
+    for key in begun.take_cancelled(&under_way) {
         calls.send(WebCommand::Stop { id: key.id() });
     }
     let is_first_look = begun.look();

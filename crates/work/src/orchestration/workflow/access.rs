@@ -75,7 +75,7 @@ impl RunsAccess<'_> {
     }
 
     /// Whether agents were added, removed or changed since the last check.
-    pub(super) fn are_others(&self) -> bool {
+    pub(super) fn have_agents_changed(&self) -> bool {
         self.profiles.is_changed() || self.roster.is_changed()
     }
 
@@ -132,11 +132,11 @@ impl RunsAccess<'_> {
         let effects = run.step(self.clock.tick(), &self.settings.limits());
         self.record_progress(run);
         for effect in effects {
-            self.carry_out(run, effect);
+            self.execute(run, effect);
         }
     }
 
-    fn carry_out(&mut self, run: &Run, effect: WorkflowAction) {
+    fn execute(&mut self, run: &Run, effect: WorkflowAction) {
         let (by, cause) = (Id::from(format!("workflow {}", run.name)), run.cause);
         match effect {
             WorkflowAction::Begin { order, agent, task, model, turns_at_most, gives, from, .. } => {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::definition::{Assignee, DEPTH_AT_MOST, PersonWants, RESULT, Step, Workflow};
-use super::format::{PROBLEMS_AT_MOST, WorkflowFile, most_telling};
+use super::format::{PROBLEMS_AT_MOST, WorkflowFile, limit_problems};
 use super::graph::{self, Graph, Loop, LoopFault, Waiting};
 use super::template::{Template, Token};
 use crate::base::text::{nearest, slug};
@@ -60,7 +60,7 @@ pub fn check(workflow: &Workflow, there: There<'_>) -> Vec<Problem> {
     checker.doers();
     checker.within_itself();
     checker.unused();
-    most_telling(checker.problems)
+    limit_problems(checker.problems)
 }
 
 struct Checker<'a> {
@@ -303,7 +303,7 @@ impl<'a> Checker<'a> {
     fn within_itself(&mut self) {
         let mut path: Vec<&'a Workflow> = vec![self.workflow];
         let mut seen: BTreeSet<&'a str> = BTreeSet::new();
-        if let Some(path) = leads_back(self.there, &mut path, &mut seen) {
+        if let Some(path) = inclusion_path(self.there, &mut path, &mut seen) {
             let first = self.workflow.steps.iter().find(|step| {
                 matches!(&step.doer, Assignee::Workflow { workflow, .. }
                     if self.there.workflow(workflow).is_some_and(|file| file.workflow.path == path[1]))
@@ -344,7 +344,11 @@ impl<'a> Checker<'a> {
 }
 
 /// The files on a path through which the first workflow of `path` includes itself.
-fn leads_back<'a>(there: There<'a>, path: &mut Vec<&'a Workflow>, seen: &mut BTreeSet<&'a str>) -> Option<Vec<String>> {
+fn inclusion_path<'a>(
+    there: There<'a>,
+    path: &mut Vec<&'a Workflow>,
+    seen: &mut BTreeSet<&'a str>,
+) -> Option<Vec<String>> {
     let first = path.first()?.path.as_str();
     let at = *path.last()?;
     // Deeper nesting is refused when the workflow runs.
@@ -360,7 +364,7 @@ fn leads_back<'a>(there: There<'a>, path: &mut Vec<&'a Workflow>, seen: &mut BTr
         }
         if seen.insert(inner.path.as_str()) {
             path.push(inner);
-            if let Some(found) = leads_back(there, path, seen) {
+            if let Some(found) = inclusion_path(there, path, seen) {
                 return Some(found);
             }
             path.pop();

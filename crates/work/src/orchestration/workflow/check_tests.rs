@@ -20,7 +20,7 @@ fn told(steps: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_in_order_is_not_complained_about() {
+fn a_valid_workflow_has_no_problems() {
     let steps = "  - { id: x, agent: a, prompt: go, outputs: [out] }\n  - { id: y, agent: agents/writer.md, prompt: \"{x.out}\", depends_on: [x] }\n";
     assert_eq!(told(steps), [] as [&str; 0]);
     let repeated = "  - { id: x, agent: a, prompt: \"{y.notes} {round}\", outputs: [out], repeat_until: \"{y.ok} at most 2\" }\n  - { id: y, agent: b, prompt: \"{x.out}\", depends_on: [x], outputs: [ok, notes] }\n";
@@ -72,7 +72,7 @@ fn every_mistake_is_reported_with_its_line_and_what_to_do() {
 }
 
 #[test]
-fn a_circle_is_shown_as_a_path() {
+fn a_cycle_is_shown_as_a_path() {
     let steps = "  - { id: x, agent: a, prompt: go, depends_on: [z] }\n  - { id: y, agent: a, prompt: go, depends_on: [x] }\n  - { id: z, agent: a, prompt: go, depends_on: [y] }\n";
     let told = told(steps);
     let paths = ["x → y → z → x", "y → z → x → y", "z → x → y → z"];
@@ -93,7 +93,7 @@ fn a_workflow_within_itself_is_reported_as_a_path() {
 }
 
 #[test]
-fn what_another_workflow_is_asked_about_must_be_said() {
+fn variables_of_a_nested_workflow_need_values() {
     let inner = "---\nsteps:\n  - { id: x, agent: a, prompt: \"{topic}\", outputs: [verdict] }\n---\n";
     let outer = "---\nsteps:\n  - { id: y, workflow: inner, with: { colour: red }, outputs: [verdict, more] }\n---\n";
     let told = told_among("workflows/o.md", &[("workflows/o.md", outer), ("workflows/inner.md", inner)]);
@@ -114,7 +114,7 @@ fn chain(count: usize, of: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn ten_thousand_steps_that_all_use_the_first_are_no_trouble() {
+fn ten_thousand_steps_that_use_the_first_are_fast() {
     let steps = chain(10_000, |at| match at {
         0 => "prompt: go, outputs: [out]".to_owned(),
         _ => "prompt: \"{s0.out}\"".to_owned(),
@@ -123,7 +123,7 @@ fn ten_thousand_steps_that_all_use_the_first_are_no_trouble() {
 }
 
 #[test]
-fn of_very_many_mistakes_some_are_reported_and_no_error_is_left_out_for_a_warning() {
+fn reported_problems_are_limited_and_errors_come_before_warnings() {
     let steps = chain(10_000, |at| format!("prompt: \"{{s{at}x.out}} {{item}}\", depends_on: [nobody]"));
     let steps = steps.replace(", depends_on: [s", ", after: [s");
     let problems = told(&steps);

@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_read_as_they_are_said() {
+    fn conditions_are_parsed_and_evaluated() {
         for yes in [
             "{a.yes}",
             "not {a.no}",
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_says_why() {
+    fn parse_errors_say_what_is_wrong() {
         for wrong in ["", "{a.b", "({a.b}", "{a.b} and", "{a.b} {c.d}", "== 3", "{a b}", "not", "'x"] {
             assert!(Condition::parse(wrong).is_err(), "{wrong}");
         }
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_and_not_compared_is_yes_or_no() {
+    fn uncompared_placeholders_are_yes_or_no() {
         let condition = Condition::parse("{a.b} and {c.d} > 3 or not {e.f}").expect("it can be read");
         let asked: Vec<String> = condition.asked().into_iter().map(ToString::to_string).collect();
         assert_eq!(asked, ["{a.b}", "{e.f}"]);

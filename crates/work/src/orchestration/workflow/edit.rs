@@ -230,12 +230,12 @@ fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
             if steps.len() == before {
                 return Err(no_step(step));
             }
-            steps.iter_mut().filter_map(Value::as_object_mut).for_each(|one| free(one, step));
+            steps.iter_mut().filter_map(Value::as_object_mut).for_each(|one| remove_dependency(one, step));
             Ok(())
         }
         WorkflowEdit::Depend { step, on } => depend(steps, step, on),
         WorkflowEdit::Free { step, of } => {
-            free(find(steps, step)?, of);
+            remove_dependency(find(steps, step)?, of);
             Ok(())
         }
         WorkflowEdit::Rename { step, to } => rename(steps, step, to),
@@ -298,7 +298,7 @@ fn depend(steps: &mut [Value], step: &str, on: &str) -> Result<(), String> {
     if steps.iter().all(|one| id_of(one) != Some(on)) {
         return Err(no_step(on));
     }
-    if let Some(way) = way(steps, on, step) {
+    if let Some(way) = dependency_path(steps, on, step) {
         let way = way.join(" → ");
         return Err(format!("{on:?} already waits for {step:?} ({way}): they would wait for each other"));
     }
@@ -408,7 +408,7 @@ fn listed(step: &Map<String, Value>, key: &str) -> Vec<String> {
     }
 }
 
-fn free(step: &mut Map<String, Value>, of: &str) {
+fn remove_dependency(step: &mut Map<String, Value>, of: &str) {
     let before = listed(step, "depends_on");
     let left: Vec<&String> = before.iter().filter(|id| *id != of).collect();
     match (left.len() == before.len(), left.is_empty()) {
@@ -419,7 +419,7 @@ fn free(step: &mut Map<String, Value>, of: &str) {
 }
 
 /// The path by which one step waits for another, directly or not, starting at the step that is waited for.
-fn way<'a>(steps: &'a [Value], step: &'a str, waited_for: &str) -> Option<Vec<&'a str>> {
+fn dependency_path<'a>(steps: &'a [Value], step: &'a str, waited_for: &str) -> Option<Vec<&'a str>> {
     let known = steps.iter().filter_map(|one| Some((id_of(one)?, listed(one.as_object()?, "depends_on"))));
     let before: BTreeMap<&str, Vec<String>> = known.collect();
     let ids: BTreeMap<&str, &str> = before.keys().map(|id| (*id, *id)).collect();

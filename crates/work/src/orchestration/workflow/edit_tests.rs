@@ -40,7 +40,7 @@ fn add(doer: StepAssignee, after: Option<&str>) -> WorkflowEdit {
 }
 
 #[test]
-fn what_is_changed_changes_and_the_rest_stands_as_it_was_written() {
+fn an_edit_changes_only_its_keys() {
     let step = "look".to_owned();
     let set = |key: &str, text: &str| WorkflowEdit::Set { step: "look".into(), key: key.into(), text: text.into() };
     let changed = applied(TEXT, &set("prompt", "Look again\nat {topic}\n"));
@@ -62,7 +62,7 @@ fn what_is_changed_changes_and_the_rest_stands_as_it_was_written() {
 }
 
 #[test]
-fn a_change_is_undone_to_the_letter_unless_somebody_else_changed_the_file() {
+fn a_change_is_undone_exactly_unless_the_file_was_changed_since() {
     for edit in [
         WorkflowEdit::RemoveStep { step: "look".into() },
         WorkflowEdit::Outputs { step: "look".into(), names: Vec::new() },
@@ -77,7 +77,7 @@ fn a_change_is_undone_to_the_letter_unless_somebody_else_changed_the_file() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_in_words() {
+fn invalid_edits_are_refused_with_a_reason() {
     let depend = |step: &str, on: &str| WorkflowEdit::Depend { step: step.into(), on: on.into() };
     for (edit, part) in [
         (
@@ -95,7 +95,7 @@ fn what_makes_no_sense_is_refused_in_words() {
 }
 
 #[test]
-fn line_ends_of_other_systems_and_braces_without_quotes_are_no_trouble() {
+fn windows_line_ends_and_unquoted_braces_are_supported() {
     let text = "---\r\nsteps:\r\n  - id: a\r\n    agent: x\r\n    prompt: go\r\n    outputs: [ok]\r\n    repeat_until: {a.ok} at most 2\r\n---\r\nBody\r\n";
     let edit = WorkflowEdit::Set { step: "a".into(), key: "prompt".into(), text: "stop".into() };
     let changed = apply(text, &edit).expect("it can be changed");
@@ -108,7 +108,7 @@ const NEW: &str =
     "---\nname: \"Tea\"\ndescription: Says what it comes to.\ntrigger: manual\nsteps: []\n---\n\nWords.\n";
 
 #[test]
-fn a_workflow_is_drawn_from_nothing() {
+fn a_workflow_can_be_created_by_edits_alone() {
     let agent = |id: &str| StepAssignee::Agent(id.into());
     let edits = [
         add(agent("ada"), None),
@@ -139,7 +139,7 @@ fn a_workflow_is_drawn_from_nothing() {
 }
 
 #[test]
-fn whatever_names_a_step_follows_its_new_name() {
+fn references_follow_a_renamed_step() {
     let text = TEXT.replace(
         "prompt: \"{look.found}\", depends_on: [look]",
         "prompt: \"{look.found} {{look.found}} {onlook.found}\", when: \"{look.found} contains tea\", depends_on: [look]",
@@ -162,7 +162,7 @@ fn whatever_names_a_step_follows_its_new_name() {
 }
 
 #[test]
-fn who_does_a_step_stands_in_one_key() {
+fn a_step_has_exactly_one_assignee_key() {
     let assign = |doer: StepAssignee| WorkflowEdit::Assign { step: "look".into(), doer };
     let of = |text: &str| format::read("workflows/tea.md", text).workflow.steps[0].doer.clone();
     let changed = applied(TEXT, &assign(StepAssignee::Person(PersonWants::Form)));
@@ -180,7 +180,7 @@ fn who_does_a_step_stands_in_one_key() {
 }
 
 #[test]
-fn numbers_are_written_as_numbers_and_what_nobody_understands_is_kept_and_told() {
+fn numbers_are_written_as_numbers_and_invalid_values_are_kept_and_reported() {
     let set = |key: &str, text: &str| WorkflowEdit::Set { step: "look".into(), key: key.into(), text: text.into() };
     let changed = applied(TEXT, &set("retry", " 2 "));
     assert!(changed.contains("    retry: 2\n"), "{changed}");
@@ -196,7 +196,7 @@ fn numbers_are_written_as_numbers_and_what_nobody_understands_is_kept_and_told()
 }
 
 #[test]
-fn the_workflow_itself_has_a_name_that_is_changed() {
+fn the_name_of_the_workflow_can_be_changed() {
     let set = |key: &str, text: &str| WorkflowEdit::SetOwn { key: key.into(), text: text.into() };
     let changed = apply(NEW, &set("name", "High tea")).expect("it can be changed");
     let changed = apply(&changed, &set("trigger", "every 10m")).expect("it can be changed");
@@ -204,7 +204,7 @@ fn the_workflow_itself_has_a_name_that_is_changed() {
 }
 
 #[test]
-fn what_was_recorded_of_a_new_step_is_read() {
+fn recorded_edits_of_new_steps_can_be_loaded() {
     let edit: WorkflowEdit =
         serde_json::from_value(json!({ "edit": "add_step", "agent": "ada" })).expect("it should be valid");
     assert_eq!(edit, add(StepAssignee::Agent("ada".into()), None));

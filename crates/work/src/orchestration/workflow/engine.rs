@@ -222,15 +222,15 @@ impl Run {
             let id = &plan.steps[*failed].id;
             let what = if self.steps[*failed].status == StepStatus::Failed { "failed" } else { "was not done" };
             self.steps[at].is_blocked = true;
-            return self.over(at, StepStatus::Skipped, format!("{id} {what}"), now);
+            return self.end_step(at, StepStatus::Skipped, format!("{id} {what}"), now);
         }
         if !before.is_empty() && before.iter().all(|before| self.steps[*before].status == StepStatus::Skipped) {
-            return self.over(at, StepStatus::Skipped, "no step before it was done".to_owned(), now);
+            return self.end_step(at, StepStatus::Skipped, "no step before it was done".to_owned(), now);
         }
         if let Some(when) = &step.when
             && !when.holds(|token| self.value(token, (at, 0)))
         {
-            return self.over(at, StepStatus::Skipped, format!("{when} is not true"), now);
+            return self.end_step(at, StepStatus::Skipped, format!("{when} is not true"), now);
         }
         let round = plan.loops_of[at].first().map_or(1, |inner| self.loops[*inner].rounds);
         let state = &mut self.steps[at];
@@ -243,7 +243,7 @@ impl Run {
                     Ok(entries) => self.open_parts(at, entries),
                     Err(why) => {
                         self.steps[at].is_limited = true;
-                        self.over(at, StepStatus::Failed, why, now);
+                        self.end_step(at, StepStatus::Failed, why, now);
                     }
                 },
             },
@@ -301,7 +301,7 @@ impl Run {
         let mut outputs: BTreeMap<String, Value> = outputs.collect();
         outputs.insert(RESULT.to_owned(), words.join("\n\n").into());
         self.steps[at].outputs = outputs;
-        self.over(at, StepStatus::Done, String::new(), now);
+        self.end_step(at, StepStatus::Done, String::new(), now);
     }
 
     fn begin_part(&mut self, at: PartAt, now: u64, effects: &mut Vec<WorkflowAction>) {
@@ -365,7 +365,7 @@ impl Run {
     }
 
     /// Completes or fails a step if all its parts are over.
-    pub(super) fn look_at_parts(&mut self, at: usize, now: u64) {
+    pub(super) fn check_parts(&mut self, at: usize, now: u64) {
         let parts = &self.steps[at].parts;
         if !parts.iter().all(|part| matches!(part.stage, PartStage::Done | PartStage::Failed)) {
             return;
@@ -381,7 +381,7 @@ impl Run {
                     (_, more) => format!("entry {} and {more} more: {why}", first + 1),
                 };
                 self.steps[at].is_limited = failed.iter().all(|part| self.steps[at].parts[*part].is_limited);
-                self.over(at, StepStatus::Failed, why, now);
+                self.end_step(at, StepStatus::Failed, why, now);
             }
         }
     }
@@ -408,11 +408,11 @@ impl Run {
             }
         }
         state.outputs = outputs;
-        self.over(at, StepStatus::Done, String::new(), now);
+        self.end_step(at, StepStatus::Done, String::new(), now);
     }
 
     /// Ends a step in this round with this status, and examines the steps after it.
-    pub(super) fn over(&mut self, at: usize, status: StepStatus, why: String, now: u64) {
+    pub(super) fn end_step(&mut self, at: usize, status: StepStatus, why: String, now: u64) {
         let state = &mut self.steps[at];
         (state.status, state.why, state.ended_tick) = (status, why.clone(), Some(now));
         self.log_progress(Some(at), status.word(), &why, None);
@@ -432,7 +432,7 @@ impl Run {
             }
         }
         for candidate in candidates {
-            self.look(candidate);
+            self.examine(candidate);
         }
     }
 
@@ -482,7 +482,7 @@ impl Run {
     }
 
     /// Marks a waiting step as ready if all its dependencies are over.
-    fn look(&mut self, at: usize) {
+    fn examine(&mut self, at: usize) {
         // An admitted step only waits for a free place.
         if self.steps[at].status != StepStatus::Waiting || self.steps[at].began_tick.is_some() {
             return;

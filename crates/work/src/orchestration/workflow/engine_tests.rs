@@ -138,7 +138,7 @@ const PIPELINE: &str = "  - { id: research, agent: a, prompt: \"Research {topic}
 ";
 
 #[test]
-fn steps_follow_each_other_and_hand_on_what_they_give() {
+fn steps_run_in_order_and_pass_on_their_outputs() {
     let mut bench = Bench::with(PIPELINE, &[("topic", "tea")], LIMITS);
     bench.step();
     assert_eq!(bench.going_on(), ["research"]);
@@ -170,7 +170,7 @@ fn steps_follow_each_other_and_hand_on_what_they_give() {
 }
 
 #[test]
-fn what_is_missing_is_asked_for_once_and_then_the_step_fails() {
+fn missing_outputs_are_requested_once_and_then_the_step_fails() {
     let mut bench = Bench::with(PIPELINE, &[("topic", "tea")], LIMITS);
     bench.step();
     bench.says("research", "I looked.");
@@ -210,7 +210,7 @@ fn a_failed_step_stops_its_dependants_and_nothing_else_and_the_rest_continues_la
 }
 
 #[test]
-fn a_step_is_tried_again_as_often_as_it_may() {
+fn a_step_is_retried_up_to_its_limit() {
     let mut bench = Bench::new("  - { id: a, agent: x, prompt: a, retry: 2 }\n");
     bench.step();
     bench.fails("a");
@@ -226,7 +226,7 @@ fn a_step_is_tried_again_as_often_as_it_may() {
 }
 
 #[test]
-fn a_condition_passes_steps_over_and_what_follows_them_alone() {
+fn a_false_condition_skips_a_step_and_those_that_depend_only_on_it() {
     let steps = "  - { id: a, agent: x, prompt: a, outputs: [short] }\n  - { id: b, agent: x, prompt: b, depends_on: [a], when: \"not {a.short}\" }\n  - { id: c, agent: x, prompt: c, depends_on: [b] }\n  - { id: d, agent: x, prompt: \"{b.result}!\", depends_on: [a, b] }\n";
     let mut bench = Bench::new(steps);
     bench.step();
@@ -239,7 +239,7 @@ fn a_condition_passes_steps_over_and_what_follows_them_alone() {
 }
 
 #[test]
-fn something_is_done_for_each_entry_of_a_list() {
+fn a_step_is_repeated_for_each_entry_of_a_list() {
     let steps = "  - { id: plan, agent: x, prompt: plan, outputs: [topics] }\n  - { id: dig, agent: x, prompt: \"Dig {item} ({index})\", for_each: \"{plan.topics} at most 4\", depends_on: [plan], outputs: [found] }\n  - { id: end, agent: x, prompt: \"{dig.found}\", depends_on: [dig] }\n";
     let mut bench = Bench::with(steps, &[], Limits { parallel: 2, ..LIMITS });
     bench.step();
@@ -286,7 +286,7 @@ fn steps_are_repeated_until_it_is_approved() {
 }
 
 #[test]
-fn steps_are_repeated_so_often_at_most_and_then_it_continues() {
+fn steps_are_repeated_up_to_the_limit_and_then_the_run_continues() {
     let mut bench = Bench::new(REVIEW_LOOP);
     bench.step();
     for _ in 0..3 {
@@ -300,7 +300,7 @@ fn steps_are_repeated_so_often_at_most_and_then_it_continues() {
 }
 
 #[test]
-fn a_loop_in_which_a_step_fails_is_over() {
+fn a_loop_ends_if_a_step_in_it_fails() {
     let mut bench = Bench::new(REVIEW_LOOP);
     bench.step();
     bench.says("draft", "text: one");
@@ -316,7 +316,7 @@ fn a_loop_in_which_a_step_fails_is_over() {
 }
 
 #[test]
-fn loops_lie_within_loops() {
+fn loops_can_be_nested() {
     let steps = "  - { id: outer, agent: x, prompt: o, repeat_until: \"{last.ok} at most 2\" }\n  - { id: inner, agent: x, prompt: i, depends_on: [outer], outputs: [ok], repeat_until: \"{inner.ok} at most 2\" }\n  - { id: last, agent: x, prompt: l, depends_on: [inner], outputs: [ok] }\n";
     let mut bench = Bench::new(steps);
     bench.step();
@@ -331,7 +331,7 @@ fn loops_lie_within_loops() {
 }
 
 #[test]
-fn a_person_is_asked_and_what_they_say_counts() {
+fn a_persons_answer_becomes_the_outputs() {
     let steps = "  - { id: a, agent: x, prompt: a }\n  - { id: ok, person: approval, prompt: \"Is {a.result} good?\", depends_on: [a] }\n  - { id: form, person: form, prompt: How much?, outputs: [budget], depends_on: [ok] }\n  - { id: b, agent: x, prompt: \"{form.budget} {ok.comment}\", depends_on: [form] }\n";
     let mut bench = Bench::new(steps);
     bench.step();
@@ -353,7 +353,7 @@ fn a_person_is_asked_and_what_they_say_counts() {
 }
 
 #[test]
-fn what_a_person_refuses_fails_unless_the_workflow_asks() {
+fn a_refused_step_fails_unless_the_workflow_uses_the_outcome() {
     let plain =
         "  - { id: ok, person: approval, prompt: Good? }\n  - { id: b, agent: x, prompt: b, depends_on: [ok] }\n";
     let asked = "  - { id: ok, person: approval, prompt: Good? }\n  - { id: b, agent: x, prompt: b, depends_on: [ok], when: \"not {ok.approved}\" }\n";
@@ -368,7 +368,7 @@ fn what_a_person_refuses_fails_unless_the_workflow_asks() {
 }
 
 #[test]
-fn a_file_may_hold_what_a_step_gives() {
+fn an_output_can_be_in_a_file() {
     let steps = "  - id: a\n    agent: x\n    prompt: a\n    outputs:\n      - { name: paper, file: \"artifacts/{topic}.md\" }\n  - { id: b, agent: x, prompt: \"{a.paper}\", depends_on: [a] }\n";
     let mut bench = Bench::with(steps, &[("topic", "tea")], LIMITS);
     bench.step();
@@ -387,7 +387,7 @@ fn a_file_may_hold_what_a_step_gives() {
 }
 
 #[test]
-fn a_run_that_a_person_stops_continues_later_with_what_is_left() {
+fn a_stopped_run_resumes_with_its_remaining_steps() {
     let mut bench = Bench::with(PIPELINE, &[("topic", "tea")], LIMITS);
     bench.step();
     bench.says("research", "findings: hot");
@@ -405,7 +405,7 @@ fn a_run_that_a_person_stops_continues_later_with_what_is_left() {
 }
 
 #[test]
-fn what_is_too_long_is_refused_with_words() {
+fn outputs_that_are_too_long_are_refused_with_an_explanation() {
     let mut bench = Bench::with(PIPELINE, &[("topic", "tea")], Limits { output_chars: 10, ..LIMITS });
     bench.step();
     let key = bench.at("research");
@@ -414,7 +414,7 @@ fn what_is_too_long_is_refused_with_words() {
 }
 
 #[test]
-fn a_run_that_is_over_is_looked_back_at_as_a_whole() {
+fn a_finished_run_is_reviewed_as_a_whole() {
     let said = |bench: &Bench| bench.run.review().map(|review| (review.agents, review.lines));
     let mut bench = Bench::with(PIPELINE, &[("topic", "tea")], LIMITS);
     bench.step();
@@ -454,7 +454,7 @@ fn a_run_that_is_over_is_looked_back_at_as_a_whole() {
 }
 
 #[test]
-fn a_step_has_the_model_and_the_turns_that_it_names() {
+fn a_step_uses_its_own_model_and_turn_limit() {
     let steps = "  - { id: a, agent: x, prompt: a, model: \"openai:small\", max_turns: 4 }\n  - { id: b, agent: x, prompt: b, outputs: [out] }\n";
     let mut bench = Bench::new(steps);
     let begun: Vec<(Option<String>, Option<u32>, bool)> = bench
@@ -524,7 +524,7 @@ fn plan_of(random: &[(Vec<prop::sample::Index>, bool, u32, Option<u32>)]) -> Pla
 }
 
 /// Executes a run to the end with random answers, saving and loading it at random.
-fn brought_to_the_end(plan: &Plan, chances: &[u8], parallel: usize, crashes: bool) -> (Vec<String>, Run) {
+fn run_to_end(plan: &Plan, chances: &[u8], parallel: usize, crashes: bool) -> (Vec<String>, Run) {
     let mut bench = Bench::of(plan.clone(), BTreeMap::new(), Limits { parallel, ..LIMITS });
     let mut log = Vec::new();
     let mut chances = chances.iter().cycle();
@@ -569,13 +569,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn whatever_the_steps_and_whatever_happens_a_run_ends_in_order(
+    fn every_run_ends_with_its_steps_in_order(
         random in random_steps(),
         chances in prop::collection::vec(any::<u8>(), 1..40),
         parallel in 1..5_usize,
     ) {
         let plan = plan_of(&random);
-        let (log, run) = brought_to_the_end(&plan, &chances, parallel, false);
+        let (log, run) = run_to_end(&plan, &chances, parallel, false);
         prop_assert!(!run.is_going_on(), "it never ends");
         prop_assert!(run.steps.iter().all(|state| state.status.is_over()), "{:?}", run.steps);
         let begun: Vec<&String> = log.iter().filter(|line| line.starts_with("begin")).collect();
@@ -587,7 +587,7 @@ proptest! {
             });
             prop_assert_eq!(state.is_blocked, is_after_failure);
         }
-        let (again, other) = brought_to_the_end(&plan, &chances, parallel, true);
+        let (again, other) = run_to_end(&plan, &chances, parallel, true);
         prop_assert_eq!(log, again, "it was saved and read again at every step");
         prop_assert_eq!(run.steps, other.steps);
     }

@@ -81,7 +81,7 @@ pub fn stem(path: &str) -> &str {
 }
 
 /// Limits the problems to the reported number, sorted by line; errors are kept before warnings.
-pub fn most_telling(mut problems: Vec<Problem>) -> Vec<Problem> {
+pub fn limit_problems(mut problems: Vec<Problem>) -> Vec<Problem> {
     if problems.len() > PROBLEMS_AT_MOST {
         problems.sort_by_key(|problem| (problem.severity != Severity::Error, problem.line));
         problems.truncate(PROBLEMS_AT_MOST);
@@ -122,7 +122,7 @@ pub fn read(path: &str, text: &str) -> WorkflowFile {
     let mut reader = Reader { path, problems: Vec::new() };
     let mut workflow = reader.workflow(&entries, &lines, named);
     workflow.body = body.trim_end().to_owned();
-    WorkflowFile { workflow, problems: most_telling(reader.problems) }
+    WorkflowFile { workflow, problems: limit_problems(reader.problems) }
 }
 
 struct Reader<'a> {

@@ -15,7 +15,7 @@ fn told(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_reference_is_read_unchanged() {
+fn the_reference_workflow_is_parsed_unchanged() {
     let file = read("workflows/research-pipeline.md", REFERENCE);
     assert_eq!(file.problems, []);
     let workflow = file.workflow;
@@ -33,7 +33,7 @@ fn the_reference_is_read_unchanged() {
 }
 
 #[test]
-fn everything_that_a_step_may_say_is_read() {
+fn all_keys_of_a_step_are_parsed() {
     let file = read(
         "workflows/all.md",
         "---
@@ -137,7 +137,7 @@ fn every_mistake_is_reported_with_its_line_and_what_to_do() {
 }
 
 #[test]
-fn a_variable_that_is_not_declared_is_reported_where_any_is() {
+fn undeclared_variables_are_reported_if_any_is_declared() {
     let text = "---\nvariables: [topic]\nsteps:\n  - id: a\n    agent: x\n    prompt: \"{topc} and {{this}}\"\n---\n";
     let file = read("workflows/a.md", text);
     let told: Vec<String> = file.problems.iter().map(ToString::to_string).collect();
@@ -147,7 +147,7 @@ fn a_variable_that_is_not_declared_is_reported_where_any_is() {
 }
 
 #[test]
-fn files_that_are_no_workflows_say_why() {
+fn files_that_are_not_workflows_are_reported_with_a_reason() {
     for (text, part) in [
         ("# Just words\n", "no front matter"),
         ("---\nsteps: []\n", "is not closed"),
@@ -181,7 +181,7 @@ fn triggers_are_read() {
 
 proptest! {
     #[test]
-    fn whatever_stands_in_a_file_is_read(text in "(---\n)?[a-z{}\\[\\]:,\" \n.-]{0,200}(---\n)?") {
+    fn any_text_can_be_parsed(text in "(---\n)?[a-z{}\\[\\]:,\" \n.-]{0,200}(---\n)?") {
         let _ = read("workflows/a.md", &text);
         let _ = read("workflows/a.md", &format!("---\nsteps:\n{text}\n---\n"));
     }

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_reported_as_a_path() {
+    fn a_cycle_is_reported_as_a_path() {
         let graph = Graph::of(&steps(&[("a", &[]), ("b", &["a", "d"]), ("c", &["b"]), ("d", &["c"]), ("e", &["d"])]));
         let mut cycle = graph.cycle().expect("there should be one");
         assert_eq!(cycle.len(), 3);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_between_is_repeated_together() {
+    fn steps_between_the_head_and_the_condition_are_repeated_together() {
         let graph = Graph::of(&steps(&[("a", &[]), ("b", &["a"]), ("c", &["b"]), ("d", &["b"]), ("e", &["c", "d"])]));
         let waiting = graph.waiting();
         assert_eq!(graph.repeated(&waiting, 1, &[2]), Ok([1, 2].into()));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_steps_in_a_row_are_no_trouble() {
+    fn ten_thousand_chained_steps_are_fast() {
         let ids: Vec<String> = (0..10_000).map(|number| format!("s{number}")).collect();
         let step = |(at, id): (usize, &String)| Step {
             depends_on: if at == 0 { Vec::new() } else { vec![ids[at - 1].clone()] },
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn very_many_loops_are_found_at_once_or_are_too_many() {
+    fn many_loops_are_found_quickly_or_refused() {
         let each = repeated_chain(2_000, |at| at);
         assert_eq!(loops_of_steps(&each).map(|loops| loops.len()), Ok(2_000));
         let nested = repeated_chain(2_000, |_| 1_999);

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workflow_within_another_stands_in_the_same_list() {
+    fn steps_of_a_nested_workflow_are_in_the_same_list() {
         let outer = "---\nsteps:\n  - { id: plan, agent: a, prompt: \"Plan {topic}\", outputs: [points] }\n  - id: check\n    workflow: review\n    with: { text: \"About {topic}: {plan.points}\" }\n    outputs: [verdict]\n    depends_on: [plan]\n    when: \"{plan.points}\"\n  - { id: end, agent: a, prompt: \"{check.verdict}\", depends_on: [check] }\n---\n";
         let inner = "---\nsteps:\n  - { id: look, agent: b, prompt: \"Look at {text}\", outputs: [notes] }\n  - { id: judge, agent: c, prompt: \"{look.notes}\", depends_on: [look], outputs: [verdict] }\n---\n";
         let files = files(&[("workflows/outer.md", outer), ("workflows/review.md", inner)]);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_for_each_is_a_list() {
+    fn an_output_used_by_for_each_is_a_list() {
         let text = "---\nsteps:\n  - { id: plan, agent: a, prompt: x, outputs: [topics] }\n  - { id: dig, agent: a, prompt: \"{item}\", for_each: \"{plan.topics} at most 5\", depends_on: [plan], outputs: [found] }\n---\n";
         let files = files(&[("workflows/a.md", text)]);
         let plan = Plan::of(&files["workflows/a.md"].workflow, &files).expect("it is in order");

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_data_holds_them_by_name() {
+    fn outputs_are_read_from_a_data_block() {
         let words = "Here it is.\n```outputs\nfindings: |\n  one\n  two\napproved: yes\nother: 1\n```\nBye.";
         assert_eq!(found(words, &["findings", "approved"]), json!({ "findings": "one\ntwo\n", "approved": "yes" }));
         let words = "```json\n{\"Review Report\": [1, 2]}\n```";
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_at_the_head_of_lines_is_enough() {
+    fn outputs_are_read_below_their_names() {
         let words = "I looked.\n\n## Findings\n- tea\n- cake\n\n**Approved:** no, it is short\nComments: more\n";
         let found = found(words, &["findings", "approved", "comments"]);
         assert_eq!(found, json!({ "findings": "- tea\n- cake", "approved": "no, it is short", "comments": "more" }));

@@ -144,7 +144,7 @@ impl Run {
                 by.retain(|known| *known != agent);
                 by.push(agent);
             }
-            self.look_at_parts(at.0, now);
+            self.check_parts(at.0, now);
         } else if part.was_asked_again {
             let why = format!("it did not give all outputs, even when asked again: {}", wrong.join("; "));
             self.part_failed(at, why, FailedBy::Itself, now);
@@ -166,7 +166,7 @@ impl Run {
             (part.stage, part.why, part.is_limited) = (PartStage::Failed, why, by == FailedBy::Limit);
         }
         self.let_go.extend(thread);
-        self.look_at_parts(at.0, now);
+        self.check_parts(at.0, now);
     }
 
     /// A person answers a step. The error says what is wrong with the answer.
@@ -183,10 +183,10 @@ impl Run {
         self.steps[at].outputs = outputs;
         if is_refused {
             let why = if words.is_empty() { String::new() } else { format!(": {words}") };
-            self.over(at, StepStatus::Failed, format!("a person refused it{why}"), now);
+            self.end_step(at, StepStatus::Failed, format!("a person refused it{why}"), now);
             return Ok(());
         }
-        self.over(at, StepStatus::Done, "a person answered".to_owned(), now);
+        self.end_step(at, StepStatus::Done, "a person answered".to_owned(), now);
         Ok(())
     }
 }

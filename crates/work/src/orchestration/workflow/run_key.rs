@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_read_as_it_was_written_and_nothing_else_is() {
+    fn run_keys_round_trip_and_other_texts_are_refused() {
         let key = RunKey::new(7, RunTag::of("r-1"));
         assert_eq!(RunKey::parse(&key.id()), Some(key));
         let json = serde_json::to_string(&key).expect("it can be written");

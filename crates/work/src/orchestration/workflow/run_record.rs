@@ -138,7 +138,7 @@ pub fn estimated_bytes(run: &Run) -> u64 {
 pub fn from_yaml(text: &str) -> Result<RunRecord, String> {
     let value = yaml::parse(text).map_err(|error| error.what)?;
     let record: RunRecord = serde_json::from_value(value).map_err(|error| error.to_string())?;
-    if record.state.fits_its_plan() { Ok(record) } else { Err("its steps are not those of its plan".to_owned()) }
+    if record.state.is_consistent() { Ok(record) } else { Err("its steps are not those of its plan".to_owned()) }
 }
 
 /// Renders the result of a run, with a section for each step.

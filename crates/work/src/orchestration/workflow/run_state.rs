@@ -363,7 +363,7 @@ impl Run {
     }
 
     /// Whether all indexes fit the plan, because a file may contain anything.
-    pub(super) fn fits_its_plan(&self) -> bool {
+    pub(super) fn is_consistent(&self) -> bool {
         let count = self.plan.steps.len();
         let parts = self.open.iter().chain(&self.active);
         let steps = self.ready.iter().chain(&self.asked).copied();

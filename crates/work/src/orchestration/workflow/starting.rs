@@ -23,7 +23,7 @@ use crate::schedule::{TICKS_PER_SEC, ticks};
 const HOUR_TICKS: u64 = 3_600 * TICKS_PER_SEC;
 
 /// Starts a run of this workflow. The error has the reason and what to do.
-fn begun(
+fn start_run(
     room: &mut RunsAccess<'_>,
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
@@ -83,7 +83,7 @@ pub(super) fn apply_command(
     match command {
         WorkflowCommand::Start { workflow, variables } => {
             let wanted = (workflow.as_str(), variables.clone());
-            if let Err((what, remedy)) = begun(room, workflows, runs, wanted, USER.into()) {
+            if let Err((what, remedy)) = start_run(room, workflows, runs, wanted, USER.into()) {
                 room.warn(what, &remedy);
             }
         }
@@ -92,7 +92,7 @@ pub(super) fn apply_command(
                 && let Some(mut run) =
                     state.as_ref().and_then(|text| run_record::from_yaml(text).ok()).map(|read| read.state)
             {
-                run.give_up_work();
+                run.discard_work();
                 // The record of its start is in the log of another room.
                 run.cause = Seq(0);
                 runs.newest = runs.newest.max(key.number());
@@ -149,7 +149,7 @@ fn change_file(room: &mut RunsAccess<'_>, workflows: &mut Workflows, path: &str,
 
 /// Events that can trigger workflows.
 #[derive(Default)]
-pub(super) struct Happened {
+pub(super) struct TriggerEvents {
     /// Whether the room was opened.
     pub(super) is_opened: bool,
     /// The paths of changed files.
@@ -157,11 +157,11 @@ pub(super) struct Happened {
 }
 
 /// Starts workflows that were triggered.
-pub(super) fn begin_triggered(
+pub(super) fn start_triggered(
     room: &mut RunsAccess<'_>,
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
-    happened: &Happened,
+    happened: &TriggerEvents,
 ) {
     let now = room.clock.tick();
     let stale: Vec<String> =
@@ -201,7 +201,7 @@ pub(super) fn begin_triggered(
             continue;
         }
         let by: Id = format!("trigger: {why}").into();
-        if let Err((what, remedy)) = begun(room, workflows, runs, (path, BTreeMap::new()), by) {
+        if let Err((what, remedy)) = start_run(room, workflows, runs, (path, BTreeMap::new()), by) {
             room.warn(format!("{what} ({why})"), &remedy);
         }
     }

@@ -22,7 +22,7 @@ impl Run {
     }
 
     /// Discards the work of a run that the room no longer knows, so that the run can be resumed.
-    pub fn give_up_work(&mut self) {
+    pub fn discard_work(&mut self) {
         for at in std::mem::take(&mut self.active) {
             if let Some(part) = self.part_mut(at) {
                 *part = Part { item: part.item.clone(), ..Part::default() };

@@ -9,7 +9,7 @@ use super::run_key::RunKey;
 use super::run_state::PartWork;
 use super::runs::{WorkflowRuns, Workflows};
 use super::settings::WorkflowSettings;
-use super::starting::{Happened, apply_command, begin_triggered};
+use super::starting::{TriggerEvents, apply_command, start_triggered};
 use super::step_prompt::GIVE_OUTPUT;
 use crate::base::ids::ROOM;
 use crate::kernel::WorkAnswer;
@@ -49,7 +49,7 @@ pub(super) fn follow_files(
             room.report(&path, Vec::new());
         }
     }
-    if (is_other || room.are_others()) && !workflows.files.is_empty() {
+    if (is_other || room.have_agents_changed()) && !workflows.files.is_empty() {
         room.check_all(&mut workflows);
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn advance_runs(
     ),
     standstill: Option<Res<Standstill>>,
 ) {
-    let mut happened = Happened { is_opened: opened.read().count() > 0, changed: Vec::new() };
+    let mut happened = TriggerEvents { is_opened: opened.read().count() > 0, changed: Vec::new() };
     happened.changed.extend(changes.read().filter(|change| change.by.is_user()).map(|change| change.path.clone()));
     happened.changed.extend(others.read().map(|change| change.path.clone()));
     for outcome in outcomes.read() {
@@ -99,7 +99,7 @@ fn advance_all_runs(
     room: &mut RunsAccess,
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
-    happened: &Happened,
+    happened: &TriggerEvents,
     standstill: Option<&Standstill>,
 ) {
     if standstill.is_some_and(|standstill| standstill.holds()) {
@@ -107,7 +107,7 @@ fn advance_all_runs(
     }
     let has_triggers = !workflows.files().is_empty() || !runs.timers.is_empty();
     if has_triggers {
-        begin_triggered(room, workflows, runs, happened);
+        start_triggered(room, workflows, runs, happened);
     }
     if runs.runs.is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! Texts with placeholders whose values are filled in when they are used: `Research {topic}`, `Review
-//! {research.findings}`.
+//! Texts with placeholders whose values are filled in when they are used: `Research {topic}`,
+//! `Review {research.findings}`.
 //!
 //! Anything else is literal text: `{ "a": 1 }` is unchanged, and `{{topic}}` is the literal text `{topic}`.
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_found_and_everything_else_is_text() {
+    fn placeholders_are_found_and_everything_else_is_text() {
         assert_eq!(
             tokens("Review {research.findings} of {topic} in {round}"),
             ["{research.findings}", "{topic}", "{round}"]
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_in_is_not_looked_at_again() {
+    fn inserted_values_are_not_parsed_again() {
         let template = Template::parse("{a} and {b}");
         assert_eq!(template.render(|_| "{b}".into()), "{b} and {b}");
         let with = template.with(|token| (*token == Token::Variable("a".into())).then(|| Template::parse("{x.y}!")));
@@ -253,7 +253,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_reads_as_it_was_written(text in "[{}a.b \"\n]{0,40}") {
+        fn templates_round_trip(text in "[{}a.b \"\n]{0,40}") {
             let template = Template::parse(&text);
             prop_assert_eq!(Template::parse(&template.to_string()), template);
         }

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn yes_and_no_are_told_from_how_they_are_written() {
+    fn yes_and_no_are_recognised_in_any_notation() {
         for yes in [json!(true), json!("Yes."), json!("**approved**: fine"), json!(1), json!("TRUE")] {
             assert_eq!(OutputKind::YesNo.fit(yes.clone()), Ok(json!(true)), "{yes}");
         }
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_one_however_it_is_written() {
+    fn lists_are_recognised_in_any_notation() {
         for written in
             [json!(["a", "b"]), json!("- a\n- b\n"), json!("1. a\n2) b"), json!("a, b"), json!("[\"a\", \"b\"]")]
         {

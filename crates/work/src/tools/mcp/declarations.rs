@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_a_server_offers_is_a_tool_of_whoever_may_call_it() {
+    fn everything_that_a_server_offers_becomes_a_tool() {
         let mut taken = BTreeSet::new();
         let tools = tools("sums", &"sums#1".into(), &offer(), &mut taken);
         let scopes: Vec<&ToolScope> = tools.iter().map(|tool| &tool.scope).collect();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_at_an_address_of_a_template_is_read_like_any_other() {
+    fn addresses_of_templates_are_read_like_others() {
         let templates =
             vec![McpListed { name: "note:///{day}".into(), description: "A day.".into(), ..McpListed::default() }];
         let offer = McpOffer { templates, ..McpOffer::default() };

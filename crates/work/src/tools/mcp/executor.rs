@@ -8,11 +8,11 @@ use super::declarations::{CallOrder, SERVERS};
 use crate::gateway::mcp::{McpAnswer, McpCommand, McpEvent, McpFailure, McpFault};
 use crate::gateway::{McpCalls, McpServerStatus, McpServers};
 use crate::schedule::{InputJournal, InputQueue};
-use crate::tools::begun_orders::BegunOrders;
 use crate::tools::order::{
     OrderAnswered, OrderKey, PendingToolOrders, ToolImage, ToolNews, ToolOrder, ToolOutcome, ToolOutput,
 };
 use crate::tools::plan::Work;
+use crate::tools::started_orders::StartedOrders;
 
 /// The system parameters for messages to and from servers.
 #[derive(SystemParam)]
@@ -24,11 +24,11 @@ pub(in crate::tools) struct ServerMessages<'w> {
 }
 
 /// Applies the answers of servers, sends calls ordered in an earlier tick, and stops cancelled ones.
-pub(in crate::tools) fn carry_out(
+pub(in crate::tools) fn execute_orders(
     mut outside: ServerMessages,
     mut answered: MessageReader<OrderAnswered>,
     under_way: Res<PendingToolOrders>,
-    mut begun: Local<BegunOrders>,
+    mut begun: Local<StartedOrders>,
 ) {
     if outside.journal.is_replaying() {
         answered.clear();
@@ -56,7 +56,7 @@ pub(in crate::tools) fn carry_out(
             begun.end(key);
         }
     }
-    for key in begun.take_given_up(&under_way) {
+    for key in begun.take_cancelled(&under_way) {
         outside.calls.send(McpCommand::Cancel { id: key.id() });
     }
     let is_first_look = begun.look();
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_server_gives_with_a_refusal_is_kept() {
+    fn the_output_of_a_refused_call_is_kept() {
         let given = McpAnswer {
             text: "no".into(),
             data: Some(json!({ "code": 7 })),

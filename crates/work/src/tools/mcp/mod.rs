@@ -8,5 +8,5 @@ mod registration;
 
 pub use declarations::SERVERS;
 
-pub(super) use executor::carry_out;
+pub(super) use executor::execute_orders;
 pub(super) use registration::register;

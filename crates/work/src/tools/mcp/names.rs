@@ -57,7 +57,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_name_is_fit_for_the_wire_and_no_two_tools_share_one(
+        fn names_are_valid_and_unique(
             tools in proptest::collection::btree_set(("[a-z.@-]{1,40}", ".{1,60}"), 1..30)
         ) {
             let mut known = BTreeSet::new();

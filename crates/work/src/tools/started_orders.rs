@@ -8,12 +8,12 @@ use crate::schedule::InputQueue;
 
 /// The started orders of one executor.
 #[derive(Default)]
-pub(super) struct BegunOrders {
+pub(super) struct StartedOrders {
     orders: BTreeSet<OrderKey>,
     has_looked: bool,
 }
 
-impl BegunOrders {
+impl StartedOrders {
     /// The number of running orders.
     pub(super) fn len(&self) -> usize {
         self.orders.len()
@@ -35,7 +35,7 @@ impl BegunOrders {
     }
 
     /// Removes and returns the started orders that were cancelled and have to be stopped.
-    pub(super) fn take_given_up(&mut self, pending: &PendingToolOrders) -> Vec<OrderKey> {
+    pub(super) fn take_cancelled(&mut self, pending: &PendingToolOrders) -> Vec<OrderKey> {
         self.orders.extract_if(.., |key| pending.get(*key).is_none()).collect()
     }
 
