@@ -1,7 +1,7 @@
-//! All texts of the settings.
+//! Interface texts of the settings.
 
 pub(crate) const SETTINGS: &str = "Settings";
-/// After “Close”.
+/// Follows “Close”.
 pub(crate) const CLOSES_SETTINGS: &str = "settings";
 
 pub(crate) fn scene_sets_this(scene: &str) -> String {
@@ -12,7 +12,7 @@ pub(crate) fn field_name(label: &str) -> String {
     format!("Set {label}")
 }
 
-// What cannot be a number
+// Invalid numbers
 pub(crate) const NOT_AN_AMOUNT: &str = "An amount in dollars, like 2.50.";
 pub(crate) const NOT_A_LIMIT: &str = "A whole number, or empty for no limit.";
 
@@ -20,7 +20,7 @@ pub(crate) fn not_within(least: u64, most: u64) -> String {
     format!("A whole number, {least} to {most}.")
 }
 
-// Who answers
+// Provider and model
 pub(crate) const WHO_ANSWERS: &str = "Provider and model";
 pub(crate) const WHO_ANSWERS_ABOUT: &str = "Used unless an agent's own file says otherwise. Saved in settings.yaml.";
 pub(crate) const CALLS_IN_PARALLEL: &str = "Calls in parallel";
@@ -47,7 +47,7 @@ pub(crate) fn with_used(about: &str, used: &str) -> String {
     format!("{about} Used: {used}.")
 }
 
-// Limits of everyone together
+// Limits of all agents together
 pub(crate) const OF_EVERYONE: &str = "All agents, until you close the workshop";
 pub(crate) const COST: &str = "Cost";
 pub(crate) const COST_ABOUT: &str = "Total cost of answers.";
